@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { absoluteMailUrl, parseListen, type Config } from './config.js'
+import { AppError } from './core/errors.js'
+import { connect, isPostgres, type Db } from './db/connect.js'
+import { migrate, newer, schemaState } from './db/schema.js'
+import { deliver } from './mail/outbox.js'
+import { openTransport, type MailSettings } from './mail/transport.js'
+import { operator } from './service/access.js'
+import type { Context } from './service/context.js'
+import { execute, type Call } from './service/operation.js'
+
+/** The database of a configuration with what operations need beside it. The only place where the layers meet. */
+export interface App {
+  db: Db
+  /** What every surface shares; who asks is added by each. */
+  base: Omit<Context, 'actor' | 'dryRun'>
+  close(): Promise<void>
+}
+
+/** Opens the database. SQLite brings its schema up to date by itself; PostgreSQL waits for `feedbackctl migrate`, unless `migrating`. */
+export async function openApp(
+  config: Config,
+  { migrating = false, mail = mailSettings(config) }: { migrating?: boolean; mail?: MailSettings | null } = {},
+): Promise<App> {
+  const url = config.get('database.url') ?? ''
+  const db = await connect(url)
+  try {
+    await prepareSchema(db, migrating || !isPostgres(url))
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+  const base = { db, now: () => new Date(), secret: lazySecret(config), mail, siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, '') }
+  return { db, base, close: () => db.destroy() }
+}
+
+async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
+  const state = await schemaState(db)
+  if (state === 'newer') throw newer()
+  if (state === 'current') return
+  if (!migrating)
+    throw new AppError(
+      'DATABASE_OUTDATED',
+      'The PostgreSQL database has no or an older schema. Make a backup, then bring it up to date with "feedbackctl migrate".',
+    )
+  await migrate(db)
+}
+
+/** Calls operations in this process, as the operator: whoever can open the database has the owner's rights. */
+export const localCall =
+  ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Call =>
+  (op, input) =>
+    execute(op, { ...base, actor: operator, dryRun }, input)
+
+/** Brings the schema up to date, and returns the names of the changes that were made. */
+export async function migrateDatabase(config: Config): Promise<string[]> {
+  const db = await connect(config.get('database.url') ?? '')
+  try {
+    return await migrate(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** Why mail cannot be sent now, or undefined. Only an SMTP server is asked. */
+export async function mailProblem(mail: MailSettings): Promise<string | undefined> {
+  const transport = await openTransport(mail)
+  try {
+    await transport.verify()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    transport.close()
+  }
+}
+
+/** Delivers what is due, so that mail leaves even where no server runs. Stops at the first failure and returns it. */
+export async function deliverDue({ db, base: { now } }: App, mail: MailSettings): Promise<{ recipient: string; reason: string } | undefined> {
+  const transport = await openTransport(mail)
+  try {
+    for await (const { mail: sent, error } of deliver(db, transport, now)) if (error) return { recipient: sent.recipient, reason: error.message }
+    return undefined
+  } finally {
+    transport.close()
+  }
+}
+
+export function mailSettings(config: Config): MailSettings | null {
+  const url = config.get('mail.url')
+  return url === undefined ? null : { url: absoluteMailUrl(url, folderOf(config.origin('mail.url'))), from: config.get('mail.from') ?? '' }
+}
+
+/** A relative path in a file is relative to that file; anywhere else, to where the command was typed. */
+const folderOf = (origin: string): string => (path.isAbsolute(origin) ? path.dirname(origin) : '.')
+
+function lazySecret(config: Config): () => string {
+  let secret: string | undefined
+  return () => (secret ??= config.get('secret') ?? secretFile(path.join(config.get('data.dir') ?? '.', 'secret')))
+}
+
+/** The secret of the data folder, made at first use. Of two processes that make it at once, one wins and both read the same. */
+function secretFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT')
+      throw new AppError('CONFIG_INVALID', `Cannot read the secret in ${file}: ${(error as { code?: string }).code}.`)
+  }
+  const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(mine, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true })
+  try {
+    linkSync(mine, file) // fails if the file has appeared meanwhile
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(mine)
+  }
+  return readFileSync(file, 'utf8').trim()
+}
+
+export const listenAddress = (config: Config): { host: string; port: number } => parseListen(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }

@@ -1,0 +1,71 @@
+import type { Command } from 'commander'
+import * as boards from '../service/boards.js'
+import type { Board } from '../service/boards.js'
+import { command, type View } from './command.js'
+import type { Cli } from './session.js'
+import { ago, type Column } from './table.js'
+import { printable } from '../core/text.js'
+
+export const columns: Column<Board>[] = [
+  { head: 'NAME', text: (board) => board.name, drop: 0 },
+  { head: 'URL', text: (board) => board.url, drop: 0 },
+  { head: 'COLOR', text: (board) => board.color, shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`, drop: 3 },
+  { head: 'POSTS', text: (board) => board.post_count, right: true, drop: 1 },
+  {
+    head: 'SHOWN TO',
+    text: (board) => (board.display ? 'public' : 'private'),
+    shown: (board, paint) => (board.display ? 'everybody' : paint.yellow('private')),
+    drop: 4,
+  },
+  { head: 'CREATED', text: (board) => board.createdAt, shown: (board, _paint, now) => ago(board.createdAt, now), drop: 2 },
+  { head: 'VOTERS', text: (board) => (board.view_voters ? 'shown' : 'hidden') },
+  { head: 'ID', text: (board) => board.boardId },
+]
+
+const table = { columns, id: (board: Board) => board.url }
+const one = { ...table, rows: ({ board }: { board: Board }) => [board] }
+const named = (board: Board) => `"${printable(board.name)}" (${board.url})`
+
+export function register(group: Command, cli: Cli): void {
+  const add = <In, Out, Subject>(op: Parameters<typeof command<In, Out, Board, Subject>>[1], view: View<In, Out, Board>) => command(group, op, view, cli)
+
+  add(boards.list, {
+    ...table,
+    words: 'list',
+    examples: ['boards list --page 2', 'boards list --all -o csv > boards.csv'],
+    rows: (answer) => answer.boards,
+    list: 'boards',
+    hidden: ['first'],
+    preset: { visibility: ['public', 'private'] }, // an administrator who does not see a board would think it is gone
+  })
+  add(boards.search, { ...table, words: 'search <name>', examples: ['boards search mob'], rows: (answer) => answer.boards })
+  add(boards.show, { ...one, words: 'show <url:board>', examples: ['boards show ideas'] })
+  add(boards.create, {
+    ...one,
+    words: 'create <name>',
+    examples: ['boards create "💡 Ideas"', 'boards create Roadmap --color 1d4ed8 --display false'],
+    done: ({ board }) => `Created board ${named(board)}.`,
+  })
+  add(boards.update, {
+    ...one,
+    words: 'update <boardId:board>',
+    examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --display false'],
+    async fill(call, given) {
+      const { board } = await call(boards.show, { url: given.boardId })
+      return { name: board.name, url: board.url, ...given, boardId: board.boardId }
+    },
+    done: ({ board }) => `Changed board ${named(board)}.`,
+  })
+  add(boards.remove, {
+    columns,
+    id: table.id,
+    words: 'delete <boardId:board>',
+    examples: ['boards delete ideas', 'boards delete ideas --yes'],
+    rows: () => [],
+    async loses(call, given) {
+      const { board } = await call(boards.show, { url: given.boardId })
+      return `Delete board ${named(board)}? Its ${board.post_count} posts stay, without a board.`
+    },
+    done: (_, given) => `Deleted board ${String(given.boardId)}.`,
+  })
+}

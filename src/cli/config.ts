@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import { isSecret, redactedUrl, SETTINGS, variableOf, type Config, type Key } from '../config.js'
+import { print, type OutputFlags } from './output.js'
+import type { Cli } from './session.js'
+import type { Column } from './table.js'
+
+interface Row {
+  key: string
+  value: string
+  origin: string
+}
+
+export function register(group: Command, cli: Cli): void {
+  group
+    .command('list')
+    .alias('ls')
+    .description('Show every setting that has a value')
+    .option('--show-origin', 'say where each value comes from')
+    .addHelpText('before', 'Examples:\n  $ feedbackctl config list --show-origin\n')
+    .action(async (_flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<OutputFlags & { showOrigin?: boolean }>()
+      const config = await cli.config()
+      const rows = (Object.keys(SETTINGS) as Key[])
+        .filter((key) => config.get(key) !== undefined)
+        .map((key) => ({ key, value: shown(config, key), origin: config.origin(key) }))
+      const columns: Column<Row>[] = [
+        { head: 'KEY', text: (row) => row.key, drop: 0 },
+        { head: 'VALUE', text: (row) => row.value, drop: 0 },
+        ...(flags.showOrigin ? [{ head: 'FROM', text: (row: Row) => row.origin, drop: 1 }] : []),
+      ]
+      const body = Object.fromEntries(rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]))
+      await print(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
+    })
+}
+
+/** A secret is never shown; of an address that may hold one, only the password is left out. */
+function shown(config: Config, key: Key): string {
+  const value = config.get(key) ?? ''
+  if (!isSecret(key)) return value
+  return key.endsWith('.url') ? redactedUrl(value) : '***'
+}
+
+/** Every setting with its flag's variable, for `help environment`. */
+export const settingLines = (): string[] => (Object.keys(SETTINGS) as Key[]).map((key) => `  ${variableOf(key).padEnd(30)} ${SETTINGS[key].description}`)

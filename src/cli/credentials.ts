@@ -1,0 +1,27 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../config.js'
+
+const fileOf = (config: Config): string => path.join(config.directory, 'tokens.json')
+
+/** The token that `login` kept for a server, if any. */
+export const savedToken = (config: Config, server: string): string | undefined => read(config)[originOf(server)]
+
+/** Keeps a token for later commands, for nobody else to read, and returns the file. */
+export function saveToken(config: Config, server: string, token: string): string {
+  const file = fileOf(config)
+  mkdirSync(config.directory, { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.tmp`, `${JSON.stringify({ ...read(config), [originOf(server)]: token }, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.tmp`, file)
+  return file
+}
+
+const originOf = (server: string): string => server.replace(/\/+$/, '')
+
+function read(config: Config): Record<string, string> {
+  try {
+    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string> // written by us only
+  } catch {
+    return {}
+  }
+}

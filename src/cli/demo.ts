@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Command } from 'commander'
+import { listenAddress, localCall, openApp, type App } from '../app.js'
+import { loadConfig, type Config } from '../config.js'
+import { AppError } from '../core/errors.js'
+import { startDaemon, type Daemon } from '../daemon.js'
+import * as boards from '../service/boards.js'
+import * as site from '../service/site.js'
+import { columns } from './boards.js'
+import { print, type OutputFlags } from './output.js'
+import { untilStopped } from './serve.js'
+import type { Cli } from './session.js'
+import { say, write, type Terminal } from './terminal.js'
+
+const OWNER = { email: 'ada@example.org', password: 'correct horse battery', name: 'Ada', siteTitle: 'Feedback for Moonbase' }
+
+const BOARDS = [
+  '💡 Ideas',
+  '🐛 Bugs',
+  '📱 Mobile app',
+  '🔗 Integrations',
+  '🌍 Translations',
+  '⚡ Performance',
+  '🎨 Design',
+  '🔒 Security',
+  '📈 Analytics',
+  '💳 Billing',
+  '📚 Documentation',
+  '🧩 Plugins',
+  '🛰️ API',
+  '🔔 Notifications',
+  '🧪 Labs',
+  '♿ Accessibility',
+  '🗂️ Import & export',
+  '👥 Teams',
+  '🖥️ Desktop app',
+  '🤖 Automation',
+  '☁️ Hosting',
+  '🎓 Onboarding',
+  '日本語のご意見',
+]
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .option('--once', 'do everything, then stop and remove it')
+    .addHelpText('before', 'Examples:\n  $ feedbackctl demo\n  $ feedbackctl demo --once\n')
+    .action(async () => {
+      const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
+      const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-demo-'))
+      const file = path.join(folder, 'feedbackctl.toml')
+      writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
+      const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
+      const app = await openApp(config)
+      const remove = async () => {
+        await app.close()
+        rmSync(folder, { recursive: true, force: true })
+      }
+      try {
+        const token = await fill(app)
+        const daemon = await listen(app, config, cli.terminal)
+        await show(cli, flags, { app, daemon, token, file })
+        if (flags.once) await daemon.stop()
+        else {
+          say(cli.terminal, '\nServing until Ctrl-C; the folder is removed then.')
+          await untilStopped(5, async () => {
+            await daemon.stop()
+            await remove()
+          })
+        }
+      } finally {
+        await remove()
+      }
+    })
+}
+
+/** An owner and 23 boards, made by the same operations as everything else, a day apart. */
+async function fill(app: App): Promise<string> {
+  const at = (daysAgo: number) => localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } })
+  const { user } = await localCall(app)(site.setup, OWNER)
+  for (const [index, name] of BOARDS.entries()) await at(BOARDS.length - index)(boards.create, { name, display: name !== '🧪 Labs' })
+  return user.authToken
+}
+
+/** On port 8000, or on any free one where that is taken. */
+async function listen(app: App, config: Config, { stderr }: Terminal): Promise<Daemon> {
+  const quiet = { level: 'warn', stream: stderr }
+  try {
+    return await startDaemon(app, listenAddress(config), quiet)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'LISTEN_FAILED') return startDaemon(app, { host: '127.0.0.1', port: 0 }, quiet)
+    throw error
+  }
+}
+
+async function show(
+  { terminal }: Cli,
+  flags: OutputFlags,
+  { app, daemon, token, file }: { app: App; daemon: Daemon; token: string; file: string },
+): Promise<void> {
+  const answer = await localCall(app)(boards.list, { limit: 100, visibility: ['public', 'private'] })
+  await print(terminal, flags.json || flags.quiet || flags.output ? flags : { ...flags, output: 'table' }, {
+    body: answer,
+    rows: answer.boards,
+    columns,
+    id: (board) => board.url,
+    single: false,
+  })
+  const root = `${daemon.url}/api/v1`
+  const json = `-H 'Content-Type: application/json'`
+  const lines = [
+    '',
+    `${OWNER.siteTitle} is served at ${root} (the API as a page: ${root}/docs/)`,
+    '',
+    'Try in another terminal:',
+    `  curl '${root}/boards?limit=3'`,
+    `  curl '${root}/boards?created=asc&page=2'`,
+    `  curl ${root}/settings/site`,
+    `  curl ${json} -d '${JSON.stringify({ email: OWNER.email, password: OWNER.password })}' ${root}/auth/login`,
+    `  curl ${json} -d '{"name":"🚀 Launch"}' \\`,
+    `    -H 'Authorization: Bearer ${token}' \\`,
+    `    ${root}/boards`,
+    `  npx feedbackctl --config ${file} boards list --page 2`,
+  ]
+  await write(terminal, `${lines.join('\n')}\n`)
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import * as auth from '../service/auth.js'
+import { asking } from './ask.js'
+import { saveToken } from './credentials.js'
+import { formatOf, type OutputFlags } from './output.js'
+import { settingFlags, type Cli } from './session.js'
+import { canAsk, readStdin, write, type Terminal } from './terminal.js'
+
+interface Flags extends OutputFlags {
+  passwordStdin?: boolean
+  input?: boolean
+}
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .option('--email <address>', 'e-mail address of the account')
+    .option('--password <text>', 'password; visible in the process list, so rather one of the next two')
+    .option('--password-stdin', 'read the password from stdin')
+    .option('--password-file <file>', 'read the password from a file')
+    .addHelpText(
+      'before',
+      'Examples:\n  $ feedbackctl login --server https://feedback.example.org\n  $ feedbackctl boards list --server https://feedback.example.org\n',
+    )
+    .action(async () => {
+      const flags = command.optsWithGlobals<Flags>()
+      const config = await cli.config({ flags: settingFlags(command), newFile: false })
+      const server = config.get('server')
+      if (server === undefined)
+        throw new AppError('INPUT_MISSING', 'Sign in where? On this machine no login is needed.', {
+          errors: [{ code: 'FIELD_MISSING', message: 'server is missing', field: 'server', rule: '--server <url>   or FEEDBACKCTL_SERVER' }],
+        })
+      const password = flags.passwordStdin ? await readStdin(cli.terminal) : config.get('setup.password')
+      const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
+      const call = await cli.connect()
+      const answer = await call(auth.login, credentials)
+      const file = saveToken(config, server, answer.user.authToken)
+      const json = ['json', 'jsonl'].includes(formatOf(cli.terminal, flags))
+      await write(
+        cli.terminal,
+        json ? `${JSON.stringify(answer)}\n` : `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`,
+      )
+    })
+}
+
+async function gather(terminal: Terminal, flags: Flags, email: string | undefined, password: string | undefined) {
+  if (email !== undefined && password !== undefined) return { email, password }
+  if (!canAsk(terminal, flags)) {
+    const missing = [
+      ...(email === undefined ? [{ code: 'FIELD_MISSING', message: 'email is missing', field: 'email', rule: '--email <address>' }] : []),
+      ...(password === undefined
+        ? [{ code: 'FIELD_MISSING', message: 'password is missing', field: 'password', rule: '--password-stdin   or --password-file' }]
+        : []),
+    ]
+    throw new AppError('INPUT_MISSING', 'Signing in needs an account and cannot ask: stdin is not a terminal.', { errors: missing })
+  }
+  return {
+    email: email ?? (await asking(terminal, (prompts, streams) => prompts.input({ message: 'E-mail address', required: true }, streams))),
+    password: password ?? (await asking(terminal, (prompts, streams) => prompts.password({ message: 'Password', mask: false }, streams))),
+  }
+}

@@ -1,0 +1,59 @@
+import { absoluteMailUrl, type Config } from '../config.js'
+import { asking } from './ask.js'
+import { say, type Terminal } from './terminal.js'
+
+/** Asks how mail is sent until an answer works, or is wanted although it does not. */
+export async function mailUrlAsked(terminal: Terminal, config: Config): Promise<string> {
+  for (;;) {
+    const url = await urlAsked(terminal)
+    const problem = await smtpProblem(terminal, url, config.get('mail.from') ?? '')
+    if (problem === undefined) return url
+    say(terminal, `That does not work: ${problem}`)
+    if (
+      await asking(terminal, (prompts, streams) =>
+        prompts.confirm({ message: 'Use it all the same? Mail then waits until it works.', default: false }, streams),
+      )
+    )
+      return url
+  }
+}
+
+/** Warns when a mail setting that was given does not work: mail then waits in the outbox, and setup goes on. */
+export async function checkMail(terminal: Terminal, url: string, from: string): Promise<void> {
+  const problem = await smtpProblem(terminal, url, from)
+  if (problem !== undefined) say(terminal, `Warning: mail cannot be sent now (${problem}). It waits until it can.`)
+}
+
+async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
+  if (!/^smtps?:/.test(url)) return undefined
+  say(terminal, 'Asking the mail server …')
+  const { mailProblem } = await import('../app.js')
+  return mailProblem({ url, from })
+}
+
+async function urlAsked(terminal: Terminal): Promise<string> {
+  return asking(terminal, async (prompts, streams) => {
+    const way = await prompts.select(
+      {
+        message: 'How is mail sent?',
+        choices: [
+          { name: 'Through an SMTP server', value: 'smtp' },
+          { name: 'By the sendmail program of this machine', value: 'sendmail:' },
+          { name: 'Not at all: kept as files in a folder', value: 'folder' },
+        ],
+      },
+      streams,
+    )
+    if (way === 'sendmail:') return way
+    if (way === 'folder') return absoluteMailUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
+    const host = await prompts.input({ message: 'Host of the SMTP server', required: true }, streams)
+    const port = await prompts.number(
+      { message: 'Port (465 is TLS from the start; others use STARTTLS)', default: 587, min: 1, max: 65_535, required: true },
+      streams,
+    )
+    const user = await prompts.input({ message: 'User name (empty: none)' }, streams)
+    const password = user === '' ? '' : await prompts.password({ message: 'Password of the mail account', mask: false }, streams)
+    const account = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
+    return `${port === 465 ? 'smtps' : 'smtp'}://${account}${host}:${port}`
+  })
+}

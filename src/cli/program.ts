@@ -1,0 +1,108 @@
+import { Command, CommanderError, Option } from 'commander'
+import { AppError } from '../core/errors.js'
+import { FORMATS } from './output.js'
+import { session, type Cli } from './session.js'
+import { write, type Terminal } from './terminal.js'
+import { branches } from './tree.js'
+
+/** The whole command line; a branch is filled in when it is asked for. */
+export function buildProgram(terminal: Terminal): { program: Command; cli: Cli } {
+  const program = new Command('feedbackctl').description('A feedback board you run yourself, and its administration.')
+  globalOptions(program)
+  const cli = session(terminal, program)
+  const styled = (command: Command) =>
+    command
+      .exitOverride()
+      .showSuggestionAfterError()
+      .configureOutput({
+        writeOut: (text) => void terminal.stdout.write(text),
+        writeErr: () => {},
+        getOutHelpWidth: () => Math.min(terminal.stdout.columns ?? 100, 100),
+      })
+      .helpOption('-h, --help', 'show this help')
+      .helpCommand(false)
+  styled(program)
+  for (const { name, summary, group } of branches) {
+    const branch = program.command(name).description(summary).helpGroup(group)
+    branch.addHelpText('after', () => '\nOutput, --server and settings are common to all commands: feedbackctl help options')
+  }
+  program.hook('preSubcommand', async (_program, branch) => fill(branch, cli))
+  program
+    .command('help [words...]')
+    .description('Show help for a command or a topic')
+    .helpGroup('Help:')
+    .action(async (words: string[]) => help(program, cli, words))
+  program.addHelpText('after', '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options')
+  program.action(async () => {
+    await write(
+      terminal,
+      `${program.description()}\n\n${branches.map((branch) => `  feedbackctl ${branch.name.padEnd(9)} ${branch.summary}`).join('\n')}\n\nMore: feedbackctl --help\n`,
+    )
+  })
+  return { program, cli }
+}
+
+async function fill(branch: Command, cli: Cli): Promise<void> {
+  const known = branches.find(({ name }) => name === branch.name())
+  if (!known || filled.has(branch)) return
+  filled.add(branch)
+  const { register } = await known.load()
+  register(branch, cli)
+}
+
+const filled = new WeakSet<Command>()
+
+/** Declared once, here: commander gives an option that is declared on both ends to the root. */
+function globalOptions(program: Command): void {
+  const hidden = (flags: string, description: string) =>
+    program.addOption(new Option(flags, description).helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'))
+  program
+    .addOption(new Option('-o, --output <format>', 'how data is printed').choices(FORMATS))
+    .option('--json', 'print the answer as HTTP sends it (-o json)')
+    .option('-q, --quiet', 'print only ids or slugs (-o name)')
+    .option('--header', 'with -o tsv: print the names of the columns')
+    .option('--no-header', 'with -o csv: leave them out')
+    .option('--color', 'always use colour')
+    .option('--no-color', 'never use colour')
+    .option('--no-input', 'never ask')
+    .option('--debug', 'show where an error came from')
+    .option('-V, --version', 'show the version')
+  hidden('--config <file>', 'configuration file, instead of the usual three')
+  hidden('--server <url>', 'use this server over HTTP instead of the database')
+  hidden('--token-file <file>', 'file with the token for --server')
+  hidden('--data-dir <folder>', 'folder of the SQLite database and the secret')
+  hidden('--database-url <url>', 'sqlite:PATH or postgres://…')
+  hidden('--database-url-file <file>', 'file with the database URL')
+  hidden('--mail-url <url>', 'smtp://…, smtps://…, sendmail: or folder:PATH')
+  hidden('--mail-url-file <file>', 'file with the mail URL')
+  hidden('--mail-from <address>', 'address that mail is from')
+  hidden('--site-url <url>', 'where people reach the site')
+  hidden('--listen <address>', 'HOST:PORT that serve listens on')
+  hidden('--secret-file <file>', 'file with what tokens are signed with')
+  hidden('--log-level <level>', 'how much serve logs')
+  hidden('--shutdown-timeout <seconds>', 'how long serve waits for open requests')
+}
+
+async function help(program: Command, cli: Cli, words: readonly string[]): Promise<void> {
+  const [first] = words
+  if (first === undefined || first === 'options') return program.outputHelp()
+  const { topics } = await import('./help.js')
+  const topic = topics[first]
+  if (topic) return write(cli.terminal, topic())
+  let command = program
+  for (const word of words) {
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (!next) throw new AppError('USAGE', `There is no command or topic "${words.join(' ')}". Topics: ${Object.keys(topics).join(', ')}.`)
+    await fill(next, cli)
+    command = next
+  }
+  command.outputHelp()
+}
+
+/** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */
+export function usageError(error: unknown): AppError | undefined {
+  if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
+  if (error.code === 'commander.help') return new AppError('USAGE', 'What should be done? A verb is missing.')
+  const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
+  return new AppError('USAGE', `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`)
+}

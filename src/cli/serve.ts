@@ -1,0 +1,50 @@
+import closeWithGrace from 'close-with-grace'
+import type { Command } from 'commander'
+import type { Log } from '../daemon.js'
+import * as site from '../service/site.js'
+import type { Cli } from './session.js'
+import { hasColor, type Terminal } from './terminal.js'
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .option('--migrate', 'bring a PostgreSQL schema up to date first')
+    .addHelpText('before', `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000\n`)
+    .action(async () => {
+      const { migrate = false, color } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean }>()
+      const config = await cli.config()
+      const app = await cli.open({ migrating: migrate })
+      const [{ listenAddress, localCall }, { startDaemon }] = await Promise.all([import('../app.js'), import('../daemon.js')])
+      const daemon = await startDaemon(app, listenAddress(config), await logTo(cli.terminal, config.get('log.level') ?? 'info', color))
+      daemon.log.info({ url: `${daemon.url}/api/v1` }, `listening on ${daemon.url}`)
+      const { is_setup } = await localCall(app)(site.status, {})
+      if (!is_setup) daemon.log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
+      if (!app.base.mail) daemon.log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
+      await untilStopped(Number.parseInt(config.get('shutdown.timeout') ?? '25', 10), async (reason) => {
+        daemon.log.info({ reason }, 'stopping')
+        await daemon.stop()
+        await cli.close()
+        daemon.log.info('stopped')
+      })
+    })
+}
+
+/** Waits for SIGTERM, SIGINT or a crash, then stops in good order; a second signal, or a stop that takes too long, ends it at once. */
+export async function untilStopped(seconds: number, stop: (reason: string) => Promise<void>): Promise<never> {
+  closeWithGrace({ delay: Math.max(1, seconds * 1000), logger: false }, async ({ signal, err }) => stop(err ? String(err.stack) : String(signal)))
+  return new Promise<never>(() => {})
+}
+
+/** Lines for people on a terminal, JSON lines otherwise; always on stderr. */
+async function logTo(terminal: Terminal, level: string, color: boolean | undefined): Promise<Log> {
+  if (!terminal.stderr.isTTY) return { level, stream: { write: (line) => void terminal.stderr.write(line) } }
+  const { default: pretty } = await import('pino-pretty')
+  return {
+    level,
+    stream: pretty({
+      destination: terminal.stderr,
+      colorize: hasColor(terminal, terminal.stderr, { color }),
+      ignore: 'pid,hostname',
+      translateTime: 'SYS:HH:MM:ss',
+    }),
+  }
+}

@@ -1,0 +1,57 @@
+import { AppError } from '../core/errors.js'
+
+/** Where a command reads and writes: stdout is data only, everything said to a person goes to stderr. */
+export interface Terminal {
+  env: Record<string, string | undefined>
+  cwd: string
+  args: readonly string[]
+  stdin: NodeJS.ReadStream
+  stdout: NodeJS.WriteStream
+  stderr: NodeJS.WriteStream
+  now(this: void): Date
+}
+
+export const processTerminal = (): Terminal => ({
+  env: process.env,
+  cwd: process.cwd(),
+  args: process.argv.slice(2),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  now: () => new Date(),
+})
+
+/** Writes data and waits while the reader is slower, so that a long answer neither fills the memory nor is cut. */
+export async function write({ stdout }: Terminal, text: string): Promise<void> {
+  if (!stdout.write(text)) await new Promise<void>((resolve) => stdout.once('drain', resolve))
+}
+
+export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${line}\n`)
+
+/** Questions are asked only where somebody can see and answer them. */
+export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean => input && stdin.isTTY && stderr.isTTY && !env.CI
+
+/** Whether a stream gets colour: the flags, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
+export function hasColor({ env }: Terminal, stream: NodeJS.WriteStream, { color }: { color?: boolean | undefined }): boolean {
+  if (color !== undefined) return color
+  if (env.NO_COLOR) return false
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
+  return env.TERM !== 'dumb' && stream.isTTY
+}
+
+/** A few escape codes for talk on stderr; tables use chalk, which is not worth loading for one mark. */
+export function ink(on: boolean) {
+  const code = (open: number, close: number) => (text: string) => (on ? `\u001b[${open}m${text}\u001b[${close}m` : text)
+  return { red: code(31, 39), green: code(32, 39), yellow: code(33, 39), dim: code(2, 22), bold: code(1, 22) }
+}
+
+/** All of stdin as text, for --password-stdin and the like. One line break at the end is not part of it. */
+export async function readStdin({ stdin }: Terminal): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array))
+  const text = Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+  if (text === '') throw new AppError('INPUT_MISSING', 'Nothing came on stdin.')
+  return text
+}

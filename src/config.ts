@@ -1,0 +1,250 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import envPaths from 'env-paths'
+import { closest } from 'fastest-levenshtein'
+import { AppError } from './core/errors.js'
+
+interface Setting {
+  description: string
+  /** Where it is not the key with dashes. */
+  flag?: string
+  /** Never shown, and warned about on the command line, where other users of the machine could read it. */
+  secret?: true
+  default?: string
+  /** Returns what is wrong with a value, as the end of "it …". The value itself is added by the caller unless it is secret. */
+  check?(value: string): string | undefined
+}
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** THE table of settings. A key `a.b-c` is also the flag --a-b-c, the variable FEEDBACKCTL_A_B_C and, with _FILE, a file that holds the value. */
+export const SETTINGS = {
+  'data.dir': { description: 'Folder of the SQLite database and the secret' },
+  'database.url': {
+    description: 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
+    secret: true,
+    check: (value) => (/^(sqlite:.|postgres(ql)?:\/\/.)/.test(value) ? undefined : 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE'),
+  },
+  'mail.url': { description: 'How mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH', secret: true, check: mailUrlProblem },
+  'mail.from': {
+    description: 'Address that mail is from',
+    check: (value) => (/^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name'),
+  },
+  'site.url': {
+    description: 'Where people reach the site; links in mails start with it',
+    check: (value) => (/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '') ? undefined : 'must start with http:// or https://'),
+  },
+  listen: {
+    description: 'Address and port that serve listens on',
+    default: '127.0.0.1:8000',
+    check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),
+  },
+  secret: {
+    description: 'What session tokens are signed with, at least 16 characters',
+    secret: true,
+    check: (value) => (value.length >= 16 ? undefined : 'must have at least 16 characters'),
+  },
+  'log.level': {
+    description: `How much serve logs: ${LEVELS.join(', ')}`,
+    default: 'info',
+    check: (value) => (LEVELS.includes(value) ? undefined : `must be one of ${LEVELS.join(', ')}`),
+  },
+  'shutdown.timeout': {
+    description: 'Seconds that serve waits for open requests when it stops',
+    default: '25',
+    check: (value) => (/^\d+s?$/.test(value) ? undefined : 'must be a number of seconds'),
+  },
+  server: {
+    description: 'Use this server over HTTP instead of the database',
+    check: (value) => (/^https?:\/\/./.test(value) && URL.canParse(value) ? undefined : 'must start with http:// or https://'),
+  },
+  token: { description: 'Session token for --server', secret: true },
+  'setup.email': { description: "Owner's e-mail address", flag: 'email' },
+  'setup.password': { description: "Owner's password", flag: 'password', secret: true },
+  'setup.name': { description: "Owner's display name", flag: 'name' },
+  'setup.site-title': { description: 'Title of the site', flag: 'site-title' },
+} as const satisfies Record<string, Setting>
+
+export type Key = keyof typeof SETTINGS
+const keys = Object.keys(SETTINGS) as Key[]
+const settings: Record<Key, Setting> = SETTINGS
+
+export const flagOf = (key: Key): string => settings[key].flag ?? key.replaceAll('.', '-')
+export const variableOf = (key: Key): string => `FEEDBACKCTL_${key.replaceAll(/[.-]/g, '_').toUpperCase()}`
+export const isSecret = (key: Key): boolean => settings[key].secret ?? false
+
+/** A value and where it came from: `--listen`, `FEEDBACKCTL_LISTEN`, a file, or `default`. */
+export interface Origin {
+  value: string
+  origin: string
+}
+
+export interface Config {
+  get(key: Key): string | undefined
+  origin(key: Key): string
+  /** The file that setup writes to: the one given with --config, or the user's own. */
+  file: string
+  /** Where the user's own files live. */
+  directory: string
+}
+
+interface Sources {
+  flags: Record<string, string | undefined> // by flag name without dashes
+  env: Record<string, string | undefined>
+  cwd: string
+  /** The file named by --config need not exist yet: setup makes it. */
+  newFile?: boolean
+}
+
+/** Reads every source and checks every value; throws CONFIG_INVALID that names the source. Flags win, then environment, then files. */
+export async function loadConfig(sources: Sources): Promise<Config> {
+  const { flags, env, cwd, newFile = false } = sources
+  const directory = envPaths('feedbackctl', { suffix: '' }).config
+  const chosen = flags.config || env.FEEDBACKCTL_CONFIG
+  const files = chosen
+    ? [path.resolve(cwd, chosen)]
+    : [path.resolve(cwd, 'feedbackctl.toml'), path.join(directory, 'config.toml'), '/etc/feedbackctl/config.toml']
+  if (chosen && !newFile && !existsSync(files[0] ?? '')) throw new AppError('CONFIG_INVALID', `There is no configuration file ${files[0]}.`)
+  const found = new Map<Key, Origin>()
+  const layers = [fromFlags(flags, cwd), fromEnvironment(env), fromOldNames(env), ...(await Promise.all(files.map(fromFile))), defaults(env)]
+  for (const layer of layers) for (const [key, held] of layer) if (held.value !== '' && !found.has(key)) found.set(key, held)
+  derive(found)
+  for (const [key, held] of found) check(key, held)
+  return {
+    get: (key) => found.get(key)?.value,
+    origin: (key) => found.get(key)?.origin ?? 'not set',
+    file: chosen ? path.resolve(cwd, chosen) : path.join(directory, 'config.toml'),
+    directory,
+  }
+}
+
+type Layer = Map<Key, Origin>
+
+function fromFlags(flags: Sources['flags'], cwd: string): Layer {
+  const layer: Layer = new Map()
+  for (const key of keys) {
+    const flag = flagOf(key)
+    const value = flags[flag]
+    const file = flags[`${flag}-file`]
+    if (value) layer.set(key, { value, origin: `--${flag}` })
+    else if (file) layer.set(key, { value: contents(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
+  }
+  return layer
+}
+
+function fromEnvironment(env: Sources['env']): Layer {
+  const layer: Layer = new Map()
+  for (const key of keys) {
+    const variable = variableOf(key)
+    const [value, file] = [env[variable], env[`${variable}_FILE`]]
+    if (value && file) throw new AppError('CONFIG_INVALID', `Both ${variable} and ${variable}_FILE are set. Unset one of them.`)
+    if (value) layer.set(key, { value, origin: variable })
+    else if (file) layer.set(key, { value: contents(file, `${variable}_FILE`), origin: `${variable}_FILE` })
+    else if (env.CREDENTIALS_DIRECTORY) {
+      const credential = path.join(env.CREDENTIALS_DIRECTORY, key)
+      if (existsSync(credential)) layer.set(key, { value: contents(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
+    }
+  }
+  return layer
+}
+
+/** What platforms set without asking: honoured, below our own variables. */
+function fromOldNames({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
+  const layer: Layer = new Map()
+  if (PORT) layer.set('listen', { value: `${HOST || '127.0.0.1'}:${PORT}`, origin: HOST ? 'HOST and PORT' : 'PORT' })
+  else if (HOST) layer.set('listen', { value: `${HOST}:8000`, origin: 'HOST' })
+  if (DATABASE_URL) layer.set('database.url', { value: DATABASE_URL, origin: 'DATABASE_URL' })
+  return layer
+}
+
+async function fromFile(file: string): Promise<Layer> {
+  const layer: Layer = new Map()
+  if (!existsSync(file)) return layer
+  const { parse } = await import('smol-toml')
+  let document: Record<string, unknown>
+  try {
+    document = parse(contents(file, 'the configuration file'))
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // the rest repeats the line, which may hold a secret
+  }
+  for (const [name, value] of flattened(document)) {
+    const key = keys.find((known) => known === name)
+    if (!key) throw new AppError('CONFIG_INVALID', `${file} has an unknown key "${name}". Did you mean "${closest(name, keys)}"?`)
+    layer.set(key, { value: String(value), origin: file })
+  }
+  return layer
+}
+
+function flattened(table: Record<string, unknown>, prefix = ''): [string, unknown][] {
+  return Object.entries(table).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? flattened(value as Record<string, unknown>, `${prefix}${name}.`)
+      : [[prefix + name, value] as [string, unknown]],
+  )
+}
+
+function defaults(env: Sources['env']): Layer {
+  const layer: Layer = new Map()
+  for (const key of keys) {
+    const preset = settings[key].default
+    if (preset !== undefined) layer.set(key, { value: preset, origin: 'default' })
+  }
+  const state = env.STATE_DIRECTORY?.split(':')[0]
+  layer.set('data.dir', state ? { value: state, origin: 'STATE_DIRECTORY' } : { value: envPaths('feedbackctl', { suffix: '' }).data, origin: 'default' })
+  return layer
+}
+
+/** Defaults that depend on other settings. */
+function derive(found: Map<Key, Origin>): void {
+  const set = (key: Key, value: string) => void (found.has(key) || found.set(key, { value, origin: 'default' }))
+  const { value = '', origin = 'default' } = found.get('data.dir') ?? {}
+  const directory = path.resolve(path.isAbsolute(origin) ? path.dirname(origin) : '.', value) // in a file, relative to that file
+  found.set('data.dir', { value: directory, origin })
+  set('database.url', `sqlite:${path.join(directory, 'feedback.db')}`)
+  set('site.url', `http://localhost:${parseListen(found.get('listen')?.value ?? '')?.port ?? 8000}`)
+  const site = found.get('site.url')?.value ?? ''
+  if (URL.canParse(site)) set('mail.from', `noreply@${new URL(site).hostname}`)
+}
+
+function check(key: Key, { value, origin }: Origin): void {
+  const problem = settings[key].check?.(value)
+  if (problem === undefined) return
+  const shown = isSecret(key) ? '' : `; ${JSON.stringify(value)} is not`
+  throw new AppError('CONFIG_INVALID', `${key} ${problem}${shown}. It comes from ${origin}.`)
+}
+
+function contents(file: string, origin: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new AppError('CONFIG_INVALID', `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`)
+  }
+}
+
+/** Returns what is wrong with a mail URL, or undefined. The URL is not repeated: it may hold a password. */
+function mailUrlProblem(url: string): string | undefined {
+  if (url.startsWith('sendmail:')) return undefined
+  if (url.startsWith('folder:')) return url.length > 'folder:'.length ? undefined : 'needs a path: folder:PATH'
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed && ['smtp:', 'smtps:'].includes(parsed.protocol) && parsed.hostname !== ''
+    ? undefined
+    : 'must be smtp://USER:PASSWORD@HOST:587, smtps://USER:PASSWORD@HOST, sendmail: or folder:PATH'
+}
+
+/** The same URL with a folder made absolute, so that it means the same wherever the server is started. */
+export const absoluteMailUrl = (url: string, base: string): string =>
+  url.startsWith('folder:') ? `folder:${path.resolve(base, url.slice('folder:'.length))}` : url
+
+/** Host and port of `HOST:PORT`, `[::1]:PORT`, `:PORT` or `PORT`; undefined if it is none of these. */
+export function parseListen(text: string): { host: string; port: number } | undefined {
+  const match = /^(?:(\[[0-9a-f:.]+\]|[^:[\]]*):)?(\d{1,5})$/i.exec(text)
+  const port = Number(match?.[2])
+  if (!match || port > 65_535) return undefined
+  return { host: match[1]?.replaceAll(/[[\]]/g, '') || '127.0.0.1', port }
+}
+
+/** A URL without its password. */
+export function redactedUrl(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/]*:)[^@]*@/, '$1***@')
+}

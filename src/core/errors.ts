@@ -1,0 +1,108 @@
+/**
+ * THE table of codes: one line a code, read in both directions (thrown here, mapped to HTTP and to an exit code,
+ * and read back by the remote client). `exit` stands only where it differs from what the status implies.
+ */
+export const CODES = {
+  VALIDATION_ERROR: { status: 400 },
+  EMAIL_INVALID: { status: 400 },
+  PASSWORD_MISSING: { status: 400 },
+  BOARD_URL_MISSING: { status: 400 },
+  DECODE_URI_ERROR: { status: 400 },
+  INVALID_JSON: { status: 400 },
+  INVALID_AUTH_HEADER: { status: 400, exit: 4 },
+  INVALID_AUTH_HEADER_FORMAT: { status: 401 },
+  INVALID_TOKEN: { status: 401 },
+  AUTHORIZATION_FAILED: { status: 401 },
+  USER_BLOCK: { status: 403 },
+  USER_BLOCKED: { status: 403 },
+  ACCESS_DENIED: { status: 403 },
+  INCORRECT_PASSWORD: { status: 403 },
+  NOT_ENOUGH_PERMISSION: { status: 403 },
+  SETUP_COMPLETED: { status: 403, exit: 5 },
+  NOT_FOUND: { status: 404 },
+  USER_NOT_FOUND: { status: 404 },
+  BOARD_NOT_FOUND: { status: 404 },
+  BOARD_ID_OR_URL_MISSING: { status: 404, exit: 2 },
+  USER_EXISTS: { status: 409 },
+  USERNAME_EXISTS: { status: 409 },
+  BOARD_URL_EXISTS: { status: 409 },
+  PAYLOAD_TOO_LARGE: { status: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  SERVER_ERROR: { status: 500 },
+  MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
+  DATABASE_UNREACHABLE: { status: 503, exit: 6 },
+  // Never sent by the server: what only a command can run into.
+  USAGE: { status: 400 },
+  CONFIG_INVALID: { status: 400 },
+  INPUT_MISSING: { status: 400 },
+  SETUP_INPUT_MISSING: { status: 400 },
+  CONFIRMATION_NEEDED: { status: 409 },
+  SERVER_UNREACHABLE: { status: 503, exit: 6 },
+  LISTEN_FAILED: { status: 500, exit: 78 },
+  MAIL_UNREACHABLE: { status: 500, exit: 6 },
+  SECRET_MISMATCH: { status: 500, exit: 78 },
+  DATABASE_NEWER: { status: 500, exit: 5 },
+  DATABASE_OUTDATED: { status: 500, exit: 5 },
+  DATABASE_UNUSABLE: { status: 500, exit: 1 },
+  UNSUPPORTED_NODE: { status: 500, exit: 1 },
+  INTERRUPTED: { status: 500, exit: 130 },
+} as const satisfies Record<string, { status: number; exit?: number }>
+
+export type ErrorCode = keyof typeof CODES
+
+/** One field that is not valid: the `errors` entries of a VALIDATION_ERROR. `value` is left out where it is a secret. */
+export interface Issue {
+  code: string
+  message: string
+  field: string
+  rule: string
+  value?: unknown
+}
+
+/** An error the caller may see. Anything else that is thrown is a bug and is reported as SERVER_ERROR. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly errors: Issue[] | undefined
+  readonly why: string | undefined
+
+  constructor(code: ErrorCode, message: string, details: { errors?: Issue[] | undefined; why?: string | undefined; cause?: unknown } = {}) {
+    super(message, { cause: details.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.errors = details.errors
+    this.why = details.why
+  }
+
+  get status(): number {
+    return CODES[this.code].status
+  }
+
+  /** The exit status of a command that ends with this error: the table in `help exit-codes`. */
+  get exit(): number {
+    const entry: { status: number; exit?: number } = CODES[this.code]
+    if (entry.exit !== undefined) return entry.exit
+    const { status } = entry
+    if (status === 404) return 3
+    if (status === 401 || status === 403) return 4
+    if (status === 409) return 5
+    return status < 500 ? 2 : 1
+  }
+
+  /** What travels over HTTP. */
+  get body(): ErrorBody {
+    return { code: this.code, message: this.message, ...(this.why !== undefined && { why: this.why }), ...(this.errors && { errors: this.errors }) }
+  }
+}
+
+export interface ErrorBody {
+  code: string
+  message: string
+  why?: string
+  errors?: Issue[]
+}
+
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(CODES, code)
+
+/** For a path that a type says cannot happen but an outside caller could reach. */
+export const serverError = (cause: unknown): AppError =>
+  new AppError('SERVER_ERROR', 'Something went wrong on the server. The log has the details under this request id.', { cause })

@@ -1,0 +1,208 @@
+import type { TObject, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { closest } from 'fastest-levenshtein'
+import { AppError, type Issue } from './errors.js'
+
+/**
+ * Keywords of ours inside a schema property, beside JSON Schema's own.
+ * - `codes`: item code by violated keyword, where the contract names one (`{ pattern: 'BOARD_COLOR_HEX_CHAR' }`)
+ * - `trim`: surrounding blanks are not part of the value
+ * - `anyCase`: the choices are accepted in any letter case
+ * - `secret`: the value never appears in an error
+ * - `rule`: what would be right, where the sentence made of the keywords would not be clear
+ * - `documentedFormat`: shown as `format` in the API document, and checked by the operation in its own words
+ */
+interface Property {
+  type?: string | string[]
+  description?: string
+  default?: unknown
+  enum?: string[]
+  items?: Property
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  codes?: Record<string, string>
+  trim?: boolean
+  anyCase?: boolean
+  secret?: boolean
+  rule?: string
+}
+
+export interface Field {
+  name: string
+  type: 'string' | 'integer' | 'boolean' | 'array'
+  required: boolean
+  nullable: boolean
+  description: string
+  default?: unknown
+  choices?: string[]
+}
+
+interface Shape {
+  fields: Field[]
+  properties: Record<string, Property>
+  ignored: readonly string[]
+  Check(value: unknown): boolean
+  Errors(value: unknown): { keyword: string; instancePath: string; params: object }[]
+}
+
+const shapes = new WeakMap<TObject, Shape>() // compiled on first use: a command runs one operation
+
+function shapeOf(schema: TObject): Shape {
+  let shape = shapes.get(schema)
+  if (!shape) {
+    const properties = schema.properties as Record<string, Property>
+    const validator = Compile(schema as TSchema)
+    shape = {
+      fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property, schema.required ?? [])),
+      properties,
+      ignored: (schema as { ignored?: readonly string[] }).ignored ?? [],
+      Check: (value) => validator.Check(value),
+      Errors: (value) => validator.Errors(value),
+    }
+    shapes.set(schema, shape)
+  }
+  return shape
+}
+
+function fieldOf(name: string, property: Property, required: readonly string[]): Field {
+  const types = [property.type ?? 'string'].flat()
+  const choices = property.enum ?? property.items?.enum
+  return {
+    name,
+    type: types[0] as Field['type'],
+    required: required.includes(name),
+    nullable: types.includes('null'),
+    description: property.description ?? '',
+    ...(property.default !== undefined && { default: property.default }),
+    ...(choices && { choices }),
+  }
+}
+
+/** What a text surface (flags, query string, path) needs to know about an input. */
+export const fieldsOf = (schema: TObject): Field[] => shapeOf(schema).fields
+
+/** Turns text into the types the schema names; text that does not fit is left for `parse` to reject. */
+export function coerce(schema: TObject, text: Record<string, unknown>): Record<string, unknown> {
+  const value = { ...text }
+  for (const { name, type } of fieldsOf(schema)) {
+    const raw = value[name]
+    if (typeof raw !== 'string') continue
+    if (type === 'array') value[name] = raw.split(',').map((item) => item.trim())
+    else if (type === 'integer' && raw.trim() === '') delete value[name]
+    else if (type === 'integer' && /^\s*[+-]?\d+\s*$/.test(raw)) value[name] = Number(raw)
+    else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
+  }
+  return value
+}
+
+/** Fills in defaults and checks; throws a VALIDATION_ERROR that names field, rule and value of everything that is wrong. */
+export function parse(schema: TObject, input: unknown): Record<string, unknown> {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw invalid([{ code: 'OBJECT_EXPECTED', message: 'The body must be a JSON object.', field: '', rule: 'an object' }])
+  }
+  const shape = shapeOf(schema)
+  const value = prepared(shape, input as Record<string, unknown>)
+  const issues = [...unreadableText(shape, value), ...(shape.Check(value) ? [] : issuesOf(shape, value))]
+  if (issues.length > 0) throw invalid(issues.filter((issue, index) => issues.findIndex((other) => other.field === issue.field) === index))
+  return value
+}
+
+const invalid = (errors: Issue[]): AppError => new AppError('VALIDATION_ERROR', errors.map((issue) => issue.message).join(' '), { errors })
+
+/** A VALIDATION_ERROR about one field, for a rule that a schema cannot say. */
+export const invalidField = (issue: Issue): AppError => invalid([issue])
+
+function prepared(shape: Shape, input: Record<string, unknown>): Record<string, unknown> {
+  const value: Record<string, unknown> = {}
+  for (const [name, given] of Object.entries(input)) if (given !== undefined && !shape.ignored.includes(name)) value[name] = given
+  for (const [name, property] of Object.entries(shape.properties)) {
+    if (value[name] === undefined && property.default !== undefined) value[name] = property.default
+    const held = value[name]
+    if (typeof held !== 'string') continue
+    const trimmed = property.trim ? held.trim() : held
+    value[name] = property.anyCase ? trimmed.toLowerCase() : trimmed
+  }
+  return value
+}
+
+/** PostgreSQL cannot store NUL, and neither engine a lone surrogate: refused here, or a write would end as a SERVER_ERROR. */
+function unreadableText(shape: Shape, value: Record<string, unknown>): Issue[] {
+  const bad = (item: unknown): boolean => (Array.isArray(item) ? item.some(bad) : typeof item === 'string' && (item.includes('\0') || !item.isWellFormed()))
+  return Object.keys(value)
+    .filter((name) => Object.hasOwn(shape.properties, name) && bad(value[name]))
+    .map((field) => ({
+      code: 'TEXT_UNREADABLE',
+      message: `${field} contains a NUL character or half of a character. Send valid UTF-8 text.`,
+      field,
+      rule: 'valid UTF-8 text without NUL',
+    }))
+}
+
+function issuesOf(shape: Shape, value: Record<string, unknown>): Issue[] {
+  const issues: Issue[] = []
+  for (const { keyword, instancePath, params } of shape.Errors(value)) {
+    const names = listed(params, 'requiredProperties') ?? listed(params, 'additionalProperties') ?? [instancePath.split('/')[1] ?? '']
+    if (keyword !== 'boolean') for (const name of names) issues.push(issueOf(shape, keyword, name, value[name]))
+  }
+  return issues
+}
+
+const listed = (params: object, key: string): string[] | undefined => (params as Record<string, string[]>)[key]
+
+function issueOf(shape: Shape, keyword: string, field: string, value: unknown): Issue {
+  const property = Object.hasOwn(shape.properties, field) ? shape.properties[field] : undefined
+  if (!property) return unknownField(shape, field)
+  const rule = ruleOf(property)
+  const code = property.codes?.[keyword] ?? property.codes?.['*'] ?? itemCode(keyword, property)
+  if (keyword === 'required') return { code, message: `${field} is missing: it must be ${rule}.`, field, rule }
+  if (property.secret) return { code, message: `${field} must be ${rule}.`, field, rule }
+  return { code, message: `${field} must be ${rule}; ${shown(value)} is not.`, field, rule, value: shortened(value) }
+}
+
+function unknownField(shape: Shape, field: string): Issue {
+  const known = Object.keys(shape.properties)
+  const hint = known.length === 0 ? 'This operation takes no fields.' : `Did you mean ${JSON.stringify(closest(field, known))}?`
+  return {
+    code: 'UNKNOWN_FIELD',
+    message: `There is no field ${JSON.stringify(shortened(field))}. ${hint}`,
+    field,
+    rule: known.length === 0 ? 'no fields' : `one of ${known.join(', ')}`,
+  }
+}
+
+function itemCode(keyword: string, property: Property): string {
+  if (keyword === 'minimum') return `MIN_VALUE_${property.minimum}`
+  if (keyword === 'maximum') return `MAX_VALUE_${property.maximum}`
+  if (keyword === 'required') return 'FIELD_MISSING'
+  if (keyword === 'type') return `${[property.type ?? 'string'].flat()[0]?.toUpperCase()}_EXPECTED`
+  return { minLength: 'TOO_SHORT', maxLength: 'TOO_LONG', enum: 'UNKNOWN_CHOICE' }[keyword] ?? 'INVALID_VALUE'
+}
+
+/** What would have been right, as the end of the sentence "it must be …". Lengths are counted in Unicode code points. */
+function ruleOf(property: Property): string {
+  const orNull = [property.type].flat().includes('null') ? ' or null' : ''
+  return (property.rule ?? plainRule(property)) + orNull
+}
+
+function plainRule(property: Property): string {
+  const [type] = [property.type ?? 'string'].flat()
+  const { enum: choices, minimum, maximum, minLength = 0, maxLength } = property
+  if (choices) return `one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`
+  if (type === 'boolean') return 'true or false'
+  if (type === 'array') return `a list${property.items ? ` whose items are ${plainRule(property.items)}` : ''}`
+  if (type === 'integer' && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) return `a whole number from ${minimum} to ${maximum}`
+  if (type === 'integer') return `a whole number${minimum === undefined ? '' : ` from ${minimum}`}`
+  return maxLength === undefined ? 'text' : `text of ${minLength} to ${maxLength} characters`
+}
+
+const shown = (value: unknown): string => JSON.stringify(shortened(value)) ?? 'nothing'
+
+/** An error repeats at most 100 characters of what was sent. */
+function shortened(value: unknown): unknown {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text === undefined || text.length <= 100) return value
+  return `${text.slice(0, 100).toWellFormed()}…`
+}

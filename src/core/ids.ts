@@ -1,0 +1,8 @@
+import { randomInt } from 'node:crypto'
+import { v7 } from 'uuid'
+
+/** A new id: UUID v7, so that ids sort by the time they were made. */
+export const newId = (): string => v7()
+
+/** Random letters and digits for suffixes that people read; no secret. */
+export const randomWord = (length: number): string => Array.from({ length }, () => randomInt(36).toString(36)).join('')

@@ -1,0 +1,44 @@
+/** The 36 permissions of the contract (section 3), as `type:action[:scope]`. */
+export const PERMISSIONS = [
+  'post:create',
+  'post:read',
+  'post:update',
+  'post:destroy',
+  'board:create',
+  'board:read',
+  'board:update',
+  'board:destroy',
+  'board:assign',
+  'board:unassign',
+  'vote:create',
+  'vote:destroy',
+  'vote:assign',
+  'vote:unassign',
+  'roadmap:create',
+  'roadmap:read',
+  'roadmap:update',
+  'roadmap:destroy',
+  'roadmap:assign',
+  'roadmap:unassign',
+  'comment:create',
+  'comment:create_internal',
+  'comment:view_internal',
+  'comment:update:own',
+  'comment:update:any',
+  'comment:delete:own',
+  'comment:delete:any',
+  'dashboard:read',
+  'role:create',
+  'role:read',
+  'role:update',
+  'role:destroy',
+  'role:assign',
+  'role:unassign',
+  'settings:read',
+  'settings:update',
+] as const
+
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** What the system role `@everyone` may do. */
+export const EVERYONE: readonly Permission[] = ['post:create', 'vote:create', 'vote:destroy', 'comment:create', 'comment:update:own']

@@ -1,0 +1,5 @@
+/** Where the operations live on a server; the version of the contract is part of it. */
+export const API_ROOT = '/api/v1'
+
+/** A request with this header is checked and answered, and leaves nothing behind. */
+export const DRY_RUN_HEADER = 'feedbackctl-dry-run'

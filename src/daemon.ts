@@ -1,0 +1,91 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
+import { sql } from 'kysely'
+import type { App } from './app.js'
+import { AppError } from './core/errors.js'
+import { buildServer, type Log } from './http/server.js'
+import { deliver } from './mail/outbox.js'
+import { openTransport } from './mail/transport.js'
+import { operations } from './service/index.js'
+import { assertSecretFits } from './service/tokens.js'
+
+/** How often the outbox is looked at, in milliseconds: mail of any process leaves within a second. */
+const POLL = 500
+
+export type { Log }
+
+export interface Daemon {
+  url: string
+  log: FastifyBaseLogger
+  /** Answers what was asked, then closes. */
+  stop(): Promise<void>
+}
+
+/** Serves the API and delivers the outbox until it is stopped. The database stays the caller's to close. */
+export async function startDaemon(app: App, { host, port }: { host: string; port: number }, log: Log): Promise<Daemon> {
+  await assertSecretFits(app.base)
+  const ping = async () => void (await sql`select 1`.execute(app.db))
+  const server = await buildServer(operations, { ...app.base, ping }, log)
+  try {
+    await server.listen({ host, port })
+  } catch (error) {
+    await server.close()
+    throw listenFailed(error, host, port)
+  }
+  const stopCourier = await startCourier(app, server.log)
+  const bound = (server.server.address() as AddressInfo).port // listening on a port, so never a path or null
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    log: server.log,
+    async stop() {
+      await server.close()
+      await stopCourier()
+    },
+  }
+}
+
+function listenFailed(error: unknown, host: string, port: number): unknown {
+  const { code } = error as { code?: string }
+  const reasons: Record<string, string> = {
+    EADDRINUSE: 'another program listens there',
+    EACCES: 'this user may not open that port',
+    EADDRNOTAVAIL: 'this machine has no such address',
+    ENOTFOUND: 'there is no such host',
+  }
+  const reason = reasons[code ?? '']
+  return reason === undefined
+    ? error
+    : new AppError('LISTEN_FAILED', `Cannot listen on ${host}:${port}: ${reason}. Choose another with --listen.`, { cause: error })
+}
+
+async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLogger): Promise<() => Promise<void>> {
+  if (!mail) return async () => {}
+  const transport = await openTransport(mail)
+  const stopped = new AbortController()
+  const work = async () => {
+    while (!stopped.signal.aborted) {
+      try {
+        for await (const { mail: sent, error } of deliver(db, transport, now)) {
+          if (error) log.warn({ mailId: sent.mailId, attempts: sent.attempts, reason: error.message }, 'mail could not be delivered, and will be tried again')
+          else log.info({ mailId: sent.mailId }, 'mail delivered')
+          if (stopped.signal.aborted) break
+        }
+      } catch (error) {
+        log.error({ err: error }, 'the outbox could not be read')
+      }
+      await pause(POLL, stopped.signal)
+    }
+    transport.close()
+  }
+  const working = work()
+  return async () => {
+    stopped.abort()
+    await working
+  }
+}
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })

@@ -1,0 +1,35 @@
+import { PostgresAdapter, sql, type Kysely, type RawBuilder } from 'kysely'
+
+/** Everything in which the two engines differ, each as a small named function. */
+// oxlint-disable-next-line typescript/no-explicit-any -- migrations and queries alike: the tables do not matter here
+type AnyDb = Kysely<any>
+
+const onPostgres = (db: AnyDb): boolean => db.getExecutor().adapter instanceof PostgresAdapter
+
+/** Text that sorts and compares by code point on both engines, whatever the locale of the PostgreSQL server. */
+export const text = (db: AnyDb): RawBuilder<unknown> => (onPostgres(db) ? sql`text collate "C"` : sql`text`)
+
+interface Trigger {
+  name: string
+  on: string
+  after: string
+  when?: string
+  run: string
+}
+
+/** Runs one statement for each row that was written; `new` and `old` are the row after and before. */
+export async function createTrigger(db: AnyDb, { name, on, after, when, run }: Trigger): Promise<void> {
+  const event = `after ${after} on ${on} for each row ${when === undefined ? '' : `when (${when})`}`
+  if (onPostgres(db)) {
+    await sql.raw(`create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`).execute(db)
+    await sql.raw(`create trigger "${name}" ${event} execute function "${name}"()`).execute(db)
+  } else {
+    await sql.raw(`create trigger "${name}" ${event} begin ${run}; end`).execute(db)
+  }
+}
+
+/** A unique index refused the write. */
+export const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(String((error as { code?: unknown }).code))
+
+export const isMissingTable = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === '42P01' || (error as Error).message.startsWith('no such table')

@@ -1,0 +1,56 @@
+import type { Insertable } from 'kysely'
+import type { Db } from './connect.js'
+import type { Tables, UserRow } from './tables.js'
+
+export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
+  db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
+
+/** A person with everything their roles allow, or undefined: asked on every request, so that a change acts at once. */
+export async function findActor(db: Db, userId: string): Promise<{ userId: string; isOwner: number; isBlocked: number; permissions: string[] } | undefined> {
+  const rows = await db
+    .selectFrom('users')
+    .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
+    .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
+    .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'role_permissions.permission'])
+    .distinct()
+    .where('users.userId', '=', userId)
+    .execute()
+  const [user] = rows
+  return user && { userId: user.userId, isOwner: user.isOwner, isBlocked: user.isBlocked, permissions: rows.flatMap((row) => row.permission ?? []) }
+}
+
+export const findOwner = (db: Db): Promise<{ userId: string } | undefined> =>
+  db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirst()
+
+/** Returns undefined when the site has an owner, or when the address or the user name is taken. */
+export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<UserRow | undefined> =>
+  db
+    .insertInto('users')
+    .values(user)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+/** Gives a person the system role that everyone has. */
+export const assignEveryone = (db: Db, userId: string) =>
+  db
+    .insertInto('roles_users')
+    .columns(['role_id', 'user_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('roles')
+        .select((select) => ['roles.id', select.val(userId).as('user_id')])
+        .where('isSystem', '=', 1)
+        .where('name', '=', '@everyone'),
+    )
+    .execute()
+
+/** Keeps the hash of a one-time token; a new one of the same purpose replaces the old. */
+export const putOneTimeToken = (db: Db, token: Insertable<Tables['one_time_tokens']>) =>
+  db
+    .insertInto('one_time_tokens')
+    .values(token)
+    .onConflict((conflict) =>
+      conflict.columns(['userId', 'purpose']).doUpdateSet({ tokenHash: token.tokenHash, createdAt: token.createdAt, expiresAt: token.expiresAt }),
+    )
+    .execute()

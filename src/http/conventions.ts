@@ -1,0 +1,47 @@
+import cors from '@fastify/cors'
+import etag from 'etag'
+import type { FastifyInstance } from 'fastify'
+import fresh from 'fresh'
+import { AppError } from '../core/errors.js'
+
+/** What every answer has in common (contract, sections 1.0 and 7). */
+export async function conventions(server: FastifyInstance): Promise<void> {
+  await server.register(cors, { origin: '*', methods: 'GET,HEAD,PUT,PATCH,POST,DELETE', exposedHeaders: ['ETag', 'X-Request-Id'], strictPreflight: false })
+
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+  })
+
+  server.addHook('onSend', async (request, reply, payload) => {
+    const write = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
+    if (reply.statusCode === 409 || (write && reply.statusCode >= 400)) reply.header('x-should-retry', 'false') // published clients repeat 409 and 5xx otherwise
+    if (typeof payload !== 'string' || payload === '') return payload
+    const tag = etag(payload, { weak: true })
+    reply.header('etag', tag)
+    if (write || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return payload
+    reply.code(304).removeHeader('content-length').removeHeader('content-type')
+    return null
+  })
+
+  server.addHook('onResponse', async (request, reply) => {
+    const { op } = request.routeOptions.config as { op?: string }
+    request.log.info(
+      { ...(op && { op }), method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 },
+      'request',
+    )
+  })
+}
+
+/** An absent or empty body is an empty object, whatever its type; any other that is not JSON is refused. */
+export function parsers(server: FastifyInstance): void {
+  const json = server.getDefaultJsonParser('error', 'error')
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (String(body).trim() === '') done(null, {})
+    else void json(request, String(body), done)
+  })
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    if (body.length === 0) done(null, {})
+    else done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON. Send it with "Content-Type: application/json".'))
+  })
+}

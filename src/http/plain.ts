@@ -1,0 +1,60 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { AppError } from '../core/errors.js'
+import { API_ROOT } from '../core/wire.js'
+import type { AnyOperation } from '../service/operation.js'
+import { openapi } from './openapi.js'
+import type { Site } from './server.js'
+
+/** What is no operation: probes, the API document and the page that shows it. */
+export function plainRoutes(server: FastifyInstance, operations: readonly AnyOperation[], site: Site): void {
+  let stopping = false
+  server.addHook('preClose', async () => {
+    stopping = true
+  })
+
+  server.get('/api', async (_request, reply) => {
+    reply.type('text/html; charset=utf-8')
+    return '👍'
+  })
+  server.get('/healthz', async () => ({ status: 'ok' }))
+  server.get('/readyz', async () => {
+    if (stopping) throw new AppError('DATABASE_UNREACHABLE', 'The server is stopping.')
+    await site.ping()
+    return { status: 'ready' }
+  })
+
+  let document: object | undefined
+  server.get(`${API_ROOT}/openapi.json`, async () => (document ??= openapi(operations, API_ROOT)))
+  apiPage(server, () => (document ??= openapi(operations, API_ROOT)))
+}
+
+/** The page is built when it is first asked for: it takes longer to load than everything else together. */
+function apiPage(server: FastifyInstance, document: () => object): void {
+  let page: Promise<FastifyInstance> | undefined
+  for (const url of [`${API_ROOT}/docs`, `${API_ROOT}/docs/*`]) {
+    server.route({
+      method: 'GET',
+      url,
+      exposeHeadRoute: false,
+      handler: async (request, reply) => {
+        page ??= buildPage(document())
+        const built = await page
+        reply.hijack()
+        built.routing(request.raw, reply.raw)
+      },
+    })
+  }
+  server.addHook('onClose', async () => (await page)?.close())
+}
+
+/** The page's own files only; no https upgrade, which would break a site that is served on plain HTTP. */
+const PAGE_CSP = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+
+async function buildPage(document: object): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
+  const page = Fastify()
+  await page.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await page.register(swaggerUi, { routePrefix: `${API_ROOT}/docs`, staticCSP: PAGE_CSP, theme: { title: 'feedbackctl API' } })
+  await page.ready()
+  return page
+}

@@ -1,0 +1,33 @@
+import { AppError } from '../core/errors.js'
+import type { Permission } from '../core/permissions.js'
+
+/** Who may: everybody; whoever is signed in; or whoever has the permission, or one of those listed. The owner has all. */
+export type Access = 'public' | 'signed-in' | Permission | readonly Permission[]
+
+/** Who asks. A visitor carries the error that says why the request is not signed in, for operations that need it. */
+export interface Actor {
+  userId: string | null
+  isOwner: boolean
+  permissions: ReadonlySet<string>
+  refusal: AppError | null
+}
+
+/** The person at the command line with the database in reach: the owner's rights, and no account. */
+export const operator: Actor = { userId: null, isOwner: true, permissions: new Set(), refusal: null }
+
+export const visitor = (refusal: AppError): Actor => ({ userId: null, isOwner: false, permissions: new Set(), refusal })
+
+export const can = (actor: Actor, permission: Permission): boolean => actor.isOwner || actor.permissions.has(permission)
+
+export function assertSignedIn(access: Access, actor: Actor): void {
+  if (access !== 'public' && actor.refusal) throw actor.refusal
+}
+
+export function assertAllowed(access: Access, actor: Actor): void {
+  if (access === 'public' || access === 'signed-in') return
+  const anyOf: readonly Permission[] = typeof access === 'string' ? [access] : access
+  if (!anyOf.some((permission) => can(actor, permission))) throw notAllowed(anyOf)
+}
+
+export const notAllowed = (anyOf: readonly Permission[]): AppError =>
+  new AppError('NOT_ENOUGH_PERMISSION', `This needs the permission ${anyOf.join(' or ')}. Ask the owner of the site for a role that has it.`)

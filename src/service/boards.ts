@@ -1,0 +1,283 @@
+import { randomInt } from 'node:crypto'
+import { Type, type Static } from 'typebox'
+import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
+import { newId, randomWord } from '../core/ids.js'
+import { paging } from '../core/pages.js'
+import { SLUG_MAX, slugOf, withSuffix } from '../core/slugs.js'
+import { folded } from '../core/text.js'
+import { boardsAfter, boardTotal, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
+import type { BoardRow } from '../db/tables.js'
+import { can, notAllowed } from './access.js'
+import type { Context } from './context.js'
+import { operation } from './operation.js'
+import { fields, oneOf, PageInfo, someOf } from './schemas.js'
+
+const Board = Type.Object({
+  boardId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  url: Type.String({ description: 'Slug, unique on the site' }),
+  color: Type.String({ description: 'Six hexadecimal digits' }),
+  display: Type.Boolean({ description: 'Public, or only for whoever has board:read' }),
+  view_voters: Type.Boolean({ description: 'Whether visitors see who voted' }),
+  createdAt: Type.String({ format: 'date-time' }),
+  post_count: Type.String({ description: 'Number of posts, as a decimal integer' }),
+})
+export type Board = Static<typeof Board>
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: 50,
+  trim: true,
+  description: 'Name shown to visitors',
+  codes: { required: 'BOARD_NAME_MISSING', type: 'BOARD_NAME_MISSING', minLength: 'BOARD_NAME_MISSING' },
+})
+const url = Type.String({
+  minLength: 1,
+  maxLength: SLUG_MAX,
+  trim: true,
+  description: 'Slug in the address',
+  codes: { required: 'BOARD_URL_MISSING', type: 'BOARD_URL_MISSING', minLength: 'BOARD_URL_MISSING' },
+})
+const color = Type.String({
+  minLength: 6,
+  maxLength: 6,
+  pattern: '^[0-9a-fA-F]*$',
+  rule: 'six hexadecimal digits without #',
+  description: 'Six hexadecimal digits without #',
+  codes: { minLength: 'BOARD_COLOR_HEX_LENGTH', maxLength: 'BOARD_COLOR_HEX_LENGTH', pattern: 'BOARD_COLOR_HEX_CHAR' },
+})
+const display = Type.Boolean({ description: 'Shown to everybody' })
+const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
+const boardId = Type.String({ description: 'Id or url of the board' })
+
+const DEFAULT_LIMIT = 10
+
+export const list = operation({
+  id: 'boards.list',
+  summary: 'List boards by age, newest first',
+  http: 'GET /boards 200',
+  access: 'public',
+  errors: [],
+  input: fields({
+    created: oneOf(['asc', 'desc'], { default: 'desc', anyCase: true, description: 'Direction of creation time, in any letter case' }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Boards on a page (default: ${DEFAULT_LIMIT})` })),
+    page: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Page number (default: 1)' })),
+    first: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Boards on a page, as in cursor paging; limit wins' })),
+    after: Type.Optional(Type.String({ description: 'Cursor: the boardId that the page comes after' })),
+    visibility: someOf(['public', 'private'], { default: ['public'], description: 'Which boards; private ones need board:read' }),
+  }),
+  output: Type.Object({
+    boards: Type.Array(Board),
+    results: Type.Optional(Type.Array(Board, { description: 'The same list; only when page is not given' })),
+    page_info: PageInfo,
+    total_count: Type.Integer(),
+    total_pages: Type.Integer(),
+  }),
+  async run({ db, actor }, { created, limit, page, first, after, visibility }) {
+    if (page !== undefined && after !== undefined)
+      throw invalidField({
+        code: 'INVALID_CURSOR',
+        message: 'Give either page or after, not both.',
+        field: 'after',
+        rule: 'absent when page is given',
+        value: after,
+      })
+    const filter: BoardFilter = { created, visibility: can(actor, 'board:read') ? visibility : ['public'] }
+    const size = limit ?? first ?? DEFAULT_LIMIT
+    const total = await boardTotal(db, filter)
+    const cursor = after === undefined ? undefined : await boardAtCursor(db, filter, after)
+    const before = cursor ? total - (await boardsAfter(db, filter, cursor)) : ((page ?? 1) - 1) * size
+    const rows = before >= total ? [] : await listBoards(db, filter, { limit: size, ...(cursor ? { after: cursor } : { offset: before }) })
+    const boards = rows.map(toBoard)
+    const ids = boards.map((board) => board.boardId)
+    return { boards, ...(page === undefined && { results: boards }), ...paging(ids, total, before, size, page) }
+  },
+})
+
+export const show = operation({
+  id: 'boards.show',
+  summary: 'Show a board',
+  http: 'GET /boards/:url 200',
+  access: 'public',
+  errors: ['BOARD_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  input: fields({ url: Type.String({ description: 'Url or id of the board' }) }),
+  output: Type.Object({ board: Board }),
+  async run({ db, actor }, input) {
+    const board = await findBoard(db, input.url)
+    if (!board) throw boardNotFound(input.url)
+    if (!board.display && !can(actor, 'board:read')) throw notAllowed(['board:read'])
+    return { board: toBoard(board) }
+  },
+})
+
+export const search = operation({
+  id: 'boards.search',
+  summary: 'Find boards whose name starts with a text, the first 100 by name',
+  http: 'GET /boards/search/:name 200',
+  access: 'board:read',
+  errors: [],
+  input: fields({ name: Type.String({ description: 'Start of the name, in any letter case' }) }),
+  output: Type.Object({ boards: Type.Array(Board) }),
+  async run({ db }, input) {
+    return { boards: (await searchBoards(db, folded(input.name), 100)).map(toBoard) }
+  },
+})
+
+export const create = operation({
+  id: 'boards.create',
+  summary: 'Create a board',
+  http: 'POST /boards 201',
+  access: 'board:create',
+  errors: ['BOARD_URL_EXISTS'],
+  input: fields({
+    name: Type.Optional({ ...name, default: 'new board' }),
+    color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: one of a readable palette)' }),
+    url: Type.Optional({ ...url, description: 'Slug in the address (default: made of the name)' }),
+    display: Type.Optional({ ...display, default: true }),
+    view_voters: Type.Optional({ ...viewVoters, default: true }),
+  }),
+  output: Type.Object({ board: Board }),
+  async run({ db, now }, input) {
+    const createdAt = now().toISOString()
+    const { name: title = '' } = input // has a default
+    const row = {
+      boardId: newId(),
+      name: title,
+      nameFolded: folded(title),
+      color: (input.color ?? PALETTE[randomInt(PALETTE.length)] ?? '').toLowerCase(),
+      display: input.display ? 1 : 0,
+      view_voters: input.view_voters ? 1 : 0,
+      createdAt,
+      updatedAt: createdAt,
+    }
+    const wanted = input.url === undefined ? undefined : slugFrom(input.url)
+    if (wanted !== undefined) {
+      const board = await insertBoard(db, { ...row, url: wanted })
+      if (!board) throw urlTaken(wanted)
+      return { board: toBoard(board) }
+    }
+    return { board: toBoard(await insertWithFreeUrl(db, row)) }
+  },
+})
+
+export const update = operation({
+  id: 'boards.update',
+  summary: 'Change a board',
+  http: 'PATCH /boards 200',
+  access: 'board:update',
+  errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND', 'BOARD_URL_EXISTS'],
+  input: fields({ boardId, name, url, color: Type.Optional(color), view_voters: Type.Optional(viewVoters), display: Type.Optional(display) }, [
+    'createdAt',
+    'updatedAt',
+    'post_count',
+  ]),
+  output: Type.Object({ board: Board }),
+  subject: boardOf,
+  async run({ db, now }, input, subject) {
+    const slug = input.url === subject.url ? subject.url : slugFrom(input.url)
+    const board = await updateBoard(db, subject.boardId, {
+      name: input.name,
+      nameFolded: folded(input.name),
+      url: slug,
+      updatedAt: now().toISOString(),
+      ...(input.color !== undefined && { color: input.color.toLowerCase() }),
+      ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
+      ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
+    })
+    if (board === 'taken') throw urlTaken(slug)
+    if (!board) throw boardNotFound(input.boardId)
+    return { board: toBoard(board) }
+  },
+})
+
+export const remove = operation({
+  id: 'boards.delete',
+  summary: 'Delete a board; its posts stay, without a board',
+  http: 'DELETE /boards 204',
+  access: 'board:destroy',
+  errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND'],
+  input: fields({ boardId }),
+  output: Type.Undefined(),
+  subject: boardOf,
+  async run({ db }, input, subject) {
+    if (!(await deleteBoard(db, subject.boardId))) throw boardNotFound(input.boardId)
+    return undefined
+  },
+})
+
+export const checkSlug = operation({
+  id: 'boards.checkSlug',
+  summary: 'Tell whether a url is free for a board',
+  http: 'POST /boards/check-slug 200',
+  access: ['board:create', 'board:update'],
+  errors: ['BOARD_URL_MISSING'],
+  input: fields({ url: Type.Optional({ ...url, minLength: 0 }) }),
+  output: Type.Object({ available: Type.Boolean() }),
+  async run({ db }, input) {
+    if (!input.url) throw new AppError('BOARD_URL_MISSING', 'A url is needed.')
+    const slug = slugOf(input.url)
+    return { available: slug !== '' && !RESERVED.has(slug) && (await findBoard(db, slug)) === undefined }
+  },
+})
+
+/** Words that are routes of the API beside `/boards/:url`. */
+const RESERVED = new Set(['get', 'search', 'check-slug', 'check-name'])
+
+/** Colours that read well under white text and beside each other. */
+const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
+
+async function boardOf({ db }: Context, input: Record<string, unknown>): Promise<BoardRow> {
+  const { boardId: id } = input
+  if (typeof id !== 'string' || id === '') throw new AppError('BOARD_ID_OR_URL_MISSING', 'Which board? Give its boardId, or its url.')
+  const board = await findBoard(db, id)
+  if (!board) throw boardNotFound(id)
+  return board
+}
+
+async function boardAtCursor(db: Context['db'], filter: BoardFilter, after: string): Promise<BoardRow> {
+  const board = await findBoard(db, after)
+  if (board?.boardId === after && filter.visibility.includes(board.display ? 'public' : 'private')) return board
+  throw invalidField({
+    code: 'INVALID_CURSOR',
+    message: `after must be the boardId of a board in this list; ${JSON.stringify(after.slice(0, 100))} is not.`,
+    field: 'after',
+    rule: 'the boardId of a board in this list',
+    value: after.slice(0, 100),
+  })
+}
+
+/** Takes the slug of the name; a short suffix is added only when it is taken. */
+async function insertWithFreeUrl(db: Context['db'], row: Omit<BoardRow, 'url' | 'post_count'>): Promise<BoardRow> {
+  const slug = slugOf(row.name) || 'board'
+  let url = RESERVED.has(slug) ? withSuffix(slug, randomWord(4)) : slug
+  for (;;) {
+    const board = await insertBoard(db, { ...row, url })
+    if (board) return board
+    url = withSuffix(slug, randomWord(4))
+  }
+}
+
+function slugFrom(text: string): string {
+  const slug = slugOf(text)
+  const rule = 'text with a letter or a digit'
+  if (slug === '')
+    throw invalidField({ code: 'BOARD_URL_MISSING', message: `url must be ${rule}; ${JSON.stringify(text)} is not.`, field: 'url', rule, value: text })
+  if (RESERVED.has(slug)) throw urlTaken(slug)
+  return slug
+}
+
+const urlTaken = (slug: string) => new AppError('BOARD_URL_EXISTS', `The url "${slug}" is taken. Choose another.`)
+
+const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${JSON.stringify(given.slice(0, 100))}.`)
+
+const toBoard = ({ boardId: id, ...row }: BoardRow): Board => ({
+  boardId: id,
+  name: row.name,
+  url: row.url,
+  color: row.color,
+  display: row.display === 1,
+  view_voters: row.view_voters === 1,
+  createdAt: row.createdAt,
+  post_count: String(row.post_count),
+})

@@ -1,0 +1,17 @@
+import type { Db } from '../db/connect.js'
+import type { MailSettings } from '../mail/transport.js'
+import type { Actor } from './access.js'
+
+/** Everything an operation may use beside its input. */
+export interface Context {
+  db: Db
+  actor: Actor
+  now(this: void): Date
+  /** What signs tokens. Read when it is first needed: most commands never do. */
+  secret(this: void): string
+  mail: MailSettings | null
+  /** Where people reach the site; links in mails start with it. No slash at the end. */
+  siteUrl: string
+  /** All checks and the same answer, but nothing stays written. */
+  dryRun: boolean
+}

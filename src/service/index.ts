@@ -1,0 +1,20 @@
+import * as auth from './auth.js'
+import * as boards from './boards.js'
+import type { AnyOperation } from './operation.js'
+import * as settings from './settings.js'
+import * as site from './site.js'
+
+/** The registry: every operation, in the order of the documentation. */
+export const operations = [
+  site.status,
+  site.setup,
+  auth.login,
+  boards.list,
+  boards.search,
+  boards.show,
+  boards.create,
+  boards.update,
+  boards.remove,
+  boards.checkSlug,
+  settings.site,
+] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas

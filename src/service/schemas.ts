@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+
+/** A field that may also be null, as JSON Schema says it (`type: ['string', 'null']`). */
+export const nullable = (type: 'string', options: object = {}) => Type.Unsafe<string | null>({ type: [type, 'null'], ...options })
+
+/** One of a few words. */
+export const oneOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...choices], ...options })
+
+/** A list of a few words; comma-separated where it is text. */
+export const someOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
+  Type.Unsafe<T[number][]>({ type: 'array', items: { type: 'string', enum: [...choices] }, minItems: 1, ...options })
+
+/** An input object: fields that it does not name are refused, except the ones `ignored`, which clients of the contract still send. */
+export const fields = <P extends Parameters<typeof Type.Object>[0]>(properties: P, ignored: readonly string[] = []) =>
+  Type.Object(properties, { additionalProperties: false, ignored })
+
+export const PageInfo = Type.Object({
+  count: Type.Integer({ description: 'Rows on this page' }),
+  current_page: Type.Integer({ description: 'Counted from 1' }),
+  has_next_page: Type.Boolean(),
+  start_cursor: nullable('string'),
+  end_cursor: nullable('string', { description: 'Give it as `after` for the next page' }),
+})

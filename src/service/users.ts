@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { Type, type Static } from 'typebox'
+import isEmail from 'validator/lib/isEmail.js'
+import { AppError } from '../core/errors.js'
+import { newId, randomWord } from '../core/ids.js'
+import type { Tables, UserRow } from '../db/tables.js'
+import type { Context } from './context.js'
+import { nullable } from './schemas.js'
+import { sessionToken } from './tokens.js'
+
+/** A person as setup and login answer them, with a token for what follows. */
+export const AuthUser = Type.Object({
+  authToken: Type.String({ description: 'Send it as "Authorization: Bearer <authToken>"; valid for two days' }),
+  userId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  username: Type.String(),
+  email: Type.String(),
+  avatar: Type.String(),
+})
+
+export const emailField = Type.Optional(nullable('string', { description: 'E-mail address', documentedFormat: 'email' }))
+export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))
+export const nameField = Type.Optional(nullable('string', { maxLength: 100, trim: true, description: 'Display name, in any script' }))
+
+export const authUser = async (ctx: Context, { userId, name, username, email, avatar }: UserRow): Promise<Static<typeof AuthUser>> => ({
+  authToken: await sessionToken(ctx, userId),
+  userId,
+  name,
+  username,
+  email,
+  avatar,
+})
+
+/** The address in the form it is stored and compared: lower case. Throws EMAIL_INVALID. */
+export function assertEmail(email: string | null | undefined): string {
+  const address = (email ?? '').trim().toLowerCase()
+  if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')
+  if (!isEmail(address)) throw new AppError('EMAIL_INVALID', `${JSON.stringify(address.slice(0, 100))} is not an e-mail address.`)
+  return address
+}
+
+/** The row of a new person, with the contract's rules for user name and avatar. */
+export function newUser(now: Date, { email, name, password }: { email: string; name: string; password: string }) {
+  const createdAt = now.toISOString()
+  return {
+    userId: newId(),
+    name,
+    username: usernameFor(email),
+    email,
+    password,
+    avatar: `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`,
+    isVerified: 0,
+    isOwner: 0,
+    isBlocked: 0,
+    createdAt,
+    updatedAt: createdAt,
+  } satisfies Partial<Tables['users']>
+}
+
+export const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
+
+const usernameFor = (email: string): string => {
+  const readable = localPart(email)
+    .slice(0, 30)
+    .replaceAll(/[^A-Za-z0-9._-]/g, '')
+    .replace(/^_+/, '')
+    .slice(0, 21)
+  return `${readable || 'user'}_${randomWord(8)}`
+}

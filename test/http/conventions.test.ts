@@ -1,0 +1,179 @@
+import jwt from 'jsonwebtoken'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import * as boards from '../../src/service/boards.js'
+import { engines, makeSite } from '../support/site.js'
+
+describe.each(engines)('the auth ladder on %s', (engine) => {
+  const secret = 'a secret of the tests, long enough'
+  const sign = (claims: object, key = secret, options: jwt.SignOptions = {}) =>
+    jwt.sign({ userId: newId(), iat: 1_772_445_600, exp: 1_772_618_400, ...claims }, key, options)
+
+  it.each([
+    ['no header', undefined, 400, 'INVALID_AUTH_HEADER'],
+    ['an empty token', 'Bearer', 401, 'INVALID_AUTH_HEADER_FORMAT'],
+    ['another scheme', 'Token x', 401, 'INVALID_AUTH_HEADER_FORMAT'],
+    ['three parts', 'Bearer a b', 401, 'INVALID_AUTH_HEADER_FORMAT'],
+    ['no space', 'Bearerx', 401, 'INVALID_AUTH_HEADER_FORMAT'],
+    ['nonsense', 'Bearer nonsense', 401, 'INVALID_TOKEN'],
+    ['another secret', `Bearer ${sign({}, 'another secret')}`, 401, 'INVALID_TOKEN'],
+    ['another algorithm', `Bearer ${sign({}, secret, { algorithm: 'HS512' })}`, 401, 'INVALID_TOKEN'],
+    ['no algorithm', `Bearer ${sign({}, '', { algorithm: 'none' })}`, 401, 'INVALID_TOKEN'],
+    ['a token that has expired', `Bearer ${sign({ exp: 1_772_445_599 })}`, 401, 'INVALID_TOKEN'],
+    ['a token that is not valid yet', `Bearer ${sign({ nbf: 1_772_500_000 })}`, 401, 'INVALID_TOKEN'],
+    ['a token made for a mail', `Bearer ${sign({ type: 'resetPassword' })}`, 401, 'INVALID_TOKEN'],
+    ['a token without a user', `Bearer ${sign({ userId: undefined })}`, 401, 'INVALID_TOKEN'],
+    ['a token of nobody', `Bearer ${sign({})}`, 404, 'USER_NOT_FOUND'],
+  ])('%s', async (_, authorization, status, code) => {
+    const site = await makeSite(engine)
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+    const refused = await site.http('POST /boards', { headers })
+    expect([refused.status, refused.body.code]).toEqual([status, code])
+    const optional = await site.http('GET /boards', { headers })
+    expect(optional.status).toBe(200) // where no account is needed, a bad header is no error
+  })
+
+  it('takes the scheme in any letter case, and refuses the blocked and the powerless', async () => {
+    const site = await makeSite(engine)
+    const { token } = await site.member(['board:create'])
+    expect((await site.http('POST /boards', { headers: { authorization: `bEaReR   ${token}` } })).status).toBe(201)
+    const blocked = await site.http('POST /boards', { token: (await site.member(['board:create'], { blocked: true })).token })
+    expect([blocked.status, blocked.body.code]).toEqual([403, 'USER_BLOCK'])
+    const powerless = await site.http('POST /boards', { token: (await site.member([], { everyone: false })).token })
+    expect([powerless.status, powerless.body.code]).toEqual([403, 'ACCESS_DENIED'])
+  })
+
+  it('acts on a block and on a new permission at the next request', async () => {
+    const site = await makeSite(engine)
+    const { token, userId } = await site.member(['board:create'])
+    expect((await site.http('POST /boards', { token })).status).toBe(201)
+    await site.db.updateTable('users').set({ isBlocked: 1 }).where('userId', '=', userId).execute()
+    expect((await site.http('POST /boards', { token })).body.code).toBe('USER_BLOCK')
+    await site.db.updateTable('users').set({ isBlocked: 0 }).where('userId', '=', userId).execute()
+    await site.db.deleteFrom('role_permissions').where('permission', '=', 'board:create').execute()
+    expect((await site.http('POST /boards', { token })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+  })
+})
+
+describe('HTTP', () => {
+  it('answers probes, and the API document with every operation', async () => {
+    const site = await makeSite('sqlite')
+    const root = await site.http('GET //api')
+    expect([root.status, root.headers['content-type'], root.text]).toEqual([200, 'text/html; charset=utf-8', '👍'])
+    expect((await site.http('GET //healthz')).body).toEqual({ status: 'ok' })
+    expect((await site.http('GET //readyz')).body).toEqual({ status: 'ready' })
+    const { body } = await site.http('GET /openapi.json')
+    expect(body.openapi).toBe('3.1.0')
+    expect(Object.keys(body.paths['/boards'])).toEqual(['get', 'post', 'patch', 'delete'])
+  })
+
+  it('shows the API document as a page', async () => {
+    const site = await makeSite('sqlite')
+    const page = await site.http('GET /docs/')
+    expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')])
+    expect((await site.http('GET /docs/json')).body.paths).toHaveProperty('/auth/setup')
+  })
+
+  it('is not ready when the database does not answer, and says nothing of why', async () => {
+    const site = await makeSite('sqlite')
+    await site.http('GET /boards')
+    await site.db.destroy()
+    const { status, body } = await site.http('GET //readyz')
+    expect([status, body.code]).toEqual([500, 'SERVER_ERROR'])
+    expect((await site.http('GET //healthz')).status).toBe(200)
+  })
+
+  it.each([
+    ['GET /nothing', undefined, 404, 'NOT_FOUND'],
+    ['GET //nothing', undefined, 404, 'NOT_FOUND'],
+    ['PUT /boards', '{}', 404, 'NOT_FOUND'],
+    ['GET /boards/%E0%A4%A', undefined, 400, 'DECODE_URI_ERROR'],
+    ['GET /nothing/%zz', undefined, 400, 'DECODE_URI_ERROR'],
+    ['POST /boards', '{"name":', 400, 'INVALID_JSON'],
+    ['POST /boards', '{"__proto__":{"isOwner":true}}', 400, 'INVALID_JSON'],
+    ['POST /boards', '5', 400, 'INVALID_AUTH_HEADER'],
+    ['POST /auth/setup', '5', 400, 'VALIDATION_ERROR'],
+    ['POST /auth/setup', 'null', 400, 'EMAIL_INVALID'],
+    ['POST /auth/setup', `"${'x'.repeat(102_401)}"`, 413, 'PAYLOAD_TOO_LARGE'],
+  ])('%s with %.30s answers a JSON error', async (request, body, status, code) => {
+    const site = await makeSite('sqlite')
+    const answer = await site.http(request, { body })
+    expect([answer.status, answer.body.code]).toEqual([status, code])
+    expect(answer.body.message).toMatch(/\.$/)
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(answer.headers['x-request-id']).toMatch(/^[\w-]+$/)
+    expect(answer.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  it('refuses a body that is not JSON, and takes an empty one of any type as {}', async () => {
+    const site = await makeSite('sqlite')
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+      const refused = await site.http('POST /auth/setup', { body: 'email=a@b.org', headers: { 'content-type': type } })
+      expect([refused.status, refused.body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+      expect((await site.http('POST /auth/setup', { body: '', headers: { 'content-type': type } })).body.code).toBe('EMAIL_INVALID')
+    }
+    expect((await site.http('GET /boards', { body: 'ignored', headers: { 'content-type': 'text/plain' } })).status).toBe(200)
+  })
+
+  it('takes trailing slashes and paths in any letter case, and keeps the case of what is in them', async () => {
+    const site = await makeSite('sqlite')
+    await site.call(boards.create, { name: 'Ideas' })
+    expect((await site.http('GET /boards/')).status).toBe(200)
+    expect((await site.http('GET /BOARDS/ideas/')).status).toBe(200)
+    expect((await site.http('GET /boards/IDEAS')).body.message).toContain('"IDEAS"')
+  })
+
+  it('answers 304 to a tag that still fits, on reads only', async () => {
+    const site = await makeSite('sqlite')
+    const { headers } = await site.http('GET /boards')
+    const etag = String(headers.etag)
+    expect(etag).toMatch(/^W\/"/)
+    for (const tag of [etag, `"other", ${etag}`, '*']) {
+      const cached = await site.http('GET /boards', { headers: { 'if-none-match': tag } })
+      expect([cached.status, cached.text, cached.headers.etag]).toEqual([304, '', etag])
+    }
+    await site.call(boards.create, { name: 'Ideas' })
+    expect((await site.http('GET /boards', { headers: { 'if-none-match': etag } })).status).toBe(200)
+    expect((await site.http('POST /auth/login', { body: {}, headers: { 'if-none-match': '*' } })).status).toBe(400)
+  })
+
+  it('answers preflights as the contract says', async () => {
+    const site = await makeSite('sqlite')
+    const { status, headers, text } = await site.http('OPTIONS /boards', {
+      headers: { origin: 'https://example.org', 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization,content-type' },
+    })
+    expect([status, text]).toEqual([204, ''])
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET,HEAD,PUT,PATCH,POST,DELETE',
+      'access-control-allow-headers': 'authorization,content-type',
+    })
+    expect(String(headers.vary)).toContain('Access-Control-Request-Headers')
+  })
+
+  it('gives every answer and its log line one request id, the caller’s if it is harmless', async () => {
+    const site = await makeSite('sqlite')
+    const given = await site.http('GET /boards', { headers: { 'x-request-id': 'from-the-proxy.1' } })
+    expect(given.headers['x-request-id']).toBe('from-the-proxy.1')
+    const own = await site.http('GET /boards', { headers: { 'x-request-id': 'no good"' } })
+    expect(own.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    const lines = site.logs.map((line) => JSON.parse(line))
+    expect(lines.at(-1)).toMatchObject({ reqId: own.headers['x-request-id'], op: 'boards.list', method: 'GET', status: 200, ms: expect.any(Number) })
+  })
+
+  it('answers HEAD without a body', async () => {
+    const site = await makeSite('sqlite')
+    const { status, text, headers } = await site.http('HEAD /boards')
+    expect([status, text]).toEqual([200, ''])
+    expect(Number(headers['content-length'])).toBeGreaterThan(10)
+  })
+
+  it('hides what went wrong inside, and logs it under the request id', async () => {
+    const site = await makeSite('sqlite')
+    await site.db.schema.dropTable('counters').execute()
+    const { status, body, headers } = await site.http('GET /boards')
+    expect([status, body.code]).toEqual([500, 'SERVER_ERROR'])
+    expect(body.message).not.toContain('counters')
+    expect(site.logs.find((line) => line.includes(String(headers['x-request-id'])) && line.includes('no such table: counters'))).toBeDefined()
+  })
+})

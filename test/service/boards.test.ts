@@ -1,0 +1,437 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import * as boards from '../../src/service/boards.js'
+import { engines, failure, makeSite, type TestSite } from '../support/site.js'
+
+/** Boards named 1 to n, a minute apart. */
+async function withBoards(site: TestSite, count: number): Promise<void> {
+  for (let number = 1; number <= count; number++) {
+    site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+    await site.call(boards.create, { name: `Board ${number}` })
+  }
+}
+
+const names = (body: { boards: { name: string }[] }) => body.boards.map((board) => Number(board.name.split(' ')[1]))
+
+describe.each(engines)('boards on %s', (engine) => {
+  describe('GET /boards', () => {
+    it('answers the first page of ten, newest first, as if created=desc, limit=10 and page=1 were given', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 12)
+      const plain = await site.http('GET /boards')
+      expect(plain.status).toBe(200)
+      expect(names(plain.body)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
+      const { results: _, ...rest } = plain.body
+      expect((await site.http('GET /boards?created=desc&limit=10&page=1')).body).toEqual(rest)
+    })
+
+    it('shows a board with exactly the fields of the contract', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: '🔗 Integrations', color: '4A90E2' })
+      const { body } = await site.http('GET /boards')
+      expect(body.boards).toEqual([
+        {
+          boardId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          name: '🔗 Integrations',
+          url: 'integrations',
+          color: '4a90e2',
+          display: true,
+          view_voters: true,
+          createdAt: '2026-03-02T10:00:00.000Z',
+          post_count: '0',
+        },
+      ])
+    })
+
+    it('sorts in any letter case of created', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 3)
+      for (const [word, order] of [
+        ['asc', [1, 2, 3]],
+        ['ASC', [1, 2, 3]],
+        ['Desc', [3, 2, 1]],
+      ] as const) {
+        expect(names((await site.http(`GET /boards?created=${word}`)).body)).toEqual(order)
+      }
+    })
+
+    it('has results only when page is not given, and the page keys always', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 3)
+      const plain = await site.http('GET /boards?limit=2')
+      expect(plain.body.results).toEqual(plain.body.boards)
+      const [first, last] = plain.body.boards
+      expect(plain.body.page_info).toEqual({ count: 2, current_page: 1, has_next_page: true, start_cursor: first.boardId, end_cursor: last.boardId })
+      expect(plain.body).toMatchObject({ total_count: 3, total_pages: 2 })
+      const paged = await site.http('GET /boards?limit=2&page=2')
+      expect(paged.body).not.toHaveProperty('results')
+      expect(paged.body.page_info).toMatchObject({ count: 1, current_page: 2, has_next_page: false })
+    })
+
+    it('answers 200 and an empty list for a page past the end', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 3)
+      for (const page of ['2', '99999999', '9007199254740991']) {
+        const { status, body } = await site.http(`GET /boards?page=${page}`)
+        expect(status).toBe(200)
+        expect(body).toEqual({
+          boards: [],
+          page_info: { count: 0, current_page: Number(page), has_next_page: false, start_cursor: null, end_cursor: null },
+          total_count: 3,
+          total_pages: 1,
+        })
+      }
+    })
+
+    it('walks all boards by cursor in both directions, each once', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 7)
+      for (const created of ['asc', 'desc']) {
+        const seen: number[] = []
+        let after = ''
+        for (let page = 1; page <= 3; page++) {
+          const { body } = await site.http(`GET /boards?first=3&created=${created}${after}`)
+          expect(body.page_info).toMatchObject({ current_page: page, has_next_page: page < 3 })
+          expect(body).toMatchObject({ total_count: 7, total_pages: 3 })
+          seen.push(...names(body))
+          after = `&after=${body.page_info.end_cursor}`
+        }
+        const all = [1, 2, 3, 4, 5, 6, 7]
+        expect(seen).toEqual(created === 'asc' ? all : all.toReversed())
+      }
+    })
+
+    it('orders boards of the same instant by id', async () => {
+      const site = await makeSite(engine)
+      for (const name of ['a', 'b', 'c']) await site.call(boards.create, { name })
+      const { body } = await site.http('GET /boards?created=asc')
+      const ids = body.boards.map((board: { boardId: string }) => board.boardId)
+      expect(ids).toEqual(ids.toSorted())
+      const page = await site.http(`GET /boards?created=asc&after=${ids[0]}`)
+      expect(page.body.boards.map((board: { boardId: string }) => board.boardId)).toEqual(ids.slice(1))
+    })
+
+    it.each([
+      ['page=0', 'page', 'MIN_VALUE_1', 0],
+      ['page=-1', 'page', 'MIN_VALUE_1', -1],
+      ['page=1.5', 'page', 'INTEGER_EXPECTED', '1.5'],
+      ['page=1e3', 'page', 'INTEGER_EXPECTED', '1e3'],
+      ['limit=0', 'limit', 'MIN_VALUE_1', 0],
+      ['limit=101', 'limit', 'MAX_VALUE_100', 101],
+      ['limit=abc', 'limit', 'INTEGER_EXPECTED', 'abc'],
+      ['first=0', 'first', 'MIN_VALUE_1', 0],
+      ['created=sideways', 'created', 'UNKNOWN_CHOICE', 'sideways'],
+      ['visibility=secret', 'visibility', 'UNKNOWN_CHOICE', ['secret']],
+      ['after=', 'after', 'INVALID_CURSOR', ''],
+      ['after=nonsense', 'after', 'INVALID_CURSOR', 'nonsense'],
+      [`after=${newId()}`, 'after', 'INVALID_CURSOR', expect.any(String)],
+      ['page=1&page=2', 'page', 'INTEGER_EXPECTED', ['1', '2']],
+    ])('refuses %s with a VALIDATION_ERROR that names field, rule and value', async (query, field, code, value) => {
+      const site = await makeSite(engine)
+      const { status, body } = await site.http(`GET /boards?${query}`)
+      expect(status).toBe(400)
+      expect(body.code).toBe('VALIDATION_ERROR')
+      expect(body.errors).toEqual([{ code, field, rule: expect.any(String), value, message: expect.stringContaining(field) }])
+      expect(body.message).toContain(body.errors[0].rule)
+    })
+
+    it('refuses page together with after, and a parameter it does not know', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 1)
+      const { body } = await site.http('GET /boards')
+      expect((await site.http(`GET /boards?page=1&after=${body.boards[0].boardId}`)).body.errors[0]).toMatchObject({ code: 'INVALID_CURSOR', field: 'after' })
+      const unknown = await site.http('GET /boards?pgae=2')
+      expect(unknown.status).toBe(400)
+      expect(unknown.body.message).toBe('There is no field "pgae". Did you mean "page"?')
+    })
+
+    it('takes an empty number as not given, as published clients send it', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 1)
+      expect((await site.http('GET /boards?limit=&page=')).body.page_info).toMatchObject({ count: 1, current_page: 1 })
+    })
+
+    it('accepts the empty JSON object that the specification sends with it', async () => {
+      const site = await makeSite(engine)
+      expect((await site.http('GET /boards', { body: {} })).status).toBe(200)
+    })
+
+    it('shows private boards only to whoever has board:read and asks for them', async () => {
+      const site = await makeSite(engine)
+      const { board: hidden } = (await site.call(boards.create, { name: 'Board 1', display: false })) as { board: { boardId: string } }
+      await site.call(boards.create, { name: 'Board 2' })
+      const reader = await site.member(['board:read'])
+      const plain = await site.member()
+      const blocked = await site.member(['board:read'], { blocked: true })
+      for (const token of [undefined, plain.token, blocked.token]) {
+        const { body, text } = await site.http('GET /boards?visibility=public,private', { token })
+        expect(names(body)).toEqual([2])
+        expect(body.total_count).toBe(1)
+        expect(text).not.toContain(hidden.boardId)
+        expect((await site.http(`GET /boards?after=${hidden.boardId}`, { token })).body.errors[0].code).toBe('INVALID_CURSOR')
+      }
+      expect(names((await site.http('GET /boards', { token: reader.token })).body)).toEqual([2])
+      expect((await site.http('GET /boards?visibility=public,private', { token: reader.token })).body.total_count).toBe(2)
+      expect(names((await site.http('GET /boards?visibility=private', { token: reader.token })).body)).toEqual([1])
+    })
+  })
+
+  describe('GET /boards/:url', () => {
+    it('finds a board by url or id, and a private one only for board:read', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas', display: false })
+      const { token } = await site.member(['board:read'])
+      for (const key of ['ideas', board.boardId]) expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({ board })
+      const refused = await site.http('GET /boards/ideas')
+      expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect(refused.text).not.toContain(board.boardId)
+      const missing = await site.http('GET /boards/nothing')
+      expect([missing.status, missing.body.code]).toEqual([404, 'BOARD_NOT_FOUND'])
+    })
+  })
+
+  describe('GET /boards/search/:name', () => {
+    it('finds by the start of the name in any case and script, wildcards taken literally', async () => {
+      const site = await makeSite(engine)
+      for (const name of ['Mobile app', 'mobility', 'Desktop', 'ÜBER uns', '日本語', '50% off', '50 more']) await site.call(boards.create, { name })
+      const { token } = await site.member(['board:read'])
+      const found = async (text: string) =>
+        (await site.http(`GET /boards/search/${encodeURIComponent(text)}`, { token })).body.boards.map((board: { name: string }) => board.name)
+      expect(await found('MOB')).toEqual(['Mobile app', 'mobility'])
+      expect(await found('über')).toEqual(['ÜBER uns'])
+      expect(await found('日本')).toEqual(['日本語'])
+      expect(await found('50%')).toEqual(['50% off'])
+      expect(await found('_')).toEqual([])
+    })
+
+    it('needs an account with board:read', async () => {
+      const site = await makeSite(engine)
+      expect((await site.http('GET /boards/search/a')).body.code).toBe('INVALID_AUTH_HEADER')
+      const refused = await site.http('GET /boards/search/a', { token: (await site.member()).token })
+      expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    })
+  })
+
+  describe('POST /boards', () => {
+    it('makes a public board with defaults for whoever has board:create', async () => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['board:create'])
+      const { status, body } = await site.http('POST /boards', { token })
+      expect(status).toBe(201)
+      expect(body.board).toMatchObject({
+        name: 'new board',
+        url: 'new-board',
+        display: true,
+        view_voters: true,
+        post_count: '0',
+        color: expect.stringMatching(/^[0-9a-f]{6}$/),
+      })
+    })
+
+    it('adds a short suffix to the url only when it is taken', async () => {
+      const site = await makeSite(engine)
+      const urls = []
+      for (let round = 0; round < 3; round++) urls.push((await site.call(boards.create, { name: 'Ideas' })).board.url)
+      expect(urls).toEqual(['ideas', expect.stringMatching(/^ideas-[0-9a-z]{4}$/), expect.stringMatching(/^ideas-[0-9a-z]{4}$/)])
+    })
+
+    it.each([
+      ['🎉🎉', /^board$/],
+      ['日本語', /^日本語$/],
+      ['Über uns', /^ueber-uns$/],
+      ['get', /^get-[0-9a-z]{4}$/],
+      ['x'.repeat(50), /^x{50}$/],
+    ])('makes a url of %s', async (name, url) => {
+      const site = await makeSite(engine)
+      expect((await site.call(boards.create, { name })).board.url).toMatch(url)
+    })
+
+    it('counts characters, not bytes, up to 50', async () => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['board:create'])
+      expect((await site.http('POST /boards', { token, body: { name: '🎉'.repeat(50) } })).status).toBe(201)
+      const refused = await site.http('POST /boards', { token, body: { name: '🎉'.repeat(51) } })
+      expect(refused.body.errors).toMatchObject([{ code: 'TOO_LONG', field: 'name' }])
+    })
+
+    it.each([
+      [{ name: '   ' }, 'BOARD_NAME_MISSING'],
+      [{ name: 5 }, 'BOARD_NAME_MISSING'],
+      [{ color: 'fff' }, 'BOARD_COLOR_HEX_LENGTH'],
+      [{ color: 'gggggg' }, 'BOARD_COLOR_HEX_CHAR'],
+      [{ display: 'true' }, 'BOOLEAN_EXPECTED'],
+      [{ view_voters: 1 }, 'BOOLEAN_EXPECTED'],
+      [{ url: '🎉' }, 'BOARD_URL_MISSING'],
+      [{ name: 'a\u0000b' }, 'TEXT_UNREADABLE'],
+      [{ name: '\ud800' }, 'TEXT_UNREADABLE'],
+      [{ colour: 'ffffff' }, 'UNKNOWN_FIELD'],
+    ])('refuses %j and changes nothing', async (body, code) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['board:create'])
+      const refused = await site.http('POST /boards', { token, body })
+      expect([refused.status, refused.body.code, refused.body.errors?.[0].code]).toEqual([400, 'VALIDATION_ERROR', code])
+      expect((await site.http('GET /boards')).body.total_count).toBe(0)
+    })
+
+    it('refuses a url that is taken, and says not to retry', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Ideas' })
+      const { token } = await site.member(['board:create'])
+      for (const url of ['ideas', 'IDEAS', 'get']) {
+        const { status, body, headers } = await site.http('POST /boards', { token, body: { name: 'Other', url } })
+        expect([status, body.code, headers['x-should-retry']]).toEqual([409, 'BOARD_URL_EXISTS', 'false'])
+      }
+    })
+
+    it('is refused to visitors and to members without the permission', async () => {
+      const site = await makeSite(engine)
+      expect((await site.http('POST /boards', { body: { name: 'x' } })).body.code).toBe('INVALID_AUTH_HEADER')
+      expect((await site.http('POST /boards', { token: (await site.member(['board:read'])).token, body: { name: 'x' } })).body.code).toBe(
+        'NOT_ENOUGH_PERMISSION',
+      )
+      expect((await site.http('GET /boards')).body.total_count).toBe(0)
+    })
+
+    it('gives each of many concurrent boards of one name its own url', async () => {
+      const site = await makeSite(engine)
+      const made = await Promise.all(Array.from({ length: 20 }, () => site.call(boards.create, { name: 'Ideas' })))
+      expect(new Set(made.map(({ board }) => board.url)).size).toBe(20)
+      expect((await site.http('GET /boards')).body.total_count).toBe(20)
+    })
+  })
+
+  describe('PATCH /boards', () => {
+    it('changes name, url, colour and switches, and takes back what GET answered', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa' })
+      const { token } = await site.member(['board:update', 'board:read'])
+      const { status, body } = await site.http('PATCH /boards', {
+        token,
+        body: { ...board, name: ' Bright ideas ', url: 'Bright IDEAS!', color: '00FF00', display: false, view_voters: false },
+      })
+      expect(status).toBe(200)
+      expect(body.board).toEqual({ ...board, name: 'Bright ideas', url: 'bright-ideas', color: '00ff00', display: false, view_voters: false })
+      expect((await site.http('GET /boards/search/bright', { token })).body.boards).toHaveLength(1)
+      expect((await site.http('GET /boards')).body.total_count).toBe(0)
+    })
+
+    it('leaves what is not named as it was', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa', display: false })
+      const { token } = await site.member(['board:update'])
+      expect((await site.http('PATCH /boards', { token, body: { boardId: board.boardId, name: 'New', url: 'ideas' } })).body.board).toEqual({
+        ...board,
+        name: 'New',
+      })
+    })
+
+    it('answers in the order of the contract: 404 before 403 before 400', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas' })
+      const { token } = await site.member()
+      const updater = await site.member(['board:update'])
+      const answer = async (body: unknown, who: string | undefined = token) => {
+        const { status, body: answered } = await site.http('PATCH /boards', { token: who, body })
+        return [status, answered.code, answered.errors?.map((issue: { code: string }) => issue.code)]
+      }
+      expect((await site.http('PATCH /boards', { body: {} })).body.code).toBe('INVALID_AUTH_HEADER')
+      expect(await answer({})).toEqual([404, 'BOARD_ID_OR_URL_MISSING', undefined])
+      expect(await answer({ boardId: 5 })).toEqual([404, 'BOARD_ID_OR_URL_MISSING', undefined])
+      expect(await answer({ boardId: newId() })).toEqual([404, 'BOARD_NOT_FOUND', undefined])
+      expect(await answer({ boardId: board.boardId })).toEqual([403, 'NOT_ENOUGH_PERMISSION', undefined])
+      expect(await answer({ boardId: board.boardId }, updater.token)).toEqual([400, 'VALIDATION_ERROR', ['BOARD_NAME_MISSING', 'BOARD_URL_MISSING']])
+      expect(await answer({ boardId: board.boardId, name: 'x', url: 'y', color: 'zz', display: 'no' }, updater.token)).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        ['BOARD_COLOR_HEX_LENGTH', 'BOOLEAN_EXPECTED'],
+      ])
+    })
+
+    it('refuses a url of another board', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Ideas' })
+      const { board } = await site.call(boards.create, { name: 'Bugs' })
+      const { token } = await site.member(['board:update'])
+      const { status, body } = await site.http('PATCH /boards', { token, body: { boardId: board.boardId, name: 'Bugs', url: 'ideas' } })
+      expect([status, body.code]).toEqual([409, 'BOARD_URL_EXISTS'])
+      expect((await site.http('GET /boards/bugs')).status).toBe(200)
+    })
+  })
+
+  describe('DELETE /boards', () => {
+    it('removes a board for whoever has board:destroy', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas' })
+      const { token } = await site.member()
+      const destroyer = await site.member(['board:destroy'])
+      const remove = async (who: string | undefined, body: unknown) => {
+        const answer = await site.http('DELETE /boards', { token: who, body })
+        return [answer.status, answer.body?.code]
+      }
+      expect(await remove(undefined, { boardId: board.boardId })).toEqual([400, 'INVALID_AUTH_HEADER'])
+      expect(await remove(token, { boardId: newId() })).toEqual([404, 'BOARD_NOT_FOUND'])
+      expect(await remove(token, { boardId: board.boardId })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect(await remove(destroyer.token, { boardId: board.boardId })).toEqual([204, undefined])
+      expect(await remove(destroyer.token, { boardId: board.boardId })).toEqual([404, 'BOARD_NOT_FOUND'])
+      expect((await site.http('GET /boards')).body.total_count).toBe(0)
+    })
+  })
+
+  describe('POST /boards/check-slug', () => {
+    it('tells whether a url is free', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Ideas' })
+      for (const permission of ['board:create', 'board:update'] as const) {
+        const { token } = await site.member([permission])
+        const available = async (url: string) => (await site.http('POST /boards/check-slug', { token, body: { url } })).body
+        expect(await available('ideas')).toEqual({ available: false })
+        expect(await available(' Ideas! ')).toEqual({ available: false })
+        expect(await available('get')).toEqual({ available: false })
+        expect(await available('free')).toEqual({ available: true })
+        const { status, body } = await site.http('POST /boards/check-slug', { token, body: {} })
+        expect([status, body.code]).toEqual([400, 'BOARD_URL_MISSING'])
+      }
+      const refused = await site.http('POST /boards/check-slug', { token: (await site.member()).token, body: {} })
+      expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    })
+  })
+
+  it('keeps post_count whoever writes posts, moves them, or deletes the board', async () => {
+    const site = await makeSite(engine)
+    const { userId } = await site.member()
+    const { board: ideas } = await site.call(boards.create, { name: 'Ideas' })
+    const { board: bugs } = await site.call(boards.create, { name: 'Bugs' })
+    const counts = async () =>
+      Object.fromEntries((await site.http('GET /boards')).body.boards.map((board: { url: string; post_count: string }) => [board.url, board.post_count]))
+    const post = (number: number, boardId: string | null) => ({
+      postId: `p${number}`,
+      title: 't',
+      slug: `s${number}`,
+      slugId: 'x',
+      contentMarkdown: null,
+      userId,
+      boardId,
+      createdAt: '',
+      updatedAt: '',
+    })
+    await site.db
+      .insertInto('posts')
+      .values([post(1, ideas.boardId), post(2, ideas.boardId), post(3, null)])
+      .execute()
+    expect(await counts()).toEqual({ ideas: '2', bugs: '0' })
+    await site.db.updateTable('posts').set({ boardId: bugs.boardId }).where('postId', 'in', ['p2', 'p3']).execute()
+    expect(await counts()).toEqual({ ideas: '1', bugs: '2' })
+    await site.db.deleteFrom('posts').where('postId', '=', 'p3').execute()
+    expect(await counts()).toEqual({ ideas: '1', bugs: '1' })
+    await site.call(boards.remove, { boardId: 'bugs' })
+    expect(await counts()).toEqual({ ideas: '1' })
+    expect(await site.db.selectFrom('posts').select(['postId', 'boardId']).where('postId', '=', 'p2').execute()).toEqual([{ postId: 'p2', boardId: null }])
+  })
+
+  it('gives the operator the owner’s rights in this process', async () => {
+    const site = await makeSite(engine)
+    await site.call(boards.create, { name: 'Hidden', display: false })
+    expect((await site.call(boards.list, { visibility: ['private'] })).total_count).toBe(1)
+    expect((await failure(site.call(boards.show, { url: 'none' }))).code).toBe('BOARD_NOT_FOUND')
+  })
+})

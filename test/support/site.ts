@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { sql } from 'kysely'
+import pg from 'pg'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { afterEach, expect, inject } from 'vitest'
+import { AppError } from '../../src/core/errors.js'
+import { newId, randomWord } from '../../src/core/ids.js'
+import type { Permission } from '../../src/core/permissions.js'
+import { connect, isPostgres, type Db } from '../../src/db/connect.js'
+import { migrate } from '../../src/db/schema.js'
+import { assignEveryone, insertUser } from '../../src/db/users.js'
+import { codesOf } from '../../src/http/openapi.js'
+import { buildServer } from '../../src/http/server.js'
+import type { MailSettings } from '../../src/mail/transport.js'
+import { operator, type Actor } from '../../src/service/access.js'
+import { operations } from '../../src/service/index.js'
+import { execute, type AnyOperation, type Call } from '../../src/service/operation.js'
+import { hashPassword } from '../../src/service/passwords.js'
+import * as setup from '../../src/service/site.js'
+import { sessionToken } from '../../src/service/tokens.js'
+import { newUser } from '../../src/service/users.js'
+import { withDatabase } from './postgres.js'
+
+export const engines = ['sqlite', 'postgres'] as const
+export type Engine = (typeof engines)[number]
+
+export const OWNER = { email: 'ada@example.org', password: 'correct horse battery', name: 'Ada', siteTitle: 'Moonbase' }
+
+/** A site of its own on a real database, reached through the front doors; removed after the test. */
+export interface TestSite {
+  databaseUrl: string
+  folder: string
+  db: Db
+  clock: { now: Date }
+  mail: MailSettings | null
+  server: FastifyInstance
+  logs: string[]
+  call: Call
+  callAs(actor: Actor): Call
+  http(request: string, options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> }): Promise<Answer>
+  /** Sets the site up and returns the owner's token. */
+  owner(): Promise<string>
+  /** A member with only these permissions beside those of everyone (or of nobody), and a token. */
+  member(
+    permissions?: Permission[],
+    options?: { blocked?: boolean; everyone?: boolean; email?: string; password?: string },
+  ): Promise<{ userId: string; token: string }>
+}
+
+export interface Answer {
+  status: number
+  body: any // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
+  text: string
+  headers: Record<string, string | string[] | number | undefined>
+}
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).toReversed()) await clean()
+})
+
+/** Runs after the test, whatever happened in it. */
+export const cleanup = (work: () => Promise<void>): void => void cleanups.push(work)
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-test-'))
+  cleanup(async () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** An empty database: migrated, unless `bare`. */
+export async function makeDatabase(engine: Engine, folder: string, { bare = false } = {}): Promise<string> {
+  if (engine === 'sqlite') {
+    const url = `sqlite:${path.join(folder, 'feedback.db')}`
+    if (bare) return url
+    const db = await connect(url)
+    await migrate(db)
+    await db.destroy()
+    return url
+  }
+  const name = `test_${randomWord(12)}`
+  const admin = new pg.Client({ connectionString: inject('postgres') })
+  await admin.connect()
+  await admin.query(bare ? `create database ${name}` : `create database ${name} template ${inject('template')}`)
+  cleanup(async () => {
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+  })
+  return withDatabase(inject('postgres'), name)
+}
+
+export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean } = {}): Promise<TestSite> {
+  const folder = temporaryFolder()
+  const databaseUrl = await makeDatabase(engine, folder)
+  const db = await connect(databaseUrl)
+  cleanup(() => db.destroy())
+  const clock = { now: new Date('2026-03-02T10:00:00.000Z') }
+  const settings = mail ? { url: `folder:${path.join(folder, 'mail')}`, from: 'noreply@example.org' } : null
+  const base = { db, now: () => clock.now, secret: () => 'a secret of the tests, long enough', mail: settings, siteUrl: 'https://feedback.example.org/board' }
+  const logs: string[] = []
+  const server = await buildServer(
+    operations,
+    { ...base, ping: async () => void (await sql`select 1`.execute(db)) },
+    { level: 'info', stream: { write: (line) => void logs.push(line) } },
+  )
+  cleanup(() => server.close())
+  const callAs =
+    (actor: Actor): Call =>
+    async (op, input) => {
+      const answer = await execute(op, { ...base, actor, dryRun: false }, input).catch((error: unknown) => {
+        if (error instanceof AppError) expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(error.code)
+        throw error
+      })
+      assertExact(op.output, answer)
+      return answer
+    }
+  const site: TestSite = {
+    databaseUrl,
+    folder,
+    db,
+    clock,
+    mail: settings,
+    server,
+    logs,
+    callAs,
+    call: callAs(operator),
+    async http(request, { body, token, headers = {} } = {}) {
+      const [method, url] = request.split(' ') as ['GET', string]
+      const options: InjectOptions = {
+        method,
+        url: url.startsWith('//') ? url.slice(1) : `/api/v1${url}`,
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }
+      const { statusCode, payload, headers: answered } = await server.inject(options)
+      return {
+        status: statusCode,
+        text: payload,
+        headers: answered,
+        body: String(answered['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
+      }
+    },
+    async owner() {
+      const { user } = await callAs(operator)(setup.setup, OWNER)
+      return user.authToken
+    },
+    async member(permissions = [], { blocked = false, everyone = true, email = `m${randomWord(6)}@example.org`, password } = {}) {
+      const user = {
+        ...newUser(clock.now, { email, name: 'Member', password: password === undefined ? 'no hash' : await hashPassword(password) }),
+        isBlocked: blocked ? 1 : 0,
+      }
+      await insertUser(db, user)
+      if (everyone) await assignEveryone(db, user.userId)
+      if (permissions.length > 0) {
+        const id = newId()
+        await db.insertInto('roles').values({ id, name: 'tested', description: null, isSystem: 0, created_at: '', updated_at: '' }).execute()
+        await db
+          .insertInto('role_permissions')
+          .values(permissions.map((permission) => ({ role_id: id, permission })))
+          .execute()
+        await db.insertInto('roles_users').values({ role_id: id, user_id: user.userId }).execute()
+      }
+      return { userId: user.userId, token: await sessionToken({ ...base, actor: operator, dryRun: false }, user.userId) }
+    },
+  }
+  return site
+}
+
+export const engineOf = (url: string): Engine => (isPostgres(url) ? 'postgres' : 'sqlite')
+
+/** HTTP filters an answer through its schema; a call in this process does not. So no answer may hold more than its schema says. */
+function assertExact(schema: TSchema, answer: unknown): void {
+  if (answer === undefined && (schema as { type?: string }).type === 'undefined') return
+  const errors = Compile(strict(schema) as TSchema).Errors(answer)
+  expect(errors, `the answer does not match its schema: ${JSON.stringify(answer)}`).toEqual([])
+}
+
+function strict(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strict)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]))
+  return copy.type === 'object' && copy.properties ? { ...copy, additionalProperties: false } : copy
+}
+
+/** The error that a promise ends with. */
+export const failure = async (promise: Promise<unknown>): Promise<AppError> => {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(AppError)
+  return error as AppError
+}
