@@ -37,7 +37,7 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   const writes = !op.http.startsWith('GET')
   const made = parent.command(view.words.replaceAll(/(\w+):(\w+)/g, '$2')).description(op.summary)
   const offered = fieldsOf(op.input).filter((field) => !positional.includes(field.name) && !view.hidden?.includes(field.name))
-  for (const field of offered) made.addOption(optionOf(field))
+  for (const field of offered) made.addOption(optionOf(field, view.preset?.[field.name as keyof In] ?? field.default))
   if (view.list) made.option('--all', 'every page, one after the other')
   if (writes) made.option('--dry-run', 'check everything and show the answer, but change nothing')
   if (view.loses) made.option('-y, --yes', 'do not ask before something is lost')
@@ -73,12 +73,12 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   })
 }
 
-function optionOf(field: Field): Option {
+function optionOf(field: Field, preset: unknown): Option {
   const kebab = field.name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const preset = field.default === undefined ? '' : ` (default: ${[field.default].flat().map(String).join(',')})`
+  const otherwise = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
   const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type]
-  const option = new Option(`--${kebab} <${placeholder}>`, field.description + choices + preset)
+  const option = new Option(`--${kebab} <${placeholder}>`, field.description + choices + otherwise)
   option.attributeName = () => field.name
   return option
 }

@@ -23,7 +23,7 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
       .helpCommand(false)
   styled(program)
   for (const { name, summary, group } of branches) {
-    const branch = program.command(name).description(summary).helpGroup(group)
+    const branch = program.command(name).description(summary).helpGroup(group).helpCommand(false)
     branch.addHelpText('after', () => '\nOutput, --server and settings are common to all commands: feedbackctl help options')
   }
   program.hook('preSubcommand', async (_program, branch) => fill(branch, cli))
@@ -34,10 +34,9 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .action(async (words: string[]) => help(program, cli, words))
   program.addHelpText('after', '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options')
   program.action(async () => {
-    await write(
-      terminal,
-      `${program.description()}\n\n${branches.map((branch) => `  feedbackctl ${branch.name.padEnd(9)} ${branch.summary}`).join('\n')}\n\nMore: feedbackctl --help\n`,
-    )
+    const { statusLine } = await import('./status.js')
+    const commands = branches.map((branch) => `  feedbackctl ${branch.name.padEnd(9)} ${branch.summary}`)
+    await write(terminal, `${[program.description(), '', ...commands, '', await statusLine(cli), 'More: feedbackctl --help'].join('\n')}\n`)
   })
   return { program, cli }
 }

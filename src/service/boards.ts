@@ -69,10 +69,10 @@ export const list = operation({
   }),
   output: Type.Object({
     boards: Type.Array(Board),
-    results: Type.Optional(Type.Array(Board, { description: 'The same list; only when page is not given' })),
     page_info: PageInfo,
     total_count: Type.Integer(),
     total_pages: Type.Integer(),
+    results: Type.Optional(Type.Array(Board, { description: 'The same list; only when page is not given' })),
   }),
   async run({ db, actor }, { created, limit, page, first, after, visibility }) {
     if (page !== undefined && after !== undefined)
@@ -91,7 +91,7 @@ export const list = operation({
     const rows = before >= total ? [] : await listBoards(db, filter, { limit: size, ...(cursor ? { after: cursor } : { offset: before }) })
     const boards = rows.map(toBoard)
     const ids = boards.map((board) => board.boardId)
-    return { boards, ...(page === undefined && { results: boards }), ...paging(ids, total, before, size, page) }
+    return { boards, ...paging(ids, total, before, size, page), ...(page === undefined && { results: boards }) }
   },
 })
 

@@ -1,0 +1,141 @@
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { connect, rolledBack, transaction } from '../../src/db/connect.js'
+import { migrations } from '../../src/db/migrations/index.js'
+import { migrate, NEWEST, schemaState } from '../../src/db/schema.js'
+import { claimFingerprint } from '../../src/db/settings.js'
+import { cleanup, engines, failure, makeDatabase, temporaryFolder } from '../support/site.js'
+
+describe.each(engines)('the schema on %s', (engine) => {
+  const open = async ({ bare = true } = {}) => {
+    const url = await makeDatabase(engine, temporaryFolder(), { bare })
+    const connection = async () => {
+      const opened = await connect(url)
+      cleanup(() => opened.destroy())
+      return opened
+    }
+    const db = await connection()
+    // SQLite has one connection a process; that many processes share it safely is tested with processes.
+    return { db, connection: engine === 'sqlite' ? async () => db : connection }
+  }
+
+  it('is brought up to date once, and then is current', async () => {
+    const { db } = await open()
+    expect(await schemaState(db)).toBe('outdated')
+    expect(await migrate(db)).toEqual(Object.keys(migrations))
+    expect(await schemaState(db)).toBe('current')
+    expect(await migrate(db)).toEqual([])
+  })
+
+  it('is migrated by one of many processes that try at once', async () => {
+    const { connection } = await open()
+    const connections = await Promise.all(Array.from({ length: 5 }, connection))
+    const applied = await Promise.all(connections.map((each) => migrate(each)))
+    expect(applied.flat()).toEqual(Object.keys(migrations))
+    expect((await connections[0]!.selectFrom('settings').selectAll().execute()).length).toBe(1)
+  })
+
+  it('is all or nothing: a migration that fails leaves no table', async () => {
+    const { db } = await open()
+    const whole = migrations['0001_trunk']!
+    migrations['0001_trunk'] = {
+      async up(inside) {
+        await whole.up(inside)
+        throw new Error('power cut')
+      },
+    }
+    try {
+      await expect(migrate(db)).rejects.toThrow('power cut')
+    } finally {
+      migrations['0001_trunk'] = whole
+    }
+    await expect(db.selectFrom('users').selectAll().execute()).rejects.toThrow(/users/)
+    expect(await migrate(db)).toEqual(Object.keys(migrations))
+  })
+
+  it('is refused when a newer program wrote it', async () => {
+    const { db } = await open({ bare: false })
+    await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)
+    expect(await schemaState(db)).toBe('newer')
+    expect((await failure(migrate(db))).code).toBe('DATABASE_NEWER')
+  })
+
+  it('allows one owner, whoever inserts', async () => {
+    const { db } = await open({ bare: false })
+    const user = (userId: string, isOwner: number) => ({
+      userId,
+      name: '',
+      username: userId,
+      email: userId,
+      password: '',
+      avatar: '',
+      isVerified: 0,
+      isBlocked: 0,
+      isOwner,
+      createdAt: '',
+      updatedAt: '',
+    })
+    await db
+      .insertInto('users')
+      .values([user('a', 1), user('b', 0), user('c', 0)])
+      .execute()
+    await expect(db.insertInto('users').values(user('d', 1)).execute()).rejects.toThrow(/unique/i)
+    await expect(db.updateTable('users').set({ isOwner: 1 }).where('userId', '=', 'b').execute()).rejects.toThrow(/unique/i)
+  })
+
+  it('takes back what a rolled back piece of work wrote, and hands its result on', async () => {
+    const { db } = await open({ bare: false })
+    const result = await rolledBack(db, async (outer) =>
+      transaction(outer, async (inner) => inner.updateTable('settings').set({ title: 'X' }).returning('title').executeTakeFirst()),
+    )
+    expect(result).toEqual({ title: 'X' })
+    expect(await db.selectFrom('settings').select('title').execute()).toEqual([{ title: 'Feedback' }])
+    await expect(rolledBack(db, async () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
+  })
+
+  it('keeps the fingerprint of the first secret, of many at once too', async () => {
+    const { connection } = await open({ bare: false })
+    const connections = await Promise.all(Array.from({ length: 4 }, connection))
+    const kept = await Promise.all(connections.map((each, index) => claimFingerprint(each, `print ${index}`)))
+    expect(new Set(kept).size).toBe(1)
+    expect(kept[0]).toMatch(/^print \d$/)
+  })
+
+  it('sorts and compares text by code point, whatever the locale of the server', async () => {
+    const { db } = await open({ bare: false })
+    const board = (name: string) => ({ boardId: name, name, nameFolded: name, url: name, color: '', display: 1, view_voters: 1, createdAt: '', updatedAt: '' })
+    await db.insertInto('boards').values(['b', 'B', 'ä', 'a', '日', '😀'].map(board)).execute()
+    const rows = await db.selectFrom('boards').select('name').orderBy('nameFolded').execute()
+    expect(rows.map((row) => row.name)).toEqual(['B', 'a', 'b', 'ä', '日', '😀'])
+  })
+})
+
+it('NEWEST is the last migration there is', () => {
+  expect(Object.keys(migrations).toSorted().at(-1)).toBe(NEWEST)
+})
+
+it('a database file is readable by its owner only', async () => {
+  const folder = temporaryFolder()
+  const file = path.join(folder, 'data', 'feedback.db')
+  const db = await connect(`sqlite:${file}`)
+  await migrate(db)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700)
+  await db.destroy()
+})
+
+describe('a database that cannot be used', () => {
+  it.each([
+    ['sqlite:/etc/passwd/feedback.db', 'DATABASE_UNUSABLE', 1],
+    ['sqlite:/etc/passwd', 'DATABASE_UNUSABLE', 1],
+    ['postgres://someone:hidden@127.0.0.1:1/none', 'DATABASE_UNREACHABLE', 6],
+  ])('%s is said in a sentence, without a password', async (url, code, exit) => {
+    const db = await connect(url)
+    const error = await failure(schemaState(db))
+    expect([error.code, error.exit]).toEqual([code, exit])
+    expect(error.message).not.toContain('hidden')
+    await db.destroy()
+  })
+})

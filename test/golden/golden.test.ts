@@ -1,0 +1,48 @@
+import { Command } from 'commander'
+import { expect, it } from 'vitest'
+import { API_ROOT } from '../../src/core/wire.js'
+import { buildProgram } from '../../src/cli/program.js'
+import { branches } from '../../src/cli/tree.js'
+import { topics } from '../../src/cli/help.js'
+import type { Terminal } from '../../src/cli/terminal.js'
+import { openapi } from '../../src/http/openapi.js'
+import { operations } from '../../src/service/index.js'
+
+// A change of the contract is a visible diff: "npm run golden" writes these files anew.
+
+it('the API document', async () => {
+  await expect(`${JSON.stringify(openapi(operations, API_ROOT), null, 2)}\n`).toMatchFileSnapshot('openapi.json')
+})
+
+it('the help of every command and topic', async () => {
+  const written: string[] = []
+  const stream = { columns: 100, isTTY: false, write: (text: string) => written.push(text) > 0 } as unknown as NodeJS.WriteStream
+  const terminal: Terminal = { env: {}, cwd: '/', args: [], stdin: process.stdin, stdout: stream, stderr: stream, now: () => new Date(0) }
+  const lines = async (args: string[]) => {
+    written.length = 0
+    const { program } = buildProgram(terminal)
+    await program.parseAsync(args, { from: 'user' }).catch((error: { exitCode?: number }) => expect(error.exitCode).toBe(0))
+    return `$ feedbackctl ${args.join(' ')}\n${written.join('')}`
+  }
+  const calls: string[][] = [[], ['--help']]
+  for (const branch of branches) {
+    calls.push(['help', branch.name])
+    const { register } = await branch.load()
+    const command = new Command(branch.name)
+    register(command, {} as never)
+    for (const verb of command.commands) calls.push([branch.name, verb.name(), '--help'])
+  }
+  calls.push(...Object.keys(topics).map((topic) => ['help', topic]))
+  const texts: string[] = []
+  for (const call of calls) texts.push(await lines(call))
+  await expect(texts.join('\n')).toMatchFileSnapshot('help.txt')
+})
+
+it('every operation has its id, path and status once, and says what it needs', () => {
+  expect(new Set(operations.map((op) => op.id)).size).toBe(operations.length)
+  expect(new Set(operations.map((op) => op.http.replace(/ \d+$/, '').replaceAll(/:\w+/g, ':'))).size).toBe(operations.length)
+  for (const op of operations) {
+    expect(op.summary).toMatch(/^[A-Z][^.]*$/)
+    expect(Object.keys(op).length).toBeLessThanOrEqual(10)
+  }
+})
