@@ -3,7 +3,8 @@ import * as boards from '../service/boards.js'
 import type { Board } from '../service/boards.js'
 import { command, type View } from './command.js'
 import type { Cli } from './session.js'
-import { ago, type Column } from './table.js'
+import { ago } from './age.js'
+import type { Column } from './table.js'
 import { printable } from '../core/text.js'
 
 export const columns: Column<Board>[] = [

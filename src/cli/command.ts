@@ -91,9 +91,11 @@ interface Paged {
 
 /** Where one is and the command for the next page, on stderr. */
 function footer({ terminal }: Cli, shown: number, { page_info: page, total_count: total, total_pages: pages }: Paged, human: boolean): void {
-  if (!human || !terminal.stderr.isTTY) return
+  if (!human) return
   if (total === 0) return say(terminal, 'There is nothing yet.')
-  if (shown === 0) return say(terminal, `Page ${page.current_page} is past the end: there are ${pages} pages of ${total} in all.`)
+  if (shown === 0)
+    return say(terminal, `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`)
+  if (!terminal.stderr.isTTY) return
   const words = terminal.args.filter((arg, index, all) => !arg.startsWith('--page') && all[index - 1] !== '--page')
   const next = page.has_next_page ? ` · next: feedbackctl ${words.join(' ')} --page ${page.current_page + 1}` : ''
   say(terminal, `Page ${page.current_page} of ${pages} · ${shown} of ${total}${next}`)

@@ -37,7 +37,7 @@ On a terminal: a table fitted to its width. In a pipe: tab-separated full values
   -o csv     with a header      -o yaml   the body as YAML
   -o tsv     --header adds one  -o name   only ids or slugs (-q)
 
---color and --no-color decide about colour; else NO_COLOR, FORCE_COLOR, TERM=dumb, a terminal.
+Colour: --no-color, else NO_COLOR, FORCE_COLOR=1, TERM=dumb, else only on a terminal.
 `,
   mail: () => `Mail
 

@@ -1,29 +1,7 @@
-import { CommanderError } from 'commander'
-import { buildProgram, usageError } from './program.js'
-import { report } from './report.js'
-import { processTerminal, type Terminal } from './terminal.js'
+import { processTerminal } from './terminal.js'
 import { version } from './version.js'
 
-/** Runs one command and sets the exit code. Never exits after writing: into a pipe that would cut the output. */
-async function main(terminal: Terminal): Promise<void> {
-  terminal.stdout.on('error', quietlyClosed)
-  terminal.stderr.on('error', quietlyClosed)
-  if (['--version', '-V'].includes(terminal.args[0] ?? '')) return void terminal.stdout.write(`${version}\n`)
-  const { program, cli } = buildProgram(terminal)
-  try {
-    await program.parseAsync(terminal.args, { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return
-    process.exitCode = report(terminal, program.opts(), usageError(error) ?? error)
-  } finally {
-    await cli.close()
-  }
-}
+const terminal = processTerminal()
 
-/** Whoever read us has read enough (`| head`): that is no failure. */
-function quietlyClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(process.exitCode ?? 0)
-}
-
-await main(processTerminal())
+if (['--version', '-V'].includes(terminal.args[0] ?? '')) terminal.stdout.write(`${version}\n`)
+else await (await import('./run.js')).run(terminal)

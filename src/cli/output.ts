@@ -41,12 +41,12 @@ export async function print<Row>(terminal: Terminal, flags: OutputFlags, { body,
     case 'jsonl':
       return write(terminal, lines(rows.map((row) => JSON.stringify(row))))
     case 'yaml': {
-      const { stringify } = await import('yaml')
-      return write(terminal, body === undefined ? '' : stringify(body))
+      const { toYaml } = await import('./formats.js')
+      return write(terminal, body === undefined ? '' : toYaml(body, { aliasDuplicateObjects: false }))
     }
     case 'csv': {
-      const { stringify } = await import('csv-stringify/sync')
-      return write(terminal, stringify([...(flags.header === false ? [] : [heads]), ...cells()]))
+      const { toCsv } = await import('./formats.js')
+      return write(terminal, toCsv([...(flags.header === false ? [] : [heads]), ...cells()]))
     }
     case 'tsv':
       return write(terminal, lines([...(flags.header ? [heads] : []), ...cells()].map((row) => row.map(escapedCell).join('\t'))))

@@ -61,8 +61,7 @@ function globalOptions(program: Command): void {
     .option('-q, --quiet', 'print only ids or slugs (-o name)')
     .option('--header', 'with -o tsv: print the names of the columns')
     .option('--no-header', 'with -o csv: leave them out')
-    .option('--color', 'always use colour')
-    .option('--no-color', 'never use colour')
+    .option('--no-color', 'never use colour') // its opposite is FORCE_COLOR: --color is a field of boards, and the root would take it
     .option('--no-input', 'never ask')
     .option('--debug', 'show where an error came from')
     .option('-V, --version', 'show the version')

@@ -2,6 +2,12 @@ import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { printable } from '../core/text.js'
 import { hasColor, ink, say, type Terminal } from './terminal.js'
 
+/** What was asked for: the options before and after, and the words between. */
+interface Run {
+  flags: Flags
+  words: readonly string[]
+}
+
 interface Flags {
   json?: boolean
   output?: string
@@ -11,27 +17,28 @@ interface Flags {
 }
 
 /** Says what went wrong on stderr (four lines, or one of JSON) and returns the exit code. */
-export function report(terminal: Terminal, flags: Flags, thrown: unknown): number {
+export function report(terminal: Terminal, { flags, words }: Run, thrown: unknown): number {
   const error = thrown instanceof AppError ? thrown : serverError(thrown)
-  const fix = fixFor(error, terminal.args, flags)
+  const exit = words[0] === 'serve' ? error.serveExit : error.exit
+  const fix = fixFor(error, terminal.args, { flags, words })
   if (flags.json || flags.output === 'json') {
-    say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit: error.exit }))
+    say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit }))
   } else {
     const { red, dim } = ink(hasColor(terminal, terminal.stderr, flags))
     const unknown = thrown instanceof AppError ? error.message : `Something went wrong: ${thrown instanceof Error ? thrown.message : String(thrown)}`
     say(terminal, `${red('✗')} ${printable(unknown)}`)
     if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
     for (const [index, line] of fix.entries()) say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${line}`)
-    say(terminal, `  ${dim('code')}  ${error.code} (exit ${error.exit})`)
+    say(terminal, `  ${dim('code')}  ${error.code} (exit ${exit})`)
   }
   if (flags.debug) say(terminal, String((error.cause as Error | undefined)?.stack ?? error.stack))
-  return error.exit
+  return exit
 }
 
 /** The command that helps, a line each. */
-function fixFor(error: AppError, args: readonly string[], flags: Flags): string[] {
-  const [noun, verb] = args.filter((arg) => !arg.startsWith('-'))
-  const command = `feedbackctl ${args.map(quoted).join(' ')}`
+function fixFor(error: AppError, args: readonly string[], { flags, words }: Run): string[] {
+  const [noun, verb] = words
+  const command = typed(args)
   const fixes: Partial<Record<ErrorCode, string[]>> = {
     USAGE: [`feedbackctl ${[noun, verb].filter((word) => word !== undefined && /^[a-z-]+$/.test(word)).join(' ')} --help`.replace('  ', ' ')],
     BOARD_NOT_FOUND: ['feedbackctl boards list'],
@@ -53,8 +60,16 @@ function fixFor(error: AppError, args: readonly string[], flags: Flags): string[
 
 function withoutOption(args: readonly string[], option: string): string {
   const at = args.indexOf(option)
-  const rest = at === -1 ? args : args.toSpliced(at, 2)
-  return `feedbackctl ${rest.map(quoted).join(' ')}`
+  return typed(at === -1 ? args : args.toSpliced(at, 2))
+}
+
+/** The command as it was typed, without what a log must not see. */
+function typed(args: readonly string[]): string {
+  const secret = /^--(password|secret|token|(mail|database)-url)$/
+  const shown = args.map((arg, index) =>
+    secret.test(args[index - 1] ?? '') ? '***' : arg.replace(/^(--(?:password|secret|token|(?:mail|database)-url)=).*/, '$1***'),
+  )
+  return `feedbackctl ${shown.map(quoted).join(' ')}`
 }
 
 const quoted = (arg: string): string => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`)

@@ -31,9 +31,9 @@ export const say = ({ stderr }: Terminal, line: string): void => void stderr.wri
 /** Questions are asked only where somebody can see and answer them. */
 export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean => input && stdin.isTTY && stderr.isTTY && !env.CI
 
-/** Whether a stream gets colour: the flags, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
+/** Whether a stream gets colour: --no-color, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
 export function hasColor({ env }: Terminal, stream: NodeJS.WriteStream, { color }: { color?: boolean | undefined }): boolean {
-  if (color !== undefined) return color
+  if (color === false) return false
   if (env.NO_COLOR) return false
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
   return env.TERM !== 'dumb' && stream.isTTY

@@ -1,6 +1,7 @@
 /**
  * THE table of codes: one line a code, read in both directions (thrown here, mapped to HTTP and to an exit code,
- * and read back by the remote client). `exit` stands only where it differs from what the status implies.
+ * and read back by the remote client). `exit` stands only where it differs from what the status implies; `serve` is the
+ * exit code of `feedbackctl serve`, which a service manager reads.
  */
 export const CODES = {
   VALIDATION_ERROR: { status: 400 },
@@ -33,7 +34,7 @@ export const CODES = {
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },
   // Never sent by the server: what only a command can run into.
   USAGE: { status: 400 },
-  CONFIG_INVALID: { status: 400 },
+  CONFIG_INVALID: { status: 400, serve: 78 },
   INPUT_MISSING: { status: 400 },
   SETUP_INPUT_MISSING: { status: 400 },
   CONFIRMATION_NEEDED: { status: 409 },
@@ -41,12 +42,18 @@ export const CODES = {
   LISTEN_FAILED: { status: 500, exit: 78 },
   MAIL_UNREACHABLE: { status: 500, exit: 6 },
   SECRET_MISMATCH: { status: 500, exit: 78 },
-  DATABASE_NEWER: { status: 500, exit: 5 },
-  DATABASE_OUTDATED: { status: 500, exit: 5 },
+  DATABASE_NEWER: { status: 500, exit: 5, serve: 78 },
+  DATABASE_OUTDATED: { status: 500, exit: 5, serve: 78 },
   DATABASE_UNUSABLE: { status: 500, exit: 1 },
   UNSUPPORTED_NODE: { status: 500, exit: 1 },
   INTERRUPTED: { status: 500, exit: 130 },
-} as const satisfies Record<string, { status: number; exit?: number }>
+} as const satisfies Record<string, Entry>
+
+interface Entry {
+  status: number
+  exit?: number
+  serve?: number
+}
 
 export type ErrorCode = keyof typeof CODES
 
@@ -79,13 +86,18 @@ export class AppError extends Error {
 
   /** The exit status of a command that ends with this error: the table in `help exit-codes`. */
   get exit(): number {
-    const entry: { status: number; exit?: number } = CODES[this.code]
+    const entry: Entry = CODES[this.code]
     if (entry.exit !== undefined) return entry.exit
     const { status } = entry
     if (status === 404) return 3
     if (status === 401 || status === 403) return 4
     if (status === 409) return 5
     return status < 500 ? 2 : 1
+  }
+
+  get serveExit(): number {
+    const { serve = this.exit }: Entry = CODES[this.code]
+    return serve
   }
 
   /** What travels over HTTP. */

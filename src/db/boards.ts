@@ -3,7 +3,7 @@ import type { Db } from './connect.js'
 import { isTaken } from './dialect.js'
 import type { BoardRow, Tables } from './tables.js'
 
-export type Visibility = 'public' | 'private'
+type Visibility = 'public' | 'private'
 
 /** Which boards count, and in which direction of age. */
 export interface BoardFilter {

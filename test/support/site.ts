@@ -10,7 +10,7 @@ import { afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
-import { connect, isPostgres, type Db } from '../../src/db/connect.js'
+import { connect, type Db } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
 import { codesOf } from '../../src/http/openapi.js'
@@ -51,7 +51,7 @@ export interface TestSite {
   ): Promise<{ userId: string; token: string }>
 }
 
-export interface Answer {
+interface Answer {
   status: number
   body: any // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
   text: string
@@ -173,8 +173,6 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
   }
   return site
 }
-
-export const engineOf = (url: string): Engine => (isPostgres(url) ? 'postgres' : 'sqlite')
 
 /** HTTP filters an answer through its schema; a call in this process does not. So no answer may hold more than its schema says. */
 function assertExact(schema: TSchema, answer: unknown): void {

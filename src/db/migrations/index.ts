@@ -1,5 +1,5 @@
 import type { Migration } from 'kysely'
-import * as trunk from './0001_trunk.js'
+import { up as trunk } from './0001_trunk.js'
 
 /** Every change of the schema, oldest first. One that has been released is never edited: add another. */
-export const migrations: Record<string, Migration> = { '0001_trunk': trunk }
+export const migrations: Record<string, Migration> = { '0001_trunk': { up: trunk } }

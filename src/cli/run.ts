@@ -1,0 +1,25 @@
+import { CommanderError } from 'commander'
+import { buildProgram, usageError } from './program.js'
+import { report } from './report.js'
+import type { Terminal } from './terminal.js'
+
+/** Runs one command and sets the exit code. Never exits after writing: into a pipe that would cut the output. */
+export async function run(terminal: Terminal): Promise<void> {
+  terminal.stdout.on('error', quietlyClosed)
+  terminal.stderr.on('error', quietlyClosed)
+  const { program, cli } = buildProgram(terminal)
+  try {
+    await program.parseAsync(terminal.args, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return
+    process.exitCode = report(terminal, { flags: program.opts(), words: program.args }, usageError(error) ?? error)
+  } finally {
+    await cli.close()
+  }
+}
+
+/** Whoever read us has read enough (`| head`): that is no failure. */
+function quietlyClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(process.exitCode ?? 0)
+}

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+const ESCAPE = '\u001b'
+
+describe.each(engines)('feedbackctl boards on %s', (engine) => {
+  it('creates, shows, changes, finds and deletes a board, in this process and through a server, with the same output', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const server = machine.start('serve')
+    const [, url] = await server.says(/listening on (http:\S+?)"/)
+    const login = await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: 'correct horse battery' })
+    expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining(`Signed in to ${url} as ada@example.org.`), stderr: '' })
+
+    for (const [first, second, name] of [
+      ['', `--server ${url}`, 'ideas'],
+      [`--server ${url}`, '', 'wishes'],
+    ] as const) {
+      const created = await machine.run(`boards create ${name} --color 1d4ed8 ${first}`)
+      expect(created).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(`^${name}\t${name}\t1d4ed8\t0\tpublic\t\\d{4}-[^\t]+\tshown\t[0-9a-f-]{36}\n$`),
+        stderr: `Created board "${name}" (${name}).\n`,
+      })
+      const shown = await machine.run(`boards show ${name} --json ${second}`)
+      expect(JSON.parse(shown.stdout)).toEqual({ board: expect.objectContaining({ name, color: '1d4ed8', display: true }) })
+      expect(await machine.run(`boards show ${name} --json ${first}`)).toEqual(shown)
+      const renamed = await machine.run(`boards update ${name} --name 'Bright ${name}' --display false ${second}`)
+      expect(renamed).toMatchObject({ code: 0, stderr: `Changed board "Bright ${name}" (${name}).\n` })
+      expect(await machine.run(`boards search BRIGHT -q ${first}`)).toMatchObject({ code: 0, stdout: `${name}\n` })
+      expect((await machine.run(`boards list --json ${first}`)).stdout).toBe((await machine.run(`boards list --json ${second}`)).stdout)
+      expect(await machine.run(`boards delete ${name} ${second}`)).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') })
+      expect(await machine.run(`boards rm ${name} --yes ${second}`)).toMatchObject({ code: 0, stderr: `Deleted board ${name}.\n`, stdout: '' })
+      expect(await machine.run(`boards show ${name} ${first}`)).toMatchObject({ code: 3, stderr: expect.stringContaining('BOARD_NOT_FOUND (exit 3)') })
+    }
+  })
+
+  it('shows a board that a command made beside a running server in the very next request', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const server = machine.start('serve')
+    const [, url] = await server.says(/listening on (http:\S+?)"/)
+    const names = async () =>
+      ((await (await fetch(`${url}/api/v1/boards?limit=100`)).json()) as { boards: { name: string }[] }).boards.map((board) => board.name)
+    expect(await names()).toEqual([])
+    for (let number = 1; number <= 5; number++) {
+      expect((await machine.run(`boards create 'Board ${number}'`)).code).toBe(0)
+      expect((await names()).length).toBe(number)
+    }
+  })
+
+  it('changes nothing in a dry run, here and through a server', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    const server = machine.start('serve')
+    const [, url] = await server.says(/listening on (http:\S+?)"/)
+    for (const where of ['', `--server ${url}`]) {
+      const env = { FEEDBACKCTL_TOKEN: token }
+      expect(await machine.run(`boards create Ideas --dry-run --json ${where}`, { env })).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('"name":"Ideas"'),
+      })
+      expect((await machine.run('boards list --json')).stdout).toContain('"total_count":0')
+      await machine.run('boards create Ideas')
+      expect(await machine.run(`boards delete ideas --dry-run ${where}`, { env })).toMatchObject({
+        code: 0,
+        stderr: 'Dry run, nothing was changed: Deleted board ideas.\n',
+      })
+      expect((await machine.run('boards delete ideas --yes')).code).toBe(0)
+    }
+  })
+})
+
+describe('output', () => {
+  const withBoards = async () => {
+    const machine = await makeMachine('sqlite')
+    for (const name of ["'💡 Ideas'", "'日本語のご意見'", "'Tab\there'"]) await machine.run(`boards create ${name} --color 1d4ed8`)
+    return machine
+  }
+
+  it('has every format', async () => {
+    const machine = await withBoards()
+    const out = async (args: string) => (await machine.run(`boards list ${args}`)).stdout
+    expect((await out('')).split('\n')).toHaveLength(4)
+    expect(await out('-o tsv --header')).toMatch(/^name\turl\tcolor\tposts\tshown to\tcreated\tvoters\tid\nTab\\there\t/)
+    expect(await out('-o csv')).toMatch(/^name,url,color,posts,shown to,created,voters,id\nTab\there,tab-here,1d4ed8,0,public,/)
+    expect(await out('-o csv --no-header')).not.toContain('name,url')
+    expect(
+      (await out('-o jsonl'))
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { url: string }).url),
+    ).toEqual(['tab-here', '日本語のご意見', 'ideas'])
+    expect(await out('-o yaml')).toMatch(/^boards:\n {2}- boardId: /)
+    expect(await out('-q')).toBe('tab-here\n日本語のご意見\nideas\n')
+    expect(JSON.parse(await out('--json'))).toHaveProperty('page_info')
+    expect(await out('-o table')).toMatch(/NAME +URL +COLOR +POSTS/)
+    expect(await machine.run('boards list --json -o csv')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('contradict') })
+  })
+
+  it('is a table on a terminal: 80 columns, emoji and Chinese aligned, a footer with the next command', async () => {
+    const machine = await withBoards()
+    const { code, text } = await machine.terminal('boards list --limit 2').ended
+    expect(code).toBe(0)
+    const plain = text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '').replaceAll('\r', '')
+    expect(plain).toContain('NAME')
+    expect(plain).toMatch(/Page 1 of 2 · 2 of 3 · next: feedbackctl boards list --limit 2 --page 2/)
+    expect(text).toContain(`${ESCAPE}[38;2;29;78;216m■`)
+  })
+
+  it('has colour only where it should', async () => {
+    const machine = await withBoards()
+    const escapes = new RegExp(`${ESCAPE}\\[`)
+    expect((await machine.terminal('boards list --no-color').ended).text).not.toMatch(escapes)
+    expect((await machine.terminal('boards list', { env: { NO_COLOR: '1' } }).ended).text).not.toMatch(escapes)
+    expect((await machine.terminal('boards list', { env: { TERM: 'dumb' } }).ended).text).not.toMatch(escapes)
+    expect((await machine.terminal('boards list').ended).text).toMatch(escapes)
+    expect((await machine.run('boards list -o table')).stdout).not.toMatch(escapes)
+    expect((await machine.run('boards list -o table', { env: { FORCE_COLOR: '1' } })).stdout).toMatch(escapes)
+    expect((await machine.run('boards list -o table --no-color', { env: { FORCE_COLOR: '1' } })).stdout).not.toMatch(escapes)
+  })
+
+  it('never lets a name steer the terminal', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run(`boards create 'evil\u001b]0;owned\u0007\u202egnp'`)
+    expect((await machine.terminal('boards list --no-color').ended).text).not.toMatch(new RegExp(`[${ESCAPE}\u0007\u202e]`))
+  })
+
+  it('says that a page is past the end on stderr only, with exit 0', async () => {
+    const machine = await withBoards()
+    expect(await machine.run('boards list --page 9')).toEqual({ code: 0, stdout: '', stderr: 'Page 9 is past the end: there is 1 page, of 3 in all.\n' })
+    expect(JSON.parse((await machine.run('boards list --page 9 --json')).stdout).boards).toEqual([])
+  })
+
+  it('streams every page with --all, as one JSON body too', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards list')
+    const { connect } = await import('../../src/db/connect.js')
+    const db = await connect(machine.databaseUrl)
+    const board = (number: number) => ({
+      boardId: `id${String(number).padStart(6, '0')}`,
+      name: `Board ${number} ${'x'.repeat(30)}`,
+      nameFolded: `${number}`,
+      url: `b${number}`,
+      color: 'aaaaaa',
+      display: 1,
+      view_voters: 1,
+      createdAt: new Date(number * 1000).toISOString(),
+      updatedAt: '',
+    })
+    for (let start = 0; start < 27_000; start += 500)
+      await db
+        .insertInto('boards')
+        .values(Array.from({ length: 500 }, (_, index) => board(start + index)))
+        .execute()
+    await db.destroy()
+    const { code, stdout } = await machine.run('boards list --all --json')
+    expect(code).toBe(0)
+    expect(stdout.length).toBeGreaterThan(5_000_000) // nothing is cut on its way through a pipe
+    const body = JSON.parse(stdout) as { boards: { boardId: string }[]; total_count: number }
+    expect(new Set(body.boards.map(({ boardId }) => boardId)).size).toBe(27_000)
+    expect(body.total_count).toBe(27_000)
+    expect((await machine.run('boards list --all --created asc -q')).stdout.split('\n').slice(0, 2)).toEqual(['b0', 'b1'])
+  })
+
+  it('ends quietly when the reader of a pipe has enough', async () => {
+    const machine = await withBoards()
+    const running = machine.start('boards list --all --json')
+    running.child.stdout?.destroy()
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('errors', () => {
+  it('are four lines on stderr: what, the command that helps, and the code', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards create Ideas')
+    expect(await machine.run('boards create Ideas --url ideas')).toEqual({
+      code: 5,
+      stdout: '',
+      stderr: `✗ The url "ideas" is taken. Choose another.\n  fix   feedbackctl boards create Ideas --url ideas-2\n  code  BOARD_URL_EXISTS (exit 5)\n`,
+    })
+  })
+
+  it('are one JSON object on stderr with -o json', async () => {
+    const machine = await makeMachine('sqlite')
+    const { code, stdout, stderr } = await machine.run('boards create --color zz Ideas -o json')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(JSON.parse(stderr)).toMatchObject({ code: 'VALIDATION_ERROR', exit: 2, errors: [{ code: 'BOARD_COLOR_HEX_LENGTH' }] })
+  })
+
+  it.each([
+    ['boards lst', 2],
+    ['bords list', 2],
+    ['boards list --pgae 2', 2],
+    ['boards list --page zero', 2],
+    ['boards list --page 0', 2],
+    ['boards list extra', 2],
+    ['boards show', 2],
+    ['boards', 2],
+    ['boards list -o xml', 2],
+    ['boards show none', 3],
+    ['boards list --server http://127.0.0.1:1', 6],
+    ['boards list --database-url postgres://u:hidden@127.0.0.1:1/x', 6],
+    ['boards list --database-url mysql://u:hidden@h/x', 2],
+    ['boards list --config nowhere.toml', 2],
+    ['help nothing', 2],
+  ])('%s exits with its code, says something on stderr, and nothing on stdout', async (args, code) => {
+    const machine = await makeMachine('sqlite')
+    const result = await machine.run(args)
+    expect(result).toMatchObject({ code, stdout: '' })
+    expect(result.stderr).toMatch(new RegExp(`^✗ [A-Za-z][^]*\\(exit ${code}\\)\n$`))
+    expect(result.stderr).not.toMatch(/hidden|\n {4}at /)
+  })
+
+  it('hides the flags of secrets in the command it proposes', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards create Ideas')
+    const { stderr } = await machine.run('boards delete ideas --mail-url smtp://me:hidden@host')
+    expect(stderr).toContain('boards delete ideas')
+    expect(stderr).toContain('--yes')
+    expect(stderr).not.toContain('me:hidden')
+  })
+})

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+import { temporaryFolder } from '../support/site.js'
+
+const DIST = path.resolve(import.meta.dirname, '../../dist')
+
+/** What no read command may load: each costs more than the command itself. */
+const SERVER = ['fastify', 'pino-pretty', 'jsonwebtoken', '@inquirer/prompts', 'nodemailer', 'pg', '@node-rs/argon2', '@fastify/swagger-ui']
+const DATABASE = ['better-sqlite3', 'kysely', 'typebox']
+const TABLE = ['chalk', 'cli-table3']
+
+it.each([
+  ['--version', [...SERVER, ...DATABASE, ...TABLE, 'commander']],
+  ['--help', [...SERVER, ...DATABASE, ...TABLE]],
+  ['boards list --help', [...SERVER, 'better-sqlite3', ...TABLE]],
+  ['boards list', [...SERVER, ...TABLE]],
+  ['boards list --json', [...SERVER, ...TABLE]],
+  ['boards list -o table', SERVER],
+])('%s loads none of %j', async (args, forbidden) => {
+  const machine = await makeMachine('sqlite')
+  const loaded = packagesLoaded(args, machine.env)
+  expect(loaded.size).toBeGreaterThan(0)
+  expect(forbidden.filter((name) => loaded.has(name))).toEqual([])
+})
+
+it('sees the packages that a command does load', async () => {
+  const machine = await makeMachine('sqlite')
+  const loaded = packagesLoaded('boards list -o table', machine.env)
+  for (const name of ['commander', 'kysely', 'typebox', 'better-sqlite3', ...TABLE]) expect(loaded).toContain(name)
+  expect(packagesLoaded('demo --once', machine.env)).toContain('fastify')
+})
+
+/** The packages of the bundle's chunks that were loaded, and those loaded from node_modules, by a hook in the process. */
+function packagesLoaded(args: string, env: Record<string, string>): Set<string> {
+  const folder = temporaryFolder()
+  const hook = path.join(folder, 'hook.mjs')
+  writeFileSync(
+    hook,
+    `import module from 'node:module'
+     const seen = []
+     const resolve = module._load
+     module._load = function (request, ...rest) { seen.push(request); return resolve.call(this, request, ...rest) }
+     module.register('data:text/javascript,' + encodeURIComponent(\`
+       import { writeSync } from 'node:fs'
+       export async function load(url, context, next) { writeSync(2, 'LOADED ' + url + '\\\\n'); return next(url, context) }\`), import.meta.url)
+     process.on('exit', () => { for (const request of seen) process.stderr.write('REQUIRED ' + request + '\\n') })`,
+  )
+  const { stderr } = spawnSync(process.execPath, ['--import', hook, path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')], { env, encoding: 'utf8' })
+  const chunks = [...stderr.matchAll(/^LOADED file:\/\/(.*\.js)$/gm)].map(([, file]) => file ?? '')
+  const required = [...stderr.matchAll(/^REQUIRED (.+)$/gm)].map(([, name]) => name ?? '')
+  return new Set([...chunks.flatMap(packagesIn), ...required.filter((name) => /^[@a-z]/.test(name))])
+}
+
+/** Which packages a chunk was made of, from its source map. */
+function packagesIn(file: string): string[] {
+  if (!file.startsWith(DIST)) return [/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? '']
+  const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as { sources: string[] }
+  return sources.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
+}

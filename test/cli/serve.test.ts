@@ -1,0 +1,279 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createServer } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { makeMachine } from '../support/cli.js'
+import { freePort } from '../support/postgres.js'
+import { cleanup, engines, makeDatabase, OWNER } from '../support/site.js'
+import { smtpHost } from '../support/smtp.js'
+
+const LISTENING = /listening on (http:\S+?)"/
+const post = (url: string, body: unknown) =>
+  fetch(`${url}/api/v1/auth/setup`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+
+describe.each(engines)('feedbackctl serve on %s', (engine) => {
+  it('makes exactly one owner of fifty setups at once over two processes', async () => {
+    const machine = await makeMachine(engine)
+    const env = { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` }
+    const urls: string[] = []
+    for (let count = 0; count < 2; count++) urls.push((await machine.start('serve', { env }).says(LISTENING))[1] ?? '')
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, number) => post(urls[number % 2] ?? '', { ...OWNER, email: `o${number}@example.org` })))
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1)
+    const refused = await Promise.all(answers.filter((answer) => answer.status === 403).map((answer) => answer.json() as Promise<{ code: string }>))
+    expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 49 }, () => 'SETUP_COMPLETED'))
+    await expect.poll(() => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length, { timeout: 5000 }).toBe(1)
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    expect(await db.selectFrom('users').select('isOwner').execute()).toEqual([{ isOwner: 1 }])
+  })
+
+  it('serves a site without owner, says how to set it up, and stops cleanly on SIGTERM', async () => {
+    const machine = await makeMachine(engine)
+    const server = machine.start('serve')
+    const [, url] = await server.says(LISTENING)
+    await server.says(/no owner yet: run \\"feedbackctl setup\\"/)
+    expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
+    const refused = await post(url ?? '', OWNER)
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([501, 'MAIL_CONFIG_MISSING'])
+    const { code, stdout, stderr } = await server.stop()
+    expect([code, stdout]).toEqual([0, ''])
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string })
+    expect(lines.at(-1)?.msg).toBe('stopped')
+  })
+
+  it('refuses to start with another secret than the site was set up with', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const refused = await machine.run('serve', { env: { FEEDBACKCTL_SECRET: 'another secret, long enough' } })
+    expect(refused).toMatchObject({ code: 78, stderr: expect.stringContaining('SECRET_MISMATCH') })
+  })
+
+  it('loses no acknowledged board when it is killed', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    const server = machine.start('serve')
+    const [, url] = await server.says(LISTENING)
+    const acknowledged: string[] = []
+    const writing = (async () => {
+      for (let number = 0; ; number++) {
+        const answer = await fetch(`${url}/api/v1/boards`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `Board ${number}` }),
+        })
+        if (answer.status === 201) acknowledged.push(`board-${number}`)
+      }
+    })().catch(() => {})
+    await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(30)
+    await server.stop('SIGKILL')
+    await writing
+    const kept = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
+    expect(acknowledged.filter((url_) => !kept.has(url_))).toEqual([])
+  })
+})
+
+describe('feedbackctl serve', () => {
+  it('refuses a port that is taken, with 78', async () => {
+    const machine = await makeMachine('sqlite')
+    const port = await freePort()
+    const other = createServer().listen(port, '127.0.0.1')
+    cleanup(() => new Promise<void>((resolve) => other.close(() => resolve())))
+    expect(await machine.run(`serve --listen 127.0.0.1:${port}`)).toMatchObject({
+      code: 78,
+      stdout: '',
+      stderr: expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: another program listens there.`),
+    })
+  })
+
+  it.each([
+    ['serve --listen nonsense', {}],
+    ['serve --log-level loud', {}],
+    ['serve', { FEEDBACKCTL_MAIL_URL: 'ftp://x' }],
+    ['serve', { FEEDBACKCTL_SECRET: 'short' }],
+  ])('%s with %j is a wrong configuration: 78', async (args, env) => {
+    const machine = await makeMachine('sqlite')
+    expect(await machine.run(args, { env })).toMatchObject({ code: 78, stderr: expect.stringContaining('CONFIG_INVALID') })
+  })
+
+  it('writes lines for people on a terminal, and stops on Ctrl-C', async () => {
+    const machine = await makeMachine('sqlite')
+    const screen = machine.terminal('serve')
+    await screen.sees(/INFO.*listening on http:\/\/127\.0\.0\.1:\d+/)
+    screen.type('\u0003')
+    expect(await screen.ended).toMatchObject({ code: 0, text: expect.stringContaining('stopped') })
+  })
+
+  it('delivers a mail that it was killed over, once its lease has run out, and only then', async () => {
+    const machine = await makeMachine('sqlite')
+    const host = await smtpHost()
+    let arrived = 0
+    host.onMail = async () => {
+      arrived++
+      if (arrived === 1) await new Promise(() => {}) // the first courier dies while the server has not accepted yet
+    }
+    const env = { FEEDBACKCTL_MAIL_URL: host.url }
+    const first = machine.start('serve', { env })
+    const [, url] = await first.says(LISTENING)
+    expect((await post(url ?? '', OWNER)).status).toBe(201)
+    await expect.poll(() => arrived, { timeout: 5000 }).toBe(1)
+    await first.stop('SIGKILL')
+    const second = machine.start('serve', { env })
+    await second.says(/mail delivered/)
+    expect(host.received).toHaveLength(1)
+    expect(arrived).toBe(2)
+  })
+
+  it('delivers mail that another process queued within a second of its commit', async () => {
+    const machine = await makeMachine('sqlite')
+    const server = machine.start('serve', { env: { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/served` } })
+    await server.says(LISTENING)
+    // This one cannot deliver itself.
+    await machine.run('setup --email ada@example.org --generate-password --mail-url smtp://127.0.0.1:1')
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
+    await expect
+      .poll(() => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length, { timeout: 1000, interval: 20 })
+      .toBe(1)
+  })
+})
+
+describe('feedbackctl migrate', () => {
+  it('is needed once on PostgreSQL, unless serve --migrate does it', async () => {
+    const machine = await makeMachine('postgres')
+    const bare = { FEEDBACKCTL_DATABASE_URL: await makeDatabase('postgres', machine.folder, { bare: true }) }
+    expect(await machine.run('boards list', { env: bare })).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/feedbackctl migrate[^]*DATABASE_OUTDATED/),
+    })
+    expect(await machine.run('serve', { env: bare })).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_OUTDATED') })
+    const both = await Promise.all([machine.run('migrate', { env: bare }), machine.run('migrate', { env: bare })])
+    expect(both.map((each) => each.stdout).toSorted()).toEqual(['Applied 0001_trunk\n', 'The database is up to date.\n'])
+    expect(await machine.run('migrate', { env: bare })).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
+    const other = { FEEDBACKCTL_DATABASE_URL: await makeDatabase('postgres', machine.folder, { bare: true }) }
+    await machine.start('serve --migrate', { env: other }).says(LISTENING)
+  })
+
+  it('happens by itself on SQLite, once, however many processes start at the same time', async () => {
+    const machine = await makeMachine('sqlite')
+    const results = await Promise.all(Array.from({ length: 6 }, (_, number) => machine.run(`boards create 'Board ${number}'`)))
+    expect(results.map((result) => [result.code, result.stderr])).toEqual(
+      Array.from({ length: 6 }, (_, number) => [0, `Created board "Board ${number}" (board-${number}).\n`]),
+    )
+    expect((await machine.run('boards list --json')).stdout).toContain('"total_count":6')
+  })
+
+  it('refuses a database that a newer program wrote', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards list')
+    const db = await connect(machine.databaseUrl)
+    await (db as never as import('kysely').Kysely<Record<string, Record<string, string>>>)
+      .insertInto('kysely_migration')
+      .values({ name: '9999_future', timestamp: '2030' })
+      .execute()
+    await db.destroy()
+    expect(await machine.run('boards list')).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_NEWER') })
+    expect(await machine.run('serve')).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_NEWER') })
+  })
+})
+
+describe('feedbackctl config', () => {
+  it('shows where each value comes from, flags before environment before files, and no secret', async () => {
+    const machine = await makeMachine('sqlite')
+    writeFileSync(
+      path.join(machine.folder, 'feedbackctl.toml'),
+      '[log]\nlevel = "debug"\n[site]\nurl = "https://file.example.org"\n[mail]\nfrom = "a@example.org"\n',
+    )
+    const env = {
+      FEEDBACKCTL_SITE_URL: 'https://env.example.org',
+      FEEDBACKCTL_LISTEN: '',
+      PORT: '9000',
+      FEEDBACKCTL_MAIL_URL: 'smtp://me:hidden-in-url@host:25',
+      FEEDBACKCTL_SECRET: 'hidden-secret-of-tests',
+      FEEDBACKCTL_TOKEN: 'hidden-token',
+    }
+    const { code, stdout } = await machine.run('config list --show-origin --data-dir here', { env })
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('hidden')
+    const values = Object.fromEntries(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => [line.split('\t')[0], line.split('\t').slice(1)]),
+    )
+    expect(values).toMatchObject({
+      'data.dir': [path.join(machine.folder, 'here'), '--data-dir'],
+      'site.url': ['https://env.example.org', 'FEEDBACKCTL_SITE_URL'],
+      'log.level': ['debug', path.join(machine.folder, 'feedbackctl.toml')],
+      listen: ['127.0.0.1:9000', 'PORT'],
+      'mail.url': ['smtp://me:***@host:25', 'FEEDBACKCTL_MAIL_URL'],
+      'mail.from': ['a@example.org', path.join(machine.folder, 'feedbackctl.toml')],
+      secret: ['***', 'FEEDBACKCTL_SECRET'],
+    })
+  })
+
+  it.each([
+    ['[mial]\nurl = "folder:x"\n', 'unknown key "mial.url". Did you mean "mail.url"?'],
+    ['not toml', 'is not valid TOML'],
+    ['[log]\nlevel = "loud"\n', 'log.level must be one of'],
+  ])('refuses a file with %j', async (text, message) => {
+    const machine = await makeMachine('sqlite')
+    writeFileSync(path.join(machine.folder, 'feedbackctl.toml'), text)
+    expect(await machine.run('config list')).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  })
+
+  it('refuses a variable and its _FILE form together', async () => {
+    const machine = await makeMachine('sqlite')
+    expect(await machine.run('config list', { env: { FEEDBACKCTL_SECRET: 'x'.repeat(20), FEEDBACKCTL_SECRET_FILE: '/x' } })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Both FEEDBACKCTL_SECRET and'),
+    })
+  })
+})
+
+describe('feedbackctl demo', () => {
+  it('--once shows a site with 23 boards and removes it', async () => {
+    const machine = await makeMachine('sqlite')
+    const env = { TMPDIR: machine.folder }
+    const { code, stdout, stderr } = await machine.run('demo --once', { env })
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/NAME +URL +COLOR/)
+    expect(stdout.match(/ago|yesterday|last week/g)?.length).toBe(23)
+    expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
+  })
+
+  it('prints lines that work when pasted, and is gone after Ctrl-C', async () => {
+    const machine = await makeMachine('sqlite')
+    const running = machine.start('demo', { env: { TMPDIR: machine.folder } })
+    await running.says(/Serving until Ctrl-C/)
+    const { stdout } = running.output()
+    const lines = stdout
+      .replaceAll('\\\n', ' ')
+      .split('\n')
+      .filter((line) => line.startsWith('  curl'))
+    expect(lines).toHaveLength(5)
+    const { execFileSync } = await import('node:child_process')
+    for (const line of lines)
+      expect(execFileSync('sh', ['-c', line.replace('curl', 'curl -sf')], { encoding: 'utf8' })).toMatch(/^\{"(boards|board|settings|user)"/)
+    const [, config] = /--config (\S+)/.exec(stdout) ?? []
+    expect((await machine.run(`--config ${config} boards list --page 2 -q`)).stdout.trim().split('\n')).toHaveLength(10)
+    expect(readFileSync(config ?? '', 'utf8')).toContain('folder:mail')
+    expect((await running.stop('SIGINT')).code).toBe(0)
+    expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
+  })
+})
+
+describe('feedbackctl', () => {
+  it('says its version, its commands, and how the site is', async () => {
+    const machine = await makeMachine('sqlite')
+    expect((await machine.run('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await machine.run('')).stdout).toContain('no site here yet')
+    expect(readdirSync(machine.folder)).toEqual([]) // looking makes nothing
+    await machine.setup()
+    expect((await machine.run('')).stdout).toMatch(/is set up, with 0 boards\./)
+  })
+})

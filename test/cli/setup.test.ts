@@ -1,0 +1,217 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+import { smtpHost } from '../support/smtp.js'
+
+const FLAGS = '--email ada@example.org --password-stdin --site-title Moonbase --name Ada'
+const PASSWORD = 'correct horse battery'
+
+describe.each(engines)('feedbackctl setup on %s', (engine) => {
+  it('sets a site up from flags: writes the mail setting, delivers the mail, and says what is next', async () => {
+    const machine = await makeMachine(engine)
+    const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail`, { stdin: `${PASSWORD}\n` })
+    expect([code, stderr]).toEqual([0, ''])
+    const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
+    expect(stdout).toMatch(/✓ The site is set up\.\n {2}owner {3}Ada <ada@example\.org>, user name ada_\w{8}\n/)
+    expect(stdout).toContain(`folder:${machine.folder}/mail (written to ${file})`)
+    expect(readFileSync(file, 'utf8')).toBe(`[mail]\nurl = "folder:${machine.folder}/mail"\n`)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(path.join(machine.folder, 'mail'))).toHaveLength(1)
+    const secret = path.join(machine.folder, 'data/feedbackctl/secret')
+    expect([statSync(secret).mode & 0o777, readFileSync(secret, 'utf8').trim().length]).toEqual([0o600, 64])
+  })
+
+  it('is refused the second time with exit 5, or does nothing with --if-needed', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    expect(await machine.run('setup')).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('SETUP_COMPLETED (exit 5)') })
+    expect(await machine.run('setup --if-needed')).toEqual({ code: 0, stdout: '', stderr: 'The site has an owner already: nothing to do.\n' })
+  })
+
+  it('prints the HTTP body with --json, and a generated password once, on stderr', async () => {
+    const machine = await makeMachine(engine)
+    const { stdout, stderr } = await machine.run('setup --email ada@example.org --generate-password --mail-url folder:mail --json')
+    expect(Object.keys(JSON.parse(stdout).user)).toEqual(['authToken', 'userId', 'name', 'username', 'email', 'avatar'])
+    const password = /The password, shown only now: (\S{24})\n/.exec(stderr)?.[1] ?? ''
+    const server = machine.start('serve')
+    const [, url] = await server.says(/listening on (http:\S+?)"/)
+    expect((await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: password })).code).toBe(0)
+  })
+})
+
+describe('feedbackctl setup without a terminal', () => {
+  it('names every missing answer at once, and changes nothing', async () => {
+    const machine = await makeMachine('sqlite')
+    const { code, stdout, stderr } = await machine.run('setup')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe(`✗ Setup needs 3 more answers and cannot ask: stdin is not a terminal. Nothing was changed.
+  fix   --email <address>      or FEEDBACKCTL_SETUP_EMAIL
+        --password-stdin       or --password-file, --generate-password
+        --mail-url <url>       or FEEDBACKCTL_MAIL_URL
+  code  SETUP_INPUT_MISSING (exit 2)
+`)
+  })
+
+  it('takes every answer from the environment, from files too, and does not write what is there already', async () => {
+    const machine = await makeMachine('sqlite')
+    const secret = path.join(machine.folder, 'password')
+    writeFileSync(secret, `${PASSWORD}\n`)
+    const env = {
+      FEEDBACKCTL_SETUP_EMAIL: 'ada@example.org',
+      FEEDBACKCTL_SETUP_PASSWORD_FILE: secret,
+      FEEDBACKCTL_SETUP_SITE_TITLE: 'Moonbase',
+      FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/m`,
+    }
+    expect(await machine.run('setup', { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('(from FEEDBACKCTL_MAIL_URL)') })
+    expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
+  })
+
+  it.each([
+    ['--email nonsense --generate-password --mail-url folder:mail', 'EMAIL_INVALID'],
+    ['--email a@example.org --password short --mail-url folder:mail', 'VALIDATION_ERROR'],
+    ['--email a@example.org --generate-password --mail-url ftp://x', 'CONFIG_INVALID'],
+    [`--email a@example.org --generate-password --mail-url folder:mail --name ${'x'.repeat(101)}`, 'VALIDATION_ERROR'],
+  ])('refuses %.60s and leaves nothing behind', async (flags, code) => {
+    const machine = await makeMachine('sqlite')
+    const refused = await machine.run(`setup ${flags}`)
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(code) })
+    expect(refused.stderr).not.toContain('shown only now')
+    expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
+    expect((await machine.run('boards list -q')).code).toBe(0)
+    expect((await machine.run('setup --if-needed')).code).toBe(2) // still to be set up
+  })
+
+  it('warns about a password on the command line', async () => {
+    const machine = await makeMachine('sqlite')
+    const { code, stderr } = await machine.run(`setup --email a@example.org --password '${PASSWORD}' --mail-url folder:mail`)
+    expect([code, stderr]).toEqual([0, expect.stringContaining('--password is visible')])
+    expect(stderr).not.toContain(PASSWORD)
+  })
+
+  it('keeps every other line of a configuration file that is there', async () => {
+    const machine = await makeMachine('sqlite')
+    const file = path.join(machine.folder, 'site.toml')
+    writeFileSync(file, '# ours\nlisten = "127.0.0.1:0" # keep\n\n[mail]\nfrom = "Board <board@example.org>"\n\n[site]\nurl = "https://example.org/x"\n')
+    expect((await machine.run(`setup --config site.toml ${FLAGS} --mail-url folder:mail`, { stdin: PASSWORD })).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(
+      `# ours\nlisten = "127.0.0.1:0" # keep\n\n[mail]\nurl = "folder:${machine.folder}/mail"\nfrom = "Board <board@example.org>"\n\n[site]\nurl = "https://example.org/x"\n`,
+    )
+    const [mail] = readdirSync(path.join(machine.folder, 'mail'))
+    const text = readFileSync(path.join(machine.folder, 'mail', mail ?? ''), 'utf8')
+    expect(text).toContain('From: Board <board@example.org>')
+    expect(text.replaceAll('=\n', '').replaceAll('=3D', '=')).toContain('https://example.org/x/email-verify/?token=')
+  })
+
+  it('goes on when the mail server does not answer: the mail waits, and serve delivers it', async () => {
+    const machine = await makeMachine('sqlite')
+    const { code, stderr } = await machine.run(`setup ${FLAGS} --mail-url smtp://127.0.0.1:1`, { stdin: PASSWORD })
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/Asking the mail server …\nWarning: mail cannot be sent now \(.*ECONNREFUSED[^]*"feedbackctl serve" goes on trying\./),
+    ])
+    const { connect } = await import('../../src/db/connect.js')
+    const db = await connect(machine.databaseUrl)
+    await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
+    const host = await smtpHost()
+    const server = machine.start('serve', { env: { FEEDBACKCTL_MAIL_URL: host.url } })
+    await server.says(/mail delivered/)
+    expect(host.received).toMatchObject([{ to: ['ada@example.org'], secure: true, user: 'board' }])
+    expect(server.output().stderr).not.toContain('p%40ss')
+    await db.destroy()
+  })
+})
+
+describe('feedbackctl setup on a terminal', () => {
+  it('asks for what is missing, repeats a wrong password, and shows none', async () => {
+    const machine = await makeMachine('sqlite')
+    const screen = machine.terminal('setup')
+    await screen.sees(/Title of the site/)
+    screen.type('Moonbase\r')
+    await screen.sees(/Your e-mail address/)
+    screen.type('nonsense\r')
+    await screen.sees(/is not an e-mail address/)
+    screen.type('\u0015ada@example.org\r')
+    await screen.sees(/Your name/)
+    screen.type('\r')
+    await screen.sees(/Password \(8 to 256/)
+    screen.type(`${PASSWORD}\r`)
+    await screen.sees(/The same again/)
+    screen.type('another password\r')
+    await screen.sees(/The two passwords differ/)
+    screen.type(`${PASSWORD}\r`)
+    await screen.sees(/differ[^]*The same again/)
+    screen.type(`${PASSWORD}\r`)
+    await screen.sees(/How is mail sent\?/)
+    screen.type('\u001b[B\u001b[B\r')
+    await screen.sees(/Folder/)
+    screen.type('\r')
+    const { code, text } = await screen.ended
+    expect(code).toBe(0)
+    expect(text).toContain('The site is set up.')
+    expect(text).not.toContain(PASSWORD)
+    expect(text).not.toContain('another password')
+    expect(readdirSync(path.join(machine.folder, 'mail'))).toHaveLength(1)
+    expect((await machine.run('setup --if-needed')).code).toBe(0)
+  })
+
+  it('asks an SMTP server whether it answers, and asks again when it does not', async () => {
+    const machine = await makeMachine('sqlite')
+    const host = await smtpHost({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
+    const screen = machine.terminal(`setup --email ada@example.org --name Ada --site-title X --password '${PASSWORD}'`)
+    const answer = async (port: number, round: number) => {
+      const times = `[^]*`.repeat(round)
+      await screen.sees(new RegExp(`How is mail sent\\?${times}`))
+      screen.type('\r')
+      await screen.sees(/Host of the SMTP/)
+      screen.type('127.0.0.1\r')
+      await screen.sees(/Port \(465/)
+      screen.type(`\u0015${port}\r`)
+      await screen.sees(/User name/)
+      screen.type('board\r')
+      await screen.sees(/Password of the mail/)
+      screen.type('p@ss:w/rd\r')
+    }
+    await answer(1, 1)
+    await screen.sees(/That does not work: .*ECONNREFUSED/)
+    screen.type('y\r')
+    const { code, text } = await screen.ended
+    expect(code).toBe(0)
+    expect(text).not.toContain('p@ss')
+    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain('smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:1')
+    expect(host.port).toBeGreaterThan(0)
+  })
+
+  it('ends with 130 and changes nothing on Ctrl-C', async () => {
+    const machine = await makeMachine('sqlite')
+    const screen = machine.terminal('setup')
+    await screen.sees(/Title of the site/)
+    screen.type('\u0003')
+    const { code, text } = await screen.ended
+    expect(code).toBe(130)
+    expect(text).not.toMatch(/\n\s+at /)
+    expect((await machine.run('setup --if-needed')).code).toBe(2)
+  })
+
+  it('never asks with --no-input or in CI', async () => {
+    const machine = await makeMachine('sqlite')
+    expect(await machine.terminal('setup --no-input').ended).toMatchObject({ code: 2, text: expect.stringContaining('SETUP_INPUT_MISSING') })
+    expect(await machine.terminal('setup', { env: { CI: 'true' } }).ended).toMatchObject({ code: 2 })
+  })
+
+  it('asks before a board is lost, and takes silence for no', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards create Ideas')
+    const no = machine.terminal('boards delete ideas')
+    await no.sees(/Delete board "Ideas" \(ideas\)\?/)
+    no.type('\r')
+    expect(await no.ended).toMatchObject({ code: 130 })
+    expect((await machine.run('boards show ideas')).code).toBe(0)
+    const yes = machine.terminal('boards delete ideas')
+    await yes.sees(/Delete board/)
+    yes.type('y\r')
+    expect(await yes.ended).toMatchObject({ code: 0 })
+    expect((await machine.run('boards show ideas')).code).toBe(3)
+  })
+})

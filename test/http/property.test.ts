@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PERMISSIONS } from '../../src/core/permissions.js'
+import { codesOf } from '../../src/http/openapi.js'
+import { operations } from '../../src/service/index.js'
+import * as boards from '../../src/service/boards.js'
+import { engines, makeSite } from '../support/site.js'
+
+const anything = fc.oneof(
+  fc.constantFrom(
+    0,
+    -1,
+    1,
+    1e21,
+    2 ** 53,
+    2 ** 63,
+    0.5,
+    null,
+    true,
+    '',
+    ' ',
+    '\u0000',
+    '\ud800',
+    'ideas',
+    'ad%',
+    "' or 1=1 --",
+    '💥'.repeat(60),
+    '9'.repeat(400),
+    '__proto__',
+    'constructor',
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue(),
+)
+
+/** Fields of the operation and some that are not, with values of every kind. */
+const inputFor = (names: string[]) =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.dictionary(fc.constantFrom(...names, 'unknown', '__proto__', 'toString'), anything, { maxKeys: 6 }) },
+    { weight: 1, arbitrary: fc.jsonValue() },
+  )
+
+describe.each(engines)('any request on %s', (engine) => {
+  it('is answered below 500 with a code that the operation declares, whatever is in it', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    await site.call(boards.create, { name: 'Ideas' })
+    for (const op of operations) {
+      const [method, url] = op.http.split(' ') as [string, string]
+      const names = Object.keys(op.input.properties)
+      await fc.assert(
+        fc.asyncProperty(
+          inputFor(names),
+          fc.constantFrom(owner, undefined, 'nonsense'),
+          fc.constantFrom('application/json', 'text/plain', 'application/json; charset=latin1', 'x'),
+          async (input, token, type) => {
+            const text = (value: unknown) => encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed())
+            const values = typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as Record<string, unknown>) : {}
+            const path = url.replaceAll(/:(\w+)/g, (_, name: string) => text(values[name] ?? 'ideas') || 'x')
+            const query =
+              method === 'GET'
+                ? `?${Object.entries(values)
+                    .map(([name, value]) => `${name}=${text(value)}`)
+                    .join('&')}`
+                : ''
+            const answer = await site.http(`${method} ${path}${query}`, {
+              token,
+              headers: { 'content-type': type },
+              ...(method !== 'GET' && { body: JSON.stringify(input) }),
+            })
+            expect(answer.status).toBeLessThan(500)
+            if (answer.status >= 400) expect([...codesOf(op), 'NOT_FOUND', 'INVALID_CURSOR']).toContain(answer.body.code)
+          },
+        ),
+        { numRuns: 120 },
+      )
+    }
+  })
+
+  it('is answered below 500 whatever the path and the headers are', async () => {
+    const site = await makeSite(engine)
+    const weird = fc.string({ unit: fc.constantFrom(...'/%2?&#:.abAB09-_~\\"\' '), maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'HEAD'), weird, weird, async (method, path, header) => {
+        const answer = await site.http(`${method} /boards/${path.replaceAll(/[\s#?]/g, '')}`, {
+          headers: { authorization: header, 'if-none-match': header, 'x-request-id': header },
+        })
+        expect(answer.status).toBeLessThan(500)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+it('there are 36 permissions, each once', () => {
+  expect(new Set(PERMISSIONS).size).toBe(36)
+})

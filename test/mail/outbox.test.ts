@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { deliver, LEASE_MS, queueMail, type Delivery } from '../../src/mail/outbox.js'
+import { openTransport, type Transport } from '../../src/mail/transport.js'
+import { engines, makeSite, temporaryFolder, type TestSite } from '../support/site.js'
+import { smtpHost } from '../support/smtp.js'
+
+const LETTER = { recipient: 'bob@example.org', subject: 'Grüße', text: 'Hello', html: '<p>Hello</p>' }
+
+const queued = (site: TestSite) => queueMail(site.db, site.clock.now, LETTER)
+const later = (site: TestSite, milliseconds: number) => void (site.clock.now = new Date(site.clock.now.getTime() + milliseconds))
+const row = (site: TestSite) => site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
+
+async function run(site: TestSite, transport: Transport): Promise<Delivery[]> {
+  const done: Delivery[] = []
+  for await (const delivery of deliver(site.db, transport, () => site.clock.now)) done.push(delivery)
+  return done
+}
+
+const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
+
+describe.each(engines)('the outbox on %s', (engine) => {
+  it('sends each mail once and keeps none of its text', async () => {
+    const site = await makeSite(engine)
+    await queued(site)
+    const sent: string[] = []
+    const transport = to(async (letter) => void sent.push(letter.text))
+    expect(await run(site, transport)).toHaveLength(1)
+    expect(await run(site, transport)).toHaveLength(0)
+    expect(sent).toEqual(['Hello'])
+    expect(await row(site)).toMatchObject({ attempts: 1, sentAt: site.clock.now.toISOString(), dueAt: null, lease: null, text: '', html: '' })
+  })
+
+  it('sends each mail once with many couriers at work', async () => {
+    const site = await makeSite(engine)
+    for (let count = 0; count < 20; count++) await queued(site)
+    const sent: string[] = []
+    const transport = to(async (letter) => void sent.push(letter.mailId))
+    while (sent.length < 20) await Promise.all(Array.from({ length: 5 }, () => run(site, transport)))
+    expect(new Set(sent).size).toBe(20)
+    expect(sent).toHaveLength(20)
+  })
+
+  it('counts a failed attempt, keeps its reason, and waits longer each time', async () => {
+    const site = await makeSite(engine)
+    await queued(site)
+    const refusing = to(async () => Promise.reject(new Error('550 no such box')))
+    const waits: number[] = []
+    for (let attempt = 1; attempt <= 7; attempt++) {
+      expect(await run(site, refusing)).toMatchObject([{ error: { message: '550 no such box' } }])
+      const { attempts, lastError, dueAt } = await row(site)
+      expect([attempts, lastError]).toEqual([attempt, '550 no such box'])
+      const wait = Date.parse(dueAt ?? '') - site.clock.now.getTime()
+      waits.push(wait / 1000)
+      later(site, wait - 1)
+      expect(await run(site, refusing)).toHaveLength(0)
+      later(site, 1)
+    }
+    expect(waits).toEqual([60, 300, 900, 3600, 14_400, 14_400, 14_400])
+    await run(
+      site,
+      to(async () => {}),
+    )
+    expect(await row(site)).toMatchObject({ attempts: 8, lastError: null, sentAt: expect.any(String) })
+  })
+
+  it('gives a mail up after twenty attempts, and keeps it to be seen', async () => {
+    const site = await makeSite(engine)
+    await queued(site)
+    await site.db.updateTable('outbox').set({ attempts: 19 }).execute()
+    await run(
+      site,
+      to(async () => Promise.reject(new Error('no'))),
+    )
+    expect(await row(site)).toMatchObject({ attempts: 20, dueAt: null, sentAt: null, lastError: 'no', text: 'Hello' })
+  })
+
+  it('takes over a mail whose courier died, once its lease has run out', async () => {
+    const site = await makeSite(engine)
+    await queued(site)
+    const dying = deliver(
+      site.db,
+      to(() => new Promise(() => {})),
+      () => site.clock.now,
+    )
+    void dying.next() // leases the mail, and never comes back
+    await expect.poll(async () => (await row(site)).lease).not.toBeNull()
+    later(site, LEASE_MS - 1)
+    expect(
+      await run(
+        site,
+        to(async () => {}),
+      ),
+    ).toHaveLength(0)
+    later(site, 1)
+    expect(
+      await run(
+        site,
+        to(async () => {}),
+      ),
+    ).toHaveLength(1)
+    expect(await row(site)).toMatchObject({ attempts: 2, sentAt: expect.any(String) })
+  })
+
+  it('does not record the result of a courier that has lost its lease', async () => {
+    const site = await makeSite(engine)
+    await queued(site)
+    let finish = (_error: Error) => {}
+    const slow = run(
+      site,
+      to(() => new Promise((_, reject) => (finish = reject))),
+    )
+    await expect.poll(async () => (await row(site)).lease).not.toBeNull()
+    later(site, LEASE_MS)
+    await run(
+      site,
+      to(async () => {}),
+    )
+    finish(new Error('too late'))
+    await slow
+    expect(await row(site)).toMatchObject({ sentAt: expect.any(String), lastError: null, dueAt: null })
+  })
+})
+
+describe('transports', () => {
+  it('SMTP: STARTTLS, an account, text and HTML part, one Message-ID for all attempts', async () => {
+    const site = await makeSite('sqlite')
+    const host = await smtpHost()
+    const mailId = await queued(site)
+    const transport = await openTransport({ url: host.url, from: 'Moonbase <noreply@example.org>' })
+    await transport.verify()
+    expect(await run(site, transport)).toEqual([{ mail: expect.objectContaining({ mailId }) }])
+    const [mail] = host.received
+    expect(mail).toMatchObject({ from: 'noreply@example.org', to: ['bob@example.org'], user: 'board', secure: true })
+    expect(mail?.text).toContain(`Message-ID: <${mailId}@example.org>`)
+    expect(mail?.text).toMatch(/From: Moonbase <noreply@example\.org>/)
+    expect(mail?.text).toMatch(/multipart\/alternative[^]*text\/plain[^]*Hello[^]*text\/html[^]*<p>Hello<\/p>/)
+    transport.close()
+  })
+
+  it('SMTP: a wrong password, and a server that is not there, are said by verify', async () => {
+    const host = await smtpHost()
+    const wrong = await openTransport({ url: host.url.replace('p%40ss', 'other'), from: 'a@example.org' })
+    await expect(wrong.verify()).rejects.toThrow(/wrong account/)
+    const nowhere = await openTransport({ url: 'smtp://127.0.0.1:1', from: 'a@example.org' })
+    await expect(nowhere.verify()).rejects.toThrow(/ECONNREFUSED/)
+  })
+
+  it('a folder: one complete file a mail, for its owner only; a second attempt replaces it', async () => {
+    const folder = path.join(temporaryFolder(), 'mail')
+    const transport = await openTransport({ url: `folder:${folder}`, from: 'a@example.org' })
+    for (let attempt = 0; attempt < 2; attempt++) await transport.send({ mailId: 'm1', ...LETTER })
+    expect(readdirSync(folder)).toEqual(['m1.eml'])
+    expect(readFileSync(path.join(folder, 'm1.eml'), 'utf8')).toMatch(/Subject: =\?UTF-8\?[^]*To: bob@example\.org|To: bob@example\.org[^]*Subject: =\?UTF-8\?/)
+    expect(statSync(path.join(folder, 'm1.eml')).mode & 0o777).toBe(0o600)
+  })
+
+  it('escapes what people wrote in the HTML part', async () => {
+    const site = await makeSite('sqlite')
+    await site.http('POST /auth/setup', { body: { email: 'a@example.org', password: '12345678', name: '<b>x</b>', siteTitle: '"&<script>' } })
+    const { html } = await row(site)
+    expect(html).not.toMatch(/<b>|<script>/)
+    expect(html).toContain('&lt;script&gt;')
+  })
+
+  it('a line break in a title does not become a header', async () => {
+    const site = await makeSite('sqlite')
+    const host = await smtpHost()
+    await queueMail(site.db, site.clock.now, { ...LETTER, subject: 'Hello\r\nBcc: eve@example.org' })
+    const transport = await openTransport({ url: host.url, from: 'a@example.org' })
+    await run(site, transport)
+    expect(host.received[0]?.to).toEqual(['bob@example.org'])
+    expect(host.received[0]?.text).not.toMatch(/^Bcc/im)
+    transport.close()
+  })
+})

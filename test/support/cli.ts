@@ -1,0 +1,136 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import path from 'node:path'
+import pty from 'node-pty'
+import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
+
+const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
+
+interface Result {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A machine of its own: home, configuration and data in a temporary folder, on which the built program is run. */
+export interface Machine {
+  folder: string
+  databaseUrl: string
+  env: Record<string, string>
+  run(args: string, options?: { stdin?: string; env?: Record<string, string> }): Promise<Result>
+  start(args: string, options?: { env?: Record<string, string> }): Running
+  /** Runs it in a pseudo-terminal of 80 columns. */
+  terminal(args: string, options?: { env?: Record<string, string>; columns?: number }): Screen
+  /** Sets the site up and returns the owner's token. */
+  setup(): Promise<string>
+}
+
+interface Running {
+  child: ChildProcess
+  output(): Result
+  /** Resolves with the first match in what it says on stderr. */
+  says(pattern: RegExp): Promise<RegExpExecArray>
+  stop(signal?: NodeJS.Signals): Promise<Result>
+  ended: Promise<Result>
+}
+
+interface Screen {
+  text(): string
+  sees(pattern: RegExp): Promise<void>
+  type(text: string): void
+  ended: Promise<{ code: number; text: string }>
+}
+
+export async function makeMachine(engine: Engine): Promise<Machine> {
+  const folder = temporaryFolder()
+  const databaseUrl = engine === 'postgres' ? await makeDatabase(engine, folder) : `sqlite:${path.join(folder, 'data/feedbackctl/feedback.db')}`
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    XDG_CONFIG_HOME: path.join(folder, 'config'),
+    XDG_DATA_HOME: path.join(folder, 'data'),
+    FEEDBACKCTL_LISTEN: '127.0.0.1:0',
+    ...(engine === 'postgres' && { FEEDBACKCTL_DATABASE_URL: databaseUrl }),
+  }
+  const start: Machine['start'] = (args, options) => running(args, { cwd: folder, env: { ...env, ...options?.env } })
+  const run: Machine['run'] = async (args, { stdin = '', ...options } = {}) => {
+    const { child, ended } = start(args, options)
+    child.stdin?.end(stdin)
+    return ended
+  }
+  return {
+    folder,
+    databaseUrl,
+    env,
+    run,
+    start,
+    terminal: (args, options) => screen(args, { cwd: folder, env: { TERM: 'xterm-256color', ...env, ...options?.env }, columns: options?.columns ?? 80 }),
+    async setup() {
+      const { stdout, stderr, code } = await run('setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json', {
+        stdin: 'correct horse battery\n',
+      })
+      if (code !== 0) throw new Error(stderr)
+      return (JSON.parse(stdout) as { user: { authToken: string } }).user.authToken
+    },
+  }
+}
+
+/** Words of a command line; what is in single quotes is one word. */
+const words = (args: string): string[] => [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+
+function running(args: string, { cwd, env }: { cwd: string; env: Record<string, string> }): Running {
+  const child = spawn(process.execPath, [PROGRAM, ...words(args)], { cwd, env })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  const ended = new Promise<Result>((resolve) => child.on('close', (code) => resolve({ code, ...output })))
+  cleanup(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return {
+    child,
+    output: () => ({ code: child.exitCode, ...output }),
+    ended,
+    async says(pattern) {
+      const found = await until(() => pattern.exec(output.stderr), child)
+      if (!found) throw new Error(`It never said ${pattern}: ${output.stderr}${output.stdout}`)
+      return found
+    },
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+async function until<T>(look: () => T | null, child?: ChildProcess): Promise<T | null> {
+  for (const end = Date.now() + 15_000; Date.now() < end;) {
+    const found = look()
+    if (found !== null) return found
+    if (child && child.exitCode !== null) return look()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return null
+}
+
+function screen(args: string, { cwd, env, columns }: { cwd: string; env: Record<string, string>; columns: number }): Screen {
+  const terminal = pty.spawn(process.execPath, [PROGRAM, ...words(args)], { cwd, env, cols: columns, rows: 40 })
+  let text = ''
+  terminal.onData((data) => (text += data))
+  const ended = new Promise<{ code: number; text: string }>((resolve) => terminal.onExit(({ exitCode }) => resolve({ code: exitCode, text })))
+  cleanup(async () => {
+    try {
+      terminal.kill('SIGKILL')
+    } catch {
+      // it has ended
+    }
+  })
+  return {
+    text: () => text,
+    ended,
+    type: (typed) => terminal.write(typed),
+    async sees(pattern) {
+      if ((await until(() => pattern.exec(text))) === null) throw new Error(`The screen never showed ${pattern}: ${text}`)
+    },
+  }
+}

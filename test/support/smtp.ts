@@ -1,0 +1,58 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { cleanup } from './site.js'
+
+interface Received {
+  from: string
+  to: string[]
+  user: string | undefined
+  secure: boolean
+  text: string
+}
+
+export interface MailHost {
+  url: string
+  port: number
+  received: Received[]
+  /** What happens with each mail before it is accepted; a rejection refuses it. */
+  onMail: () => Promise<void>
+}
+
+/** A real SMTP server that insists on STARTTLS and on an account, both of which tests can switch off. */
+export async function smtpHost(options: SMTPServerOptions = {}): Promise<MailHost> {
+  const host: MailHost = { url: '', port: 0, received: [], onMail: async () => {} }
+  const server = new SMTPServer({
+    authOptional: false,
+    logger: false,
+    onAuth: ({ username, password }, _session, done) =>
+      username === 'board' && password === 'p@ss:w/rd' ? done(null, { user: username }) : done(new Error('wrong account')),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        host.onMail().then(
+          () => {
+            const { mailFrom, rcptTo } = session.envelope
+            host.received.push({
+              from: mailFrom ? mailFrom.address : '',
+              to: rcptTo.map(({ address }) => address),
+              user: session.user,
+              secure: session.secure,
+              text: Buffer.concat(chunks).toString('utf8'),
+            })
+            done()
+          },
+          (error: Error) => done(error),
+        )
+      })
+    },
+    ...options,
+  })
+  server.on('error', () => {}) // a client that is killed resets its connection
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanup(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  host.port = (server.server.address() as AddressInfo).port
+  // The server's certificate is its own; the account has characters that a URL must escape.
+  host.url = `smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:${host.port}/?tls.rejectUnauthorized=false`
+  return host
+}
