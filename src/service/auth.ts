@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { findUserByEmail } from '../db/users.js'
 import { operation } from './operation.js'

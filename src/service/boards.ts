@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { Type, type Static } from 'typebox'
+import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { newId, randomWord } from '../core/ids.js'
@@ -23,7 +23,7 @@ const Board = Type.Object({
   createdAt: Type.String({ format: 'date-time' }),
   post_count: Type.String({ description: 'Number of posts, as a decimal integer' }),
 })
-export type Board = Static<typeof Board>
+export type Board = Type.Static<typeof Board>
 
 const name = Type.String({
   minLength: 1,
@@ -151,7 +151,7 @@ export const create = operation({
       createdAt,
       updatedAt: createdAt,
     }
-    const wanted = input.url === undefined ? undefined : slugFrom(input.url)
+    const wanted = input.url === undefined ? undefined : await slugFrom(input.url)
     if (wanted !== undefined) {
       const board = await insertBoard(db, { ...row, url: wanted })
       if (!board) throw urlTaken(wanted)
@@ -175,7 +175,7 @@ export const update = operation({
   output: Type.Object({ board: Board }),
   subject: boardOf,
   async run({ db, now }, input, subject) {
-    const slug = input.url === subject.url ? subject.url : slugFrom(input.url)
+    const slug = input.url === subject.url ? subject.url : await slugFrom(input.url)
     const board = await updateBoard(db, subject.boardId, {
       name: input.name,
       nameFolded: folded(input.name),
@@ -216,7 +216,7 @@ export const checkSlug = operation({
   output: Type.Object({ available: Type.Boolean() }),
   async run({ db }, input) {
     if (!input.url) throw new AppError('BOARD_URL_MISSING', 'A url is needed.')
-    const slug = slugOf(input.url)
+    const slug = await slugOf(input.url)
     return { available: slug !== '' && !RESERVED.has(slug) && (await findBoard(db, slug)) === undefined }
   },
 })
@@ -249,7 +249,7 @@ async function boardAtCursor(db: Context['db'], filter: BoardFilter, after: stri
 
 /** Takes the slug of the name; a short suffix is added only when it is taken. */
 async function insertWithFreeUrl(db: Context['db'], row: Omit<BoardRow, 'url' | 'post_count'>): Promise<BoardRow> {
-  const slug = slugOf(row.name) || 'board'
+  const slug = (await slugOf(row.name)) || 'board'
   let url = RESERVED.has(slug) ? withSuffix(slug, randomWord(4)) : slug
   for (;;) {
     const board = await insertBoard(db, { ...row, url })
@@ -258,8 +258,8 @@ async function insertWithFreeUrl(db: Context['db'], row: Omit<BoardRow, 'url' | 
   }
 }
 
-function slugFrom(text: string): string {
-  const slug = slugOf(text)
+async function slugFrom(text: string): Promise<string> {
+  const slug = await slugOf(text)
   const rule = 'text with a letter or a digit'
   if (slug === '')
     throw invalidField({ code: 'BOARD_URL_MISSING', message: `url must be ${rule}; ${JSON.stringify(text)} is not.`, field: 'url', rule, value: text })

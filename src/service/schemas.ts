@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 
 /** A field that may also be null, as JSON Schema says it (`type: ['string', 'null']`). */
 export const nullable = (type: 'string', options: object = {}) => Type.Unsafe<string | null>({ type: [type, 'null'], ...options })

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import * as Type from 'typebox'
 import { readSettings } from '../db/settings.js'
 import type { SettingsRow } from '../db/tables.js'
 import { operation } from './operation.js'
@@ -30,7 +30,7 @@ export const site = operation({
   },
 })
 
-const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow): Static<typeof Settings> => ({
+const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow): Type.Static<typeof Settings> => ({
   title,
   description,
   logo,

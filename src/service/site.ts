@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { transaction } from '../db/connect.js'
 import { updateSettings } from '../db/settings.js'

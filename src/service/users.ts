@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Type, type Static } from 'typebox'
+import * as Type from 'typebox'
 import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../core/errors.js'
 import { newId, randomWord } from '../core/ids.js'
@@ -22,7 +22,7 @@ export const emailField = Type.Optional(nullable('string', { description: 'E-mai
 export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))
 export const nameField = Type.Optional(nullable('string', { maxLength: 100, trim: true, description: 'Display name, in any script' }))
 
-export const authUser = async (ctx: Context, { userId, name, username, email, avatar }: UserRow): Promise<Static<typeof AuthUser>> => ({
+export const authUser = async (ctx: Context, { userId, name, username, email, avatar }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
   authToken: await sessionToken(ctx, userId),
   userId,
   name,
