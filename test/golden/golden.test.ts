@@ -17,7 +17,7 @@ it('the API document', async () => {
 it('the help of every command and topic', async () => {
   const written: string[] = []
   const stream = { columns: 100, isTTY: false, write: (text: string) => written.push(text) > 0 } as unknown as NodeJS.WriteStream
-  const terminal: Terminal = { env: {}, cwd: '/', args: [], stdin: process.stdin, stdout: stream, stderr: stream, now: () => new Date(0) }
+  const terminal: Terminal = { env: { FEEDBACKCTL_CONFIG: '/dev/null', FEEDBACKCTL_DATA_DIR: '/nowhere' }, cwd: '/', args: [], stdin: process.stdin, stdout: stream, stderr: stream, now: () => new Date(0) }
   const lines = async (args: string[]) => {
     written.length = 0
     const { program } = buildProgram(terminal)
