@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { App } from './app.js'
@@ -73,7 +74,7 @@ async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLo
       } catch (error) {
         log.error({ err: error }, 'the outbox could not be read')
       }
-      await pause(POLL, stopped.signal)
+      await pause(POLL, undefined, { signal: stopped.signal }).catch(() => {}) // aborted: the loop ends by itself
     }
     transport.close()
   }
@@ -83,9 +84,3 @@ async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLo
     await working
   }
 }
-
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-  })

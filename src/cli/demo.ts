@@ -79,7 +79,8 @@ export function register(command: Command, cli: Cli): void {
 async function fill(app: App): Promise<string> {
   const at = (daysAgo: number) => localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } })
   const { user } = await localCall(app)(site.setup, OWNER)
-  for (const [index, name] of BOARDS.entries()) await at(BOARDS.length - index)(boards.create, { name, display: name !== '🧪 Labs' })
+  for (const [index, name] of BOARDS.entries())
+    await at(BOARDS.length - index)(boards.create, { name, display: name !== '🧪 Labs', color: boards.PALETTE[index % boards.PALETTE.length] })
   return user.authToken
 }
 
@@ -111,7 +112,8 @@ async function show(
   const json = `-H 'Content-Type: application/json'`
   const lines = [
     '',
-    `${OWNER.siteTitle} is served at ${root} (the API as a page: ${root}/docs/)`,
+    `${OWNER.siteTitle} is served at ${root}`,
+    `The API as a page: ${root}/docs/`,
     '',
     'Try in another terminal:',
     `  curl '${root}/boards?limit=3'`,

@@ -40,7 +40,12 @@ function fixFor(error: AppError, args: readonly string[], { flags, words }: Run)
   const [noun, verb] = words
   const command = typed(args)
   const fixes: Partial<Record<ErrorCode, string[]>> = {
-    USAGE: [`feedbackctl ${[noun, verb].filter((word) => word !== undefined && /^[a-z-]+$/.test(word)).join(' ')} --help`.replace('  ', ' ')],
+    USAGE: [
+      `feedbackctl ${[noun, error.message.startsWith('Unknown command') ? undefined : verb].filter((word) => word !== undefined && /^[a-z-]+$/.test(word)).join(' ')} --help`.replace(
+        '  ',
+        ' ',
+      ),
+    ],
     BOARD_NOT_FOUND: ['feedbackctl boards list'],
     BOARD_URL_EXISTS: [`${withoutOption(args, '--url')} --url ${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`],
     SETUP_COMPLETED: ['feedbackctl serve', 'feedbackctl setup --if-needed   to make this no error'],

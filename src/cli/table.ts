@@ -21,9 +21,12 @@ interface Style {
 }
 
 const GAP = 2
+/** A column is cut down to this before another one is left out, … */
+const READABLE = 24
+/** … and to this when there is nothing left to leave out. */
 const NARROWEST = 8
 
-/** A table without borders, fitted to the width: first the least important columns go, then the widest one is cut. */
+/** A table without borders, fitted to the width: long cells are cut, then the least important columns go. */
 export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): string {
   const paint = new Chalk({ level: style.color ? 3 : 0 }) // chalk alone would colour a terminal despite NO_COLOR
   const drawn = columns
@@ -66,11 +69,13 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
 
 function fit<C extends { width: number; drop?: number | undefined }>(columns: C[], available: number): C[] {
   const kept = [...columns]
-  const total = () => kept.reduce((sum, column) => sum + column.width + GAP, -GAP)
+  const excess = () => kept.reduce((sum, column) => sum + column.width + GAP, -GAP) - available
+  const widest = () => kept.reduce((a, b) => (b.width > a.width ? b : a))
   const least = () => kept.reduce((worst, column) => ((column.drop ?? 0) > (worst?.drop ?? 0) ? column : worst), undefined as C | undefined)
-  for (let column = least(); total() > available && column; column = least()) kept.splice(kept.indexOf(column), 1)
-  const widest = kept.reduce((a, b) => (b.width > a.width ? b : a))
-  widest.width = Math.max(NARROWEST, widest.width - Math.max(0, total() - available))
+  const cut = (column: C, narrowest: number) => (column.width = Math.max(narrowest, column.width - excess()))
+  while (excess() > 0 && widest().width > READABLE) cut(widest(), READABLE)
+  for (let column = least(); excess() > 0 && column; column = least()) kept.splice(kept.indexOf(column), 1)
+  while (excess() > 0 && widest().width > NARROWEST) cut(widest(), NARROWEST)
   return kept
 }
 

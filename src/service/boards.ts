@@ -138,7 +138,8 @@ export const create = operation({
     view_voters: Type.Optional({ ...viewVoters, default: true }),
   }),
   output: Type.Object({ board: Board }),
-  async run({ db, now }, input) {
+  async run(ctx, input) {
+    const { db, now } = ctx
     const createdAt = now().toISOString()
     const { name: title = '' } = input // has a default
     const row = {
@@ -154,7 +155,7 @@ export const create = operation({
     const wanted = input.url === undefined ? undefined : await slugFrom(input.url)
     if (wanted !== undefined) {
       const board = await insertBoard(db, { ...row, url: wanted })
-      if (!board) throw urlTaken(wanted)
+      if (!board) throw await urlTaken(ctx, wanted)
       return { board: toBoard(board) }
     }
     return { board: toBoard(await insertWithFreeUrl(db, row)) }
@@ -174,7 +175,8 @@ export const update = operation({
   ]),
   output: Type.Object({ board: Board }),
   subject: boardOf,
-  async run({ db, now }, input, subject) {
+  async run(ctx, input, subject) {
+    const { db, now } = ctx
     const slug = input.url === subject.url ? subject.url : await slugFrom(input.url)
     const board = await updateBoard(db, subject.boardId, {
       name: input.name,
@@ -185,7 +187,7 @@ export const update = operation({
       ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
       ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
     })
-    if (board === 'taken') throw urlTaken(slug)
+    if (board === 'taken') throw await urlTaken(ctx, slug)
     if (!board) throw boardNotFound(input.boardId)
     return { board: toBoard(board) }
   },
@@ -225,7 +227,7 @@ export const checkSlug = operation({
 const RESERVED = new Set(['get', 'search', 'check-slug', 'check-name'])
 
 /** Colours that read well under white text and beside each other. */
-const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
+export const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
 
 async function boardOf({ db }: Context, input: Record<string, unknown>): Promise<BoardRow> {
   const { boardId: id } = input
@@ -263,11 +265,16 @@ async function slugFrom(text: string): Promise<string> {
   const rule = 'text with a letter or a digit'
   if (slug === '')
     throw invalidField({ code: 'BOARD_URL_MISSING', message: `url must be ${rule}; ${JSON.stringify(text)} is not.`, field: 'url', rule, value: text })
-  if (RESERVED.has(slug)) throw urlTaken(slug)
+  if (RESERVED.has(slug)) throw new AppError('BOARD_URL_EXISTS', `The url "${slug}" belongs to the API. Choose another.`)
   return slug
 }
 
-const urlTaken = (slug: string) => new AppError('BOARD_URL_EXISTS', `The url "${slug}" is taken. Choose another.`)
+async function urlTaken({ db, actor }: Context, slug: string): Promise<AppError> {
+  const board = await findBoard(db, slug)
+  const visible = board && (board.display === 1 || can(actor, 'board:read'))
+  const why = visible ? `board "${board.name}" has had it since ${board.createdAt.slice(0, 10)}` : undefined
+  return new AppError('BOARD_URL_EXISTS', `The url "${slug}" is taken. Choose another.`, { why })
+}
 
 const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${JSON.stringify(given.slice(0, 100))}.`)
 

@@ -73,6 +73,17 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
 })
 
 describe('output', () => {
+  it('cuts long names before it leaves columns out, and fits any width', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run(`boards create '${'long '.repeat(9)}'`)
+    for (const columns of [20, 40, 80, 120]) {
+      const { text } = await machine.terminal('boards list --no-color', { columns }).ended
+      for (const line of text.split('\r\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(columns)
+      expect(text).toContain('NAME')
+      expect(text.includes('CREATED')).toBe(columns >= 80)
+    }
+  })
+
   const withBoards = async () => {
     const machine = await makeMachine('sqlite')
     for (const name of ["'💡 Ideas'", "'日本語のご意見'", "'Tab\there'"]) await machine.run(`boards create ${name} --color 1d4ed8`)
@@ -179,7 +190,7 @@ describe('errors', () => {
     expect(await machine.run('boards create Ideas --url ideas')).toEqual({
       code: 5,
       stdout: '',
-      stderr: `✗ The url "ideas" is taken. Choose another.\n  fix   feedbackctl boards create Ideas --url ideas-2\n  code  BOARD_URL_EXISTS (exit 5)\n`,
+      stderr: `✗ The url "ideas" is taken. Choose another.\n  why   board "Ideas" has had it since ${new Date().toISOString().slice(0, 10)}\n  fix   feedbackctl boards create Ideas --url ideas-2\n  code  BOARD_URL_EXISTS (exit 5)\n`,
     })
   })
 

@@ -283,6 +283,14 @@ describe.each(engines)('boards on %s', (engine) => {
       }
     })
 
+    it('tells which board has the url, unless it is a private one to whoever asks', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Plans', display: false })
+      const why = async (token: string) => (await site.http('POST /boards', { token, body: { url: 'plans' } })).body.why
+      expect(await why((await site.member(['board:create'])).token)).toBeUndefined()
+      expect(await why((await site.member(['board:create', 'board:read'])).token)).toBe('board "Plans" has had it since 2026-03-02')
+    })
+
     it('is refused to visitors and to members without the permission', async () => {
       const site = await makeSite(engine)
       expect((await site.http('POST /boards', { body: { name: 'x' } })).body.code).toBe('INVALID_AUTH_HEADER')
