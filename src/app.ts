@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { absoluteMailUrl, parseListen, type Config } from './config.js'
+import type { Config } from './config.js'
+import { parseListen } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 import { connect, isPostgres, type Db } from './db/connect.js'
 import { migrate, newer, schemaState } from './db/schema.js'
@@ -90,15 +91,21 @@ export async function deliverDue({ db, base: { now } }: App, mail: MailSettings)
 
 export function mailSettings(config: Config): MailSettings | null {
   const url = config.get('mail.url')
-  return url === undefined ? null : { url: absoluteMailUrl(url, folderOf(config.origin('mail.url'))), from: config.get('mail.from') ?? '' }
+  return url === undefined ? null : { url, from: config.get('mail.from') ?? '' }
 }
-
-/** A relative path in a file is relative to that file; anywhere else, to where the command was typed. */
-const folderOf = (origin: string): string => (path.isAbsolute(origin) ? path.dirname(origin) : '.')
 
 function lazySecret(config: Config): () => string {
   let secret: string | undefined
-  return () => (secret ??= config.get('secret') ?? secretFile(path.join(config.get('data.dir') ?? '.', 'secret')))
+  return () => (secret ??= config.get('secret') ?? wholeSecret(path.join(config.get('data.dir') ?? '.', 'secret')))
+}
+
+function wholeSecret(file: string): string {
+  const secret = secretFile(file)
+  if (secret.length >= 16) return secret
+  throw new AppError(
+    'CONFIG_INVALID',
+    `The secret in ${file} has ${secret.length} characters, and needs at least 16. Restore the file, or remove it if this site has issued no token yet.`,
+  )
 }
 
 /** The secret of the data folder, made at first use. Of two processes that make it at once, one wins and both read the same. */

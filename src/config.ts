@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import { closest } from 'fastest-levenshtein'
+import { absoluteUrl, databaseUrlProblem, mailUrlProblem, parseListen, redactedUrl, serverUrlProblem } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 
 interface Setting {
@@ -23,7 +24,7 @@ export const SETTINGS = {
   'database.url': {
     description: 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
     secret: true,
-    check: (value) => (/^(sqlite:.|postgres(ql)?:\/\/.)/.test(value) ? undefined : 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE'),
+    check: databaseUrlProblem,
   },
   'mail.url': { description: 'How mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH', secret: true, check: mailUrlProblem },
   'mail.from': {
@@ -54,10 +55,7 @@ export const SETTINGS = {
     default: '25',
     check: (value) => (/^\d+s?$/.test(value) ? undefined : 'must be a number of seconds'),
   },
-  server: {
-    description: 'Use this server over HTTP instead of the database',
-    check: (value) => (/^https?:\/\/./.test(value) && URL.canParse(value) ? undefined : 'must start with http:// or https://'),
-  },
+  server: { description: 'Use this server over HTTP instead of the database', check: serverUrlProblem },
   token: { description: 'Session token for --server', secret: true },
   'setup.email': { description: "Owner's e-mail address", flag: 'email' },
   'setup.password': { description: "Owner's password", flag: 'password', secret: true },
@@ -82,10 +80,12 @@ export interface Origin {
 export interface Config {
   get(key: Key): string | undefined
   origin(key: Key): string
-  /** The file that setup writes to: the one given with --config, or the user's own. */
+  /** The file that setup writes to: the one given with --config, the one that sets mail.url already, or the user's own. */
   file: string
   /** Where the user's own files live. */
   directory: string
+  /** What is wrong, if it was loaded `lenient`; anything wrong is thrown otherwise. */
+  problems: readonly AppError[]
 }
 
 interface Sources {
@@ -94,28 +94,53 @@ interface Sources {
   cwd: string
   /** The file named by --config need not exist yet: setup makes it. */
   newFile?: boolean
+  /** Collects what is wrong instead of throwing, for the command that shows it. */
+  lenient?: boolean
 }
 
 /** Reads every source and checks every value; throws CONFIG_INVALID that names the source. Flags win, then environment, then files. */
 export async function loadConfig(sources: Sources): Promise<Config> {
-  const { flags, env, cwd, newFile = false } = sources
+  const { flags, env, cwd, newFile = false, lenient = false } = sources
   const directory = envPaths('feedbackctl', { suffix: '' }).config
   const chosen = flags.config || env.FEEDBACKCTL_CONFIG
-  const files = chosen
-    ? [path.resolve(cwd, chosen)]
-    : [path.resolve(cwd, 'feedbackctl.toml'), path.join(directory, 'config.toml'), '/etc/feedbackctl/config.toml']
-  if (chosen && !newFile && !existsSync(files[0] ?? '')) throw new AppError('CONFIG_INVALID', `There is no configuration file ${files[0]}.`)
-  const found = new Map<Key, Origin>()
-  const layers = [fromFlags(flags, cwd), fromEnvironment(env), fromOldNames(env), ...(await Promise.all(files.map(fromFile))), defaults(env)]
+  const own = chosen ? path.resolve(cwd, chosen) : path.join(directory, 'config.toml')
+  const files = chosen ? [own] : [path.resolve(cwd, 'feedbackctl.toml'), own, '/etc/feedbackctl/config.toml']
+  const problems: AppError[] = []
+  const lenientOr = <T>(fallback: T, read: () => T): T => {
+    try {
+      return read()
+    } catch (error) {
+      if (!lenient || !(error instanceof AppError)) throw error
+      problems.push(error)
+      return fallback
+    }
+  }
+
+  if (chosen && !newFile) lenientOr(undefined, () => assertThere(own))
+  const toml = files.some((file) => existsSync(file)) ? await import('smol-toml') : undefined
+  const fromFiles = files.map((file) => lenientOr<Layer>(new Map(), () => (toml ? fromFile(file, toml.parse) : new Map<Key, Origin>())))
+  const layers = [
+    lenientOr<Layer>(new Map(), () => fromFlags(flags, cwd)),
+    lenientOr<Layer>(new Map(), () => fromEnvironment(env)),
+    fromOldNames(env),
+    ...fromFiles,
+    defaults(env),
+  ]
+  const found: Layer = new Map()
   for (const layer of layers) for (const [key, held] of layer) if (held.value !== '' && !found.has(key)) found.set(key, held)
   derive(found)
-  for (const [key, held] of found) check(key, held)
+  for (const [key, held] of found) lenientOr(undefined, () => check(key, held))
   return {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
-    file: chosen ? path.resolve(cwd, chosen) : path.join(directory, 'config.toml'),
+    file: files.find((_, index) => fromFiles[index]?.has('mail.url')) ?? own,
     directory,
+    problems,
   }
+}
+
+function assertThere(file: string): void {
+  if (!existsSync(file)) throw new AppError('CONFIG_INVALID', `There is no configuration file ${file}.`)
 }
 
 type Layer = Map<Key, Origin>
@@ -148,22 +173,23 @@ function fromEnvironment(env: Sources['env']): Layer {
   return layer
 }
 
+const bracketed = (host: string): string => (/^[^[].*:.*:/.test(host) || host === '::' ? `[${host}]` : host)
+
 /** What platforms set without asking: honoured, below our own variables. */
 function fromOldNames({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
   const layer: Layer = new Map()
-  if (PORT) layer.set('listen', { value: `${HOST || '127.0.0.1'}:${PORT}`, origin: HOST ? 'HOST and PORT' : 'PORT' })
-  else if (HOST) layer.set('listen', { value: `${HOST}:8000`, origin: 'HOST' })
+  if (PORT) layer.set('listen', { value: `${HOST ? bracketed(HOST) : '127.0.0.1'}:${PORT}`, origin: HOST ? 'HOST and PORT' : 'PORT' })
+  else if (HOST) layer.set('listen', { value: `${bracketed(HOST)}:8000`, origin: 'HOST' })
   if (DATABASE_URL) layer.set('database.url', { value: DATABASE_URL, origin: 'DATABASE_URL' })
   return layer
 }
 
-async function fromFile(file: string): Promise<Layer> {
+function fromFile(file: string, parse: (text: string) => unknown): Layer {
   const layer: Layer = new Map()
   if (!existsSync(file)) return layer
-  const { parse } = await import('smol-toml')
   let document: Record<string, unknown>
   try {
-    document = parse(contents(file, 'the configuration file'))
+    document = parse(contents(file, 'the configuration file')) as Record<string, unknown>
   } catch (error) {
     if (error instanceof AppError) throw error
     throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // the rest repeats the line, which may hold a secret
@@ -195,13 +221,17 @@ function defaults(env: Sources['env']): Layer {
   return layer
 }
 
-/** Defaults that depend on other settings. */
+/** Defaults that depend on other settings, and paths, which in a file are relative to that file. */
 function derive(found: Map<Key, Origin>): void {
   const set = (key: Key, value: string) => void (found.has(key) || found.set(key, { value, origin: 'default' }))
   const { value = '', origin = 'default' } = found.get('data.dir') ?? {}
-  const directory = path.resolve(path.isAbsolute(origin) ? path.dirname(origin) : '.', value) // in a file, relative to that file
+  const directory = path.resolve(path.isAbsolute(origin) ? path.dirname(origin) : '.', value)
   found.set('data.dir', { value: directory, origin })
   set('database.url', `sqlite:${path.join(directory, 'feedback.db')}`)
+  for (const key of ['database.url', 'mail.url'] as const) {
+    const held = found.get(key)
+    if (held) found.set(key, { ...held, value: absoluteUrl(held.value, path.isAbsolute(held.origin) ? path.dirname(held.origin) : '.') })
+  }
   set('site.url', `http://localhost:${parseListen(found.get('listen')?.value ?? '')?.port ?? 8000}`)
   const site = found.get('site.url')?.value ?? ''
   if (URL.canParse(site)) set('mail.from', `noreply@${new URL(site).hostname}`)
@@ -210,7 +240,7 @@ function derive(found: Map<Key, Origin>): void {
 function check(key: Key, { value, origin }: Origin): void {
   const problem = settings[key].check?.(value)
   if (problem === undefined) return
-  const shown = isSecret(key) ? '' : `; ${JSON.stringify(value)} is not`
+  const shown = isSecret(key) ? '' : `; ${JSON.stringify(redactedUrl(value))} is not`
   throw new AppError('CONFIG_INVALID', `${key} ${problem}${shown}. It comes from ${origin}.`)
 }
 
@@ -220,31 +250,4 @@ function contents(file: string, origin: string): string {
   } catch (error) {
     throw new AppError('CONFIG_INVALID', `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`)
   }
-}
-
-/** Returns what is wrong with a mail URL, or undefined. The URL is not repeated: it may hold a password. */
-function mailUrlProblem(url: string): string | undefined {
-  if (url.startsWith('sendmail:')) return undefined
-  if (url.startsWith('folder:')) return url.length > 'folder:'.length ? undefined : 'needs a path: folder:PATH'
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  return parsed && ['smtp:', 'smtps:'].includes(parsed.protocol) && parsed.hostname !== ''
-    ? undefined
-    : 'must be smtp://USER:PASSWORD@HOST:587, smtps://USER:PASSWORD@HOST, sendmail: or folder:PATH'
-}
-
-/** The same URL with a folder made absolute, so that it means the same wherever the server is started. */
-export const absoluteMailUrl = (url: string, base: string): string =>
-  url.startsWith('folder:') ? `folder:${path.resolve(base, url.slice('folder:'.length))}` : url
-
-/** Host and port of `HOST:PORT`, `[::1]:PORT`, `:PORT` or `PORT`; undefined if it is none of these. */
-export function parseListen(text: string): { host: string; port: number } | undefined {
-  const match = /^(?:(\[[0-9a-f:.]+\]|[^:[\]]*):)?(\d{1,5})$/i.exec(text)
-  const port = Number(match?.[2])
-  if (!match || port > 65_535) return undefined
-  return { host: match[1]?.replaceAll(/[[\]]/g, '') || '127.0.0.1', port }
-}
-
-/** A URL without its password. */
-export function redactedUrl(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:@/]*:)[^@]*@/, '$1***@')
 }

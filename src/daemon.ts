@@ -12,14 +12,16 @@ import { assertSecretFits } from './service/tokens.js'
 
 /** How often the outbox is looked at, in milliseconds: mail of any process leaves within a second. */
 const POLL = 500
+/** … and how long it waits when the database could not be read. */
+const AFTER_FAILURE = 5000
 
 export type { Log }
 
 export interface Daemon {
   url: string
   log: FastifyBaseLogger
-  /** Answers what was asked, then closes. */
-  stop(): Promise<void>
+  /** Answers what was asked, for so many seconds, then closes. */
+  stop(seconds: number): Promise<void>
 }
 
 /** Serves the API and delivers the outbox until it is stopped. The database stays the caller's to close. */
@@ -38,9 +40,10 @@ export async function startDaemon(app: App, { host, port }: { host: string; port
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     log: server.log,
-    async stop() {
-      await server.close()
-      await stopCourier()
+    async stop(seconds) {
+      const cut = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
+      await Promise.all([server.close(), Promise.race([stopCourier(), pause(seconds * 1000, undefined, { ref: false })])])
+      clearTimeout(cut)
     },
   }
 }
@@ -65,6 +68,7 @@ async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLo
   const stopped = new AbortController()
   const work = async () => {
     while (!stopped.signal.aborted) {
+      let wait = POLL
       try {
         for await (const { mail: sent, error } of deliver(db, transport, now)) {
           if (error) log.warn({ mailId: sent.mailId, attempts: sent.attempts, reason: error.message }, 'mail could not be delivered, and will be tried again')
@@ -73,8 +77,9 @@ async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLo
         }
       } catch (error) {
         log.error({ err: error }, 'the outbox could not be read')
+        wait = AFTER_FAILURE
       }
-      await pause(POLL, undefined, { signal: stopped.signal }).catch(() => {}) // aborted: the loop ends by itself
+      await pause(wait, undefined, { signal: stopped.signal }).catch(() => {}) // aborted: the loop ends by itself
     }
     transport.close()
   }

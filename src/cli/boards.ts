@@ -51,10 +51,8 @@ export function register(group: Command, cli: Cli): void {
     ...one,
     words: 'update <boardId:board>',
     examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --display false'],
-    async fill(call, given) {
-      const { board } = await call(boards.show, { url: given.boardId })
-      return { name: board.name, url: board.url, ...given, boardId: board.boardId }
-    },
+    hidden: ['partial'],
+    preset: { partial: true },
     done: ({ board }) => `Changed board ${named(board)}.`,
   })
   add(boards.remove, {

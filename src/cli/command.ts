@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import { AppError } from '../core/errors.js'
 import { coerce, fieldsOf, type Field } from '../core/fields.js'
 import type { PageInfo } from '../core/pages.js'
 import type { Call, Operation } from '../service/operation.js'
@@ -8,6 +9,7 @@ import { streamAll } from './pages.js'
 import type { Cli } from './session.js'
 import type { Column } from './table.js'
 import { say } from './terminal.js'
+import { typed, withoutOption } from './typed.js'
 
 /** What the command line adds to an operation: the words that are typed, and an answer as rows. */
 export interface View<In, Out, Row> {
@@ -19,7 +21,6 @@ export interface View<In, Out, Row> {
   list?: keyof Out & string // the key of the rows in the body, if they are a list that has pages
   hidden?: readonly string[] // fields that are not offered as flags
   preset?: Partial<In> // what is sent when a flag is not given, where the operator's default differs from the visitor's
-  fill?(this: void, call: Call, input: Record<string, unknown>): Promise<Record<string, unknown>> // what was not given, from what there is
   loses?(this: void, call: Call, input: Record<string, unknown>): Promise<string> // the question before something is lost
   done?(this: void, answer: Out, input: Record<string, unknown>): string // said when a change was made
 }
@@ -56,8 +57,11 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
         ([, value]) => value !== undefined,
       ),
     )
-    const input = coerce(op.input, { ...view.preset, ...(view.fill ? await view.fill(call, given) : given) })
+    const input = coerce(op.input, { ...view.preset, ...given })
     if (view.loses && !flags.dryRun) await confirm(cli.terminal, flags, await view.loses(call, input))
+    if (view.list && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined)) {
+      throw new AppError('USAGE', '--all prints every page: leave --limit, --page and --after out.')
+    }
     if (view.list && flags.all) return streamAll(cli.terminal, flags, { call, op, input, view, list: view.list })
     const answer = await call(op, input)
     await print(cli.terminal, flags, {
@@ -96,7 +100,11 @@ function footer({ terminal }: Cli, shown: number, { page_info: page, total_count
   if (shown === 0)
     return say(terminal, `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`)
   if (!terminal.stderr.isTTY) return
-  const words = terminal.args.filter((arg, index, all) => !arg.startsWith('--page') && all[index - 1] !== '--page')
-  const next = page.has_next_page ? ` · next: feedbackctl ${words.join(' ')} --page ${page.current_page + 1}` : ''
-  say(terminal, `Page ${page.current_page} of ${pages} · ${shown} of ${total}${next}`)
+  say(terminal, `Page ${page.current_page} of ${pages} · ${shown} of ${total}${page.has_next_page ? ` · next: ${nextCommand(terminal.args, page)}` : ''}`)
+}
+
+function nextCommand(args: readonly string[], page: PageInfo): string {
+  const byCursor = args.some((arg) => arg === '--after' || arg.startsWith('--after='))
+  const rest = withoutOption(withoutOption(args, '--after'), '--page')
+  return typed([...rest, ...(byCursor ? ['--after', page.end_cursor ?? ''] : ['--page', String(page.current_page + 1)])])
 }

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
-import { isSecret, redactedUrl, SETTINGS, variableOf, type Config, type Key } from '../config.js'
+import { isSecret, SETTINGS, variableOf, type Config, type Key } from '../config.js'
+import { AppError } from '../core/errors.js'
+import { redactedUrl } from '../core/addresses.js'
 import { print, type OutputFlags } from './output.js'
 import type { Cli } from './session.js'
 import type { Column } from './table.js'
@@ -19,7 +21,7 @@ export function register(group: Command, cli: Cli): void {
     .addHelpText('before', 'Examples:\n  $ feedbackctl config list --show-origin\n')
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { showOrigin?: boolean }>()
-      const config = await cli.config()
+      const config = await cli.config({ lenient: true })
       const rows = (Object.keys(SETTINGS) as Key[])
         .filter((key) => config.get(key) !== undefined)
         .map((key) => ({ key, value: shown(config, key), origin: config.origin(key) }))
@@ -30,13 +32,14 @@ export function register(group: Command, cli: Cli): void {
       ]
       const body = Object.fromEntries(rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]))
       await print(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
+      if (config.problems.length > 0) throw new AppError('CONFIG_INVALID', config.problems.map((each) => each.message).join(' '))
     })
 }
 
 /** A secret is never shown; of an address that may hold one, only the password is left out. */
 function shown(config: Config, key: Key): string {
   const value = config.get(key) ?? ''
-  if (!isSecret(key)) return value
+  if (!isSecret(key)) return redactedUrl(value)
   return key.endsWith('.url') ? redactedUrl(value) : '***'
 }
 

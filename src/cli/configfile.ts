@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { AppError } from '../core/errors.js'
@@ -10,9 +10,29 @@ export function writeSetting(file: string, key: `${string}.${string}`, value: st
   const after = withSetting(before, section, name, `${name} = ${JSON.stringify(value)}`)
   const written = (parse(after) as Record<string, Record<string, unknown> | undefined>)[section]?.[name]
   if (written !== value) throw new AppError('CONFIG_INVALID', `Cannot add ${key} to ${file}. Add it by hand.`)
+  replaceFile(file, after)
+}
+
+/** Throws before anything is done if the file could not be written afterwards. */
+export function assertWritable(file: string): void {
+  try {
+    accessSync(nearestFolder(path.dirname(file)), constants.W_OK)
+  } catch (error) {
+    throw new AppError(
+      'CONFIG_INVALID',
+      `Cannot write ${file}: ${(error as { code?: string }).code}. Choose another with --config, or set FEEDBACKCTL_MAIL_URL.`,
+    )
+  }
+}
+
+const nearestFolder = (folder: string): string => (existsSync(folder) || folder === path.dirname(folder) ? folder : nearestFolder(path.dirname(folder)))
+
+/** The whole file or none of it, readable by its owner only. */
+export function replaceFile(file: string, text: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.tmp`, after, { mode: 0o600, flush: true })
-  renameSync(`${file}.tmp`, file)
+  const mine = `${file}.${process.pid}.tmp`
+  writeFileSync(mine, text, { mode: 0o600, flush: true })
+  renameSync(mine, file)
 }
 
 function withSetting(text: string, section: string, name: string, line: string): string {

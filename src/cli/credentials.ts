@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { replaceFile } from './configfile.js'
 
 const fileOf = (config: Config): string => path.join(config.directory, 'tokens.json')
 
@@ -10,9 +11,7 @@ export const savedToken = (config: Config, server: string): string | undefined =
 /** Keeps a token for later commands, for nobody else to read, and returns the file. */
 export function saveToken(config: Config, server: string, token: string): string {
   const file = fileOf(config)
-  mkdirSync(config.directory, { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.tmp`, `${JSON.stringify({ ...read(config), [originOf(server)]: token }, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.tmp`, file)
+  replaceFile(file, `${JSON.stringify({ ...read(config), [originOf(server)]: token }, null, 2)}\n`)
   return file
 }
 

@@ -9,7 +9,7 @@ import { startDaemon, type Daemon } from '../daemon.js'
 import * as boards from '../service/boards.js'
 import * as site from '../service/site.js'
 import { columns } from './boards.js'
-import { print, type OutputFlags } from './output.js'
+import { forMachines, print, type OutputFlags } from './output.js'
 import { untilStopped } from './serve.js'
 import type { Cli } from './session.js'
 import { say, write, type Terminal } from './terminal.js'
@@ -49,25 +49,24 @@ export function register(command: Command, cli: Cli): void {
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
       const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-demo-'))
-      const file = path.join(folder, 'feedbackctl.toml')
-      writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
-      const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
-      const app = await openApp(config)
+      const opened: { app?: App; daemon?: Daemon } = {}
       const remove = async () => {
-        await app.close()
+        await opened.daemon?.stop(1)
+        await opened.app?.close()
         rmSync(folder, { recursive: true, force: true })
       }
+      const stopped = untilStopped(5, remove) // from here on, so that Ctrl-C leaves nothing at any moment
       try {
+        const file = path.join(folder, 'feedbackctl.toml')
+        writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
+        const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
+        const app = (opened.app = await openApp(config))
         const token = await fill(app)
-        const daemon = await listen(app, config, cli.terminal)
+        const daemon = (opened.daemon = await listen(app, config, cli.terminal))
         await show(cli, flags, { app, daemon, token, file })
-        if (flags.once) await daemon.stop()
-        else {
+        if (!flags.once) {
           say(cli.terminal, '\nServing until Ctrl-C; the folder is removed then.')
-          await untilStopped(5, async () => {
-            await daemon.stop()
-            await remove()
-          })
+          await stopped
         }
       } finally {
         await remove()
@@ -101,7 +100,7 @@ async function show(
   { app, daemon, token, file }: { app: App; daemon: Daemon; token: string; file: string },
 ): Promise<void> {
   const answer = await localCall(app)(boards.list, { limit: 100, visibility: ['public', 'private'] })
-  await print(terminal, flags.json || flags.quiet || flags.output ? flags : { ...flags, output: 'table' }, {
+  await print(terminal, forMachines(flags) ? flags : { ...flags, output: flags.output ?? 'table' }, {
     body: answer,
     rows: answer.boards,
     columns,
@@ -125,5 +124,6 @@ async function show(
     `    ${root}/boards`,
     `  npx feedbackctl --config ${file} boards list --page 2`,
   ]
-  await write(terminal, `${lines.join('\n')}\n`)
+  if (forMachines(flags)) say(terminal, lines.join('\n'))
+  else await write(terminal, `${lines.join('\n')}\n`)
 }

@@ -3,9 +3,10 @@ import { AppError } from '../core/errors.js'
 import * as auth from '../service/auth.js'
 import { asking } from './ask.js'
 import { saveToken } from './credentials.js'
-import { formatOf, type OutputFlags } from './output.js'
+import { forMachines, print, type OutputFlags } from './output.js'
+import { PERSON } from './users.js'
 import { settingFlags, type Cli } from './session.js'
-import { canAsk, readStdin, write, type Terminal } from './terminal.js'
+import { canAsk, readStdin, whyNot, write, type Terminal } from './terminal.js'
 
 interface Flags extends OutputFlags {
   passwordStdin?: boolean
@@ -35,11 +36,8 @@ export function register(command: Command, cli: Cli): void {
       const call = await cli.connect()
       const answer = await call(auth.login, credentials)
       const file = saveToken(config, server, answer.user.authToken)
-      const json = ['json', 'jsonl'].includes(formatOf(cli.terminal, flags))
-      await write(
-        cli.terminal,
-        json ? `${JSON.stringify(answer)}\n` : `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`,
-      )
+      if (forMachines(flags)) return print(cli.terminal, flags, { body: answer, rows: [answer.user], columns: PERSON, id: (user) => user.userId, single: true })
+      await write(cli.terminal, `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`)
     })
 }
 
@@ -52,7 +50,7 @@ async function gather(terminal: Terminal, flags: Flags, email: string | undefine
         ? [{ code: 'FIELD_MISSING', message: 'password is missing', field: 'password', rule: '--password-stdin   or --password-file' }]
         : []),
     ]
-    throw new AppError('INPUT_MISSING', 'Signing in needs an account and cannot ask: stdin is not a terminal.', { errors: missing })
+    throw new AppError('INPUT_MISSING', `Signing in needs an account and cannot ask: ${whyNot(terminal)}.`, { errors: missing })
   }
   return {
     email: email ?? (await asking(terminal, (prompts, streams) => prompts.input({ message: 'E-mail address', required: true }, streams))),

@@ -1,27 +1,29 @@
-import { absoluteMailUrl, type Config } from '../config.js'
+import type { Config } from '../config.js'
+import { absoluteUrl } from '../core/addresses.js'
 import { asking } from './ask.js'
 import { say, type Terminal } from './terminal.js'
 
 /** Asks how mail is sent until an answer works, or is wanted although it does not. */
-export async function mailUrlAsked(terminal: Terminal, config: Config): Promise<string> {
+export async function mailUrlAsked(terminal: Terminal, config: Config): Promise<{ url: string; works: boolean }> {
   for (;;) {
     const url = await urlAsked(terminal)
     const problem = await smtpProblem(terminal, url, config.get('mail.from') ?? '')
-    if (problem === undefined) return url
+    if (problem === undefined) return { url, works: true }
     say(terminal, `That does not work: ${problem}`)
     if (
       await asking(terminal, (prompts, streams) =>
         prompts.confirm({ message: 'Use it all the same? Mail then waits until it works.', default: false }, streams),
       )
     )
-      return url
+      return { url, works: false }
   }
 }
 
 /** Warns when a mail setting that was given does not work: mail then waits in the outbox, and setup goes on. */
-export async function checkMail(terminal: Terminal, url: string, from: string): Promise<void> {
+export async function checkMail(terminal: Terminal, url: string, from: string): Promise<boolean> {
   const problem = await smtpProblem(terminal, url, from)
-  if (problem !== undefined) say(terminal, `Warning: mail cannot be sent now (${problem}). It waits until it can.`)
+  if (problem !== undefined) say(terminal, `Warning: mail cannot be sent now (${problem}). It waits, and "feedbackctl serve" goes on trying.`)
+  return problem === undefined
 }
 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
@@ -45,7 +47,7 @@ async function urlAsked(terminal: Terminal): Promise<string> {
       streams,
     )
     if (way === 'sendmail:') return way
-    if (way === 'folder') return absoluteMailUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
+    if (way === 'folder') return absoluteUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
     const host = await prompts.input({ message: 'Host of the SMTP server', required: true }, streams)
     const port = await prompts.number(
       { message: 'Port (465 is TLS from the start; others use STARTTLS)', default: 587, min: 1, max: 65_535, required: true },

@@ -1,13 +1,17 @@
 import type { Command } from 'commander'
-import { formatOf, type OutputFlags } from './output.js'
-import type { Cli } from './session.js'
+import { forMachines, print, type OutputFlags } from './output.js'
+import { assertHere, type Cli } from './session.js'
 import { write } from './terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command.addHelpText('before', 'Examples:\n  $ feedbackctl migrate\n').action(async () => {
+    const flags = command.optsWithGlobals<OutputFlags>()
+    const config = await cli.config()
+    assertHere(config, 'migrate')
     const { migrateDatabase } = await import('../app.js')
-    const applied = await migrateDatabase(await cli.config())
-    if (formatOf(cli.terminal, command.optsWithGlobals<OutputFlags>()) === 'json') return write(cli.terminal, `${JSON.stringify({ applied })}\n`)
+    const applied = await migrateDatabase(config)
+    const columns = [{ head: 'APPLIED', text: (name: string) => name, drop: 0 }]
+    if (forMachines(flags)) return print(cli.terminal, flags, { body: { applied }, rows: applied, columns, id: (name) => name, single: false })
     await write(cli.terminal, applied.length === 0 ? 'The database is up to date.\n' : applied.map((name) => `Applied ${name}\n`).join(''))
   })
 }

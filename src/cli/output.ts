@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.js'
+import { printable } from '../core/text.js'
 import type { Column } from './table.js'
 import { hasColor, write, type Terminal } from './terminal.js'
 
@@ -21,6 +22,10 @@ export function formatOf({ stdout }: Terminal, { output, json, quiet }: OutputFl
   return output ?? (stdout.isTTY ? 'table' : 'tsv')
 }
 
+/** Whether a format was asked for that a sentence would spoil. */
+export const forMachines = ({ output, json, quiet }: OutputFlags): boolean =>
+  json === true || quiet === true || (output !== undefined && output !== 'table' && output !== 'wide')
+
 /** What a command found, in the two forms that formats need: the body as HTTP sends it, and rows. */
 export interface Printable<Row> {
   body: unknown
@@ -33,7 +38,8 @@ export interface Printable<Row> {
 
 export async function print<Row>(terminal: Terminal, flags: OutputFlags, { body, rows, columns, id, single }: Printable<Row>): Promise<void> {
   const format = formatOf(terminal, flags)
-  const cells = () => rows.map((row) => columns.map((column) => column.text(row)))
+  const safe = (text: string) => (terminal.stdout.isTTY ? printable(text) : text) // a file gets what there is
+  const cells = () => rows.map((row) => columns.map((column) => safe(column.text(row))))
   const heads = columns.map((column) => column.head.toLowerCase())
   switch (format) {
     case 'json':

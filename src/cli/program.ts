@@ -1,9 +1,11 @@
 import { Command, CommanderError, Option } from 'commander'
+import { closest } from 'fastest-levenshtein'
 import { AppError } from '../core/errors.js'
 import { FORMATS } from './output.js'
 import { session, type Cli } from './session.js'
 import { write, type Terminal } from './terminal.js'
 import { branches } from './tree.js'
+import { version } from './version.js'
 
 /** The whole command line; a branch is filled in when it is asked for. */
 export function buildProgram(terminal: Terminal): { program: Command; cli: Cli } {
@@ -33,7 +35,10 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .helpGroup('Help:')
     .action(async (words: string[]) => help(program, cli, words))
   program.addHelpText('after', '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options')
-  program.action(async () => {
+  program.allowExcessArguments().action(async () => {
+    const [word] = program.args
+    if (word !== undefined)
+      throw new AppError('USAGE', `Unknown command "${word}". Did you mean "${closest(word, [...branches.map(({ name }) => name), 'help'])}"?`)
     const { statusLine } = await import('./status.js')
     const commands = branches.map((branch) => `  feedbackctl ${branch.name.padEnd(9)} ${branch.summary}`)
     await write(terminal, `${[program.description(), '', ...commands, '', await statusLine(cli), 'More: feedbackctl --help'].join('\n')}\n`)
@@ -64,7 +69,7 @@ function globalOptions(program: Command): void {
     .option('--no-color', 'never use colour') // its opposite is FORCE_COLOR: --color is a field of boards, and the root would take it
     .option('--no-input', 'never ask')
     .option('--debug', 'show where an error came from')
-    .option('-V, --version', 'show the version')
+    .version(version, '-V, --version', 'show the version')
   hidden('--config <file>', 'configuration file, instead of the usual three')
   hidden('--server <url>', 'use this server over HTTP instead of the database')
   hidden('--token-file <file>', 'file with the token for --server')
@@ -90,7 +95,7 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
   let command = program
   for (const word of words) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
-    if (!next) throw new AppError('USAGE', `There is no command or topic "${words.join(' ')}". Topics: ${Object.keys(topics).join(', ')}.`)
+    if (!next) throw new AppError('USAGE', `Unknown command or topic "${words.join(' ')}". Topics: ${Object.keys(topics).join(', ')}.`)
     await fill(next, cli)
     command = next
   }

@@ -1,6 +1,7 @@
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { printable } from '../core/text.js'
 import { hasColor, ink, say, type Terminal } from './terminal.js'
+import { typed, withoutOption } from './typed.js'
 
 /** What was asked for: the options before and after, and the words between. */
 interface Run {
@@ -37,21 +38,16 @@ export function report(terminal: Terminal, { flags, words }: Run, thrown: unknow
 
 /** The command that helps, a line each. */
 function fixFor(error: AppError, args: readonly string[], { flags, words }: Run): string[] {
-  const [noun, verb] = words
-  const command = typed(args)
+  const unknown = /^Unknown command.*?["'](.+?)["']/.exec(error.message)?.[1]
+  const known = words.slice(0, unknown === undefined ? 2 : words.indexOf(unknown))
   const fixes: Partial<Record<ErrorCode, string[]>> = {
-    USAGE: [
-      `feedbackctl ${[noun, error.message.startsWith('Unknown command') ? undefined : verb].filter((word) => word !== undefined && /^[a-z-]+$/.test(word)).join(' ')} --help`.replace(
-        '  ',
-        ' ',
-      ),
-    ],
+    USAGE: [`${['feedbackctl', ...known].join(' ')} --help`],
     BOARD_NOT_FOUND: ['feedbackctl boards list'],
-    BOARD_URL_EXISTS: [`${withoutOption(args, '--url')} --url ${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`],
-    SETUP_COMPLETED: ['feedbackctl serve', 'feedbackctl setup --if-needed   to make this no error'],
+    BOARD_URL_EXISTS: [`${typed(withoutOption(args, '--url'))} --url ${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`],
+    SETUP_COMPLETED: ['feedbackctl serve', 'feedbackctl setup --if-needed   where that is no error'],
     MAIL_CONFIG_MISSING: ['--mail-url smtp://USER:PASSWORD@HOST:587', 'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)'],
     DATABASE_OUTDATED: ['feedbackctl migrate'],
-    CONFIRMATION_NEEDED: [`${command} --yes`],
+    CONFIRMATION_NEEDED: [`${typed(args)} --yes`],
     LISTEN_FAILED: ['feedbackctl serve --listen 127.0.0.1:8001'],
     CONFIG_INVALID: ['feedbackctl config list --show-origin', 'feedbackctl help environment'],
     INVALID_AUTH_HEADER: [`feedbackctl login --server ${flags.server ?? 'URL'}`],
@@ -62,19 +58,3 @@ function fixFor(error: AppError, args: readonly string[], { flags, words }: Run)
   }
   return fixes[error.code] ?? []
 }
-
-function withoutOption(args: readonly string[], option: string): string {
-  const at = args.indexOf(option)
-  return typed(at === -1 ? args : args.toSpliced(at, 2))
-}
-
-/** The command as it was typed, without what a log must not see. */
-function typed(args: readonly string[]): string {
-  const secret = /^--(password|secret|token|(mail|database)-url)$/
-  const shown = args.map((arg, index) =>
-    secret.test(args[index - 1] ?? '') ? '***' : arg.replace(/^(--(?:password|secret|token|(?:mail|database)-url)=).*/, '$1***'),
-  )
-  return `feedbackctl ${shown.map(quoted).join(' ')}`
-}
-
-const quoted = (arg: string): string => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`)

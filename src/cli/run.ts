@@ -5,8 +5,8 @@ import type { Terminal } from './terminal.js'
 
 /** Runs one command and sets the exit code. Never exits after writing: into a pipe that would cut the output. */
 export async function run(terminal: Terminal): Promise<void> {
-  terminal.stdout.on('error', quietlyClosed)
-  terminal.stderr.on('error', quietlyClosed)
+  terminal.stdout.on('error', (error) => stdoutFailed(terminal, error))
+  terminal.stderr.on('error', () => {}) // nobody listens to what is said: the work goes on
   const { program, cli } = buildProgram(terminal)
   try {
     await program.parseAsync(terminal.args, { from: 'user' })
@@ -18,8 +18,9 @@ export async function run(terminal: Terminal): Promise<void> {
   }
 }
 
-/** Whoever read us has read enough (`| head`): that is no failure. */
-function quietlyClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(process.exitCode ?? 0)
+/** Whoever read us has read enough (`| head`): that is no failure. Data that cannot be written at all is one. */
+function stdoutFailed({ stderr }: Terminal, error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
+  stderr.write(`✗ Cannot write the output: ${error.code ?? error.message}\n`)
+  process.exit(1)
 }

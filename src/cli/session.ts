@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { App } from '../app.js'
 import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
 import type { Call } from '../service/operation.js'
 import type { Terminal } from './terminal.js'
 
@@ -8,7 +9,7 @@ import type { Terminal } from './terminal.js'
 export interface Cli {
   terminal: Terminal
   /** Read once; a command with settings of its own passes its flags in the first call. */
-  config(this: void, own?: { flags: Record<string, string | undefined>; newFile: boolean }): Promise<Config>
+  config(this: void, own?: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean }): Promise<Config>
   /** Opens the database of this machine; closed when the command ends. */
   open(this: void, options?: { migrating?: boolean }): Promise<App>
   /** Reaches the operations: in this process, or over HTTP with --server. */
@@ -21,7 +22,7 @@ export function session(terminal: Terminal, program: Command): Cli {
   let opened: Promise<App> | undefined
   const config: Cli['config'] = (own) =>
     (loaded ??= import('../config.js').then(({ loadConfig }) =>
-      loadConfig({ flags: { ...settingFlags(program), ...own?.flags }, env: terminal.env, cwd: terminal.cwd, newFile: own?.newFile ?? false }),
+      loadConfig({ ...own, flags: { ...settingFlags(program), ...own?.flags }, env: terminal.env, cwd: terminal.cwd }),
     ))
   const open: Cli['open'] = (options) => (opened ??= Promise.all([config(), import('../app.js')]).then(([settings, { openApp }]) => openApp(settings, options)))
   return {
@@ -45,4 +46,10 @@ export function session(terminal: Terminal, program: Command): Cli {
 export function settingFlags(command: Command): Record<string, string | undefined> {
   const entries = command.options.map((option) => [option.name(), command.opts<Record<string, unknown>>()[option.attributeName()]] as const)
   return Object.fromEntries(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+}
+
+/** For what works on the database itself: a server cannot be asked for it. */
+export function assertHere(config: Config, verb: string): void {
+  if (config.get('server') !== undefined)
+    throw new AppError('USAGE', `"${verb}" works on this machine's database, so --server (from ${config.origin('server')}) makes no sense with it.`)
 }

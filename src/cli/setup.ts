@@ -1,21 +1,25 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { absoluteMailUrl, redactedUrl, type Config } from '../config.js'
+import type { Config } from '../config.js'
+import { redactedUrl } from '../core/addresses.js'
 import { AppError, type Issue } from '../core/errors.js'
 import { assertNewPassword } from '../service/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/users.js'
 import { askNewPassword, asking } from './ask.js'
-import { writeSetting } from './configfile.js'
+import { assertWritable, writeSetting } from './configfile.js'
 import { checkMail, mailUrlAsked } from './mail.js'
-import { formatOf, type OutputFlags } from './output.js'
+import { forMachines, print, type OutputFlags } from './output.js'
+import { PERSON } from './users.js'
 import { settingFlags, type Cli } from './session.js'
-import { canAsk, hasColor, ink, readStdin, say, write } from './terminal.js'
+import { canAsk, hasColor, ink, readStdin, say, whyNot, write, type Terminal } from './terminal.js'
 
 interface Flags extends OutputFlags {
   ifNeeded?: boolean
   generatePassword?: boolean
   passwordStdin?: boolean
+  dryRun?: boolean
   input?: boolean
 }
 
@@ -24,6 +28,14 @@ interface Answers {
   name: string | undefined
   email: string
   password: string
+}
+
+interface Gathered {
+  answers: Answers
+  /** To be written into the configuration file; undefined where the setting comes from somewhere that stays. */
+  mailUrl: string | undefined
+  mailWorks: boolean
+  generated: string | undefined
 }
 
 export function register(command: Command, cli: Cli): void {
@@ -36,6 +48,7 @@ export function register(command: Command, cli: Cli): void {
     .option('--password-file <file>', 'read the password from a file')
     .option('--generate-password', 'make a password and print it once')
     .option('--if-needed', 'do nothing, successfully, if the site has an owner')
+    .option('--dry-run', 'check everything and show the answer, but change nothing')
     .addHelpText('before', `Examples:\n  $ feedbackctl setup\n  $ feedbackctl setup --email ada@example.org --generate-password --mail-url folder:mail\n`)
     .addHelpText('after', `\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`)
     .action(async () => {
@@ -44,31 +57,46 @@ export function register(command: Command, cli: Cli): void {
       if (command.opts<{ password?: string }>().password !== undefined)
         say(cli.terminal, 'Note: --password is visible to everybody on this machine in the process list. --password-stdin is not.')
       const remote = config.get('server') !== undefined
-      const call = await cli.connect()
-      if ((await call(site.status, {})).is_setup) {
-        if (flags.ifNeeded) return say(cli.terminal, 'The site has an owner already: nothing to do.')
-        throw new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
+      try {
+        if (await isSetUp(cli, config)) throw new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
+        const gathered = await gather(cli, config, flags, remote)
+        if (remote) await setUpThere(cli, config, flags, gathered)
+        else await setUpHere(cli, config, flags, gathered)
+      } catch (error) {
+        if (!flags.ifNeeded || !(error instanceof AppError) || error.code !== 'SETUP_COMPLETED') throw error
+        say(cli.terminal, 'The site has an owner already: nothing to do.') // also where another process was faster
       }
-      const { answers, mailUrl, generated } = await gather(cli, config, flags, remote)
-      if (remote) return finish(cli, flags, await call(site.setup, answers), generated, [`server  ${config.get('server')}`])
-      await setUpHere(cli, config, flags, answers, mailUrl, generated)
     })
 }
 
-/** Checks everything first, then writes the mail setting, then the owner: a refusal leaves nothing behind. */
-async function setUpHere(cli: Cli, config: Config, flags: Flags, answers: Answers, mailUrl: string | undefined, generated: string | undefined): Promise<void> {
+/** Looks only: a database that is not there is not made, so that a refusal leaves nothing behind. */
+async function isSetUp(cli: Cli, config: Config): Promise<boolean> {
+  const database = config.get('database.url') ?? ''
+  if (config.get('server') === undefined && database.startsWith('sqlite:') && !existsSync(database.slice('sqlite:'.length))) return false
+  const call = await cli.connect()
+  return (await call(site.status, {})).is_setup
+}
+
+async function setUpThere(cli: Cli, config: Config, flags: Flags, { answers, generated }: Gathered): Promise<void> {
+  if (flags.dryRun) throw new AppError('USAGE', '--dry-run needs the database: a server answers it only to whoever is signed in, and nobody is yet.')
+  const call = await cli.connect()
+  await finish(cli, flags, await call(site.setup, answers), generated, [`server  ${config.get('server')}`])
+}
+
+/** The owner first, and the mail setting only by whoever made the owner: of two setups at once, one writes. */
+async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mailUrl, mailWorks, generated }: Gathered): Promise<void> {
   const app = await cli.open()
   const { deliverDue, localCall } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
-  const base = { ...app.base, mail }
-  await localCall({ base }, { dryRun: true })(site.setup, answers)
-  if (mailUrl !== undefined) writeSetting(config.file, 'mail.url', mailUrl)
-  const answer = await localCall({ base })(site.setup, answers)
+  if (mailUrl !== undefined) assertWritable(config.file)
+  const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(site.setup, answers)
+  if (mailUrl !== undefined && !flags.dryRun) writeSetting(config.file, 'mail.url', mailUrl)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')}${mailUrl === undefined ? ` (from ${config.origin('mail.url')})` : ` (written to ${config.file})`}`,
   ])
-  const waiting = mail && (await deliverDue(app, mail))
+  if (!mail || !mailWorks || flags.dryRun) return
+  const waiting = await deliverDue(app, mail)
   if (waiting) say(cli.terminal, `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`)
 }
 
@@ -79,14 +107,13 @@ async function finish(
   generated: string | undefined,
   facts: string[],
 ): Promise<void> {
-  if (generated !== undefined) say(terminal, `The password, shown only now: ${generated}`)
-  const format = formatOf(terminal, flags)
-  if (format === 'json' || format === 'jsonl') return write(terminal, `${JSON.stringify(answer)}\n`)
-  if (format === 'name') return write(terminal, `${answer.user.userId}\n`)
+  if (generated !== undefined && !flags.dryRun) say(terminal, `The password, shown only now: ${generated}`)
+  const { user } = answer
+  if (forMachines(flags)) return print(terminal, flags, { body: answer, rows: [user], columns: PERSON, id: () => user.userId, single: true })
   const { green, dim } = ink(hasColor(terminal, terminal.stdout, flags))
-  const { name, email, username } = answer.user
+  const { name, email, username } = user
   const lines = [
-    `${green('✓')} The site is set up.`,
+    flags.dryRun ? 'Dry run, nothing was changed: the site would be set up.' : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
     `  next    feedbackctl serve`,
@@ -94,12 +121,7 @@ async function finish(
   await write(terminal, `${lines.join('\n')}\n`)
 }
 
-async function gather(
-  cli: Cli,
-  config: Config,
-  flags: Flags,
-  remote: boolean,
-): Promise<{ answers: Answers; mailUrl: string | undefined; generated: string | undefined }> {
+async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): Promise<Gathered> {
   const { terminal } = cli
   const given = { siteTitle: config.get('setup.site-title'), name: config.get('setup.name'), email: config.get('setup.email') }
   const generated = flags.generatePassword ? randomBytes(18).toString('base64url') : undefined
@@ -109,7 +131,7 @@ async function gather(
   if (given.email !== undefined) assertEmail(given.email)
   if (password !== undefined) assertNewPassword(password)
   const ask = canAsk(terminal, flags) && !flags.passwordStdin
-  if (!ask) assertComplete(given.email, password, needsMail)
+  if (!ask) assertComplete(terminal, given.email, password, needsMail)
 
   const text = (message: string, preset: string) => asking(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
   const complete = given.email !== undefined && password !== undefined && !needsMail
@@ -121,15 +143,18 @@ async function gather(
     ))
   const name = given.name ?? (ask && !complete ? await text('Your name', localPart(email)) : undefined)
   const answers = { siteTitle, name, email, password: password ?? (await askNewPassword(terminal, (typed) => problemOf(() => assertNewPassword(typed)))) }
-  if (remote) return { answers, mailUrl: undefined, generated }
-  if (needsMail) return { answers, mailUrl: await mailUrlAsked(terminal, config), generated }
-  await checkMail(terminal, config.get('mail.url') ?? '', config.get('mail.from') ?? '')
-  const fromFlag = config.origin('mail.url').startsWith('--')
-  return { answers, mailUrl: fromFlag ? absoluteMailUrl(config.get('mail.url') ?? '', terminal.cwd) : undefined, generated }
+  if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
+  if (needsMail) {
+    const asked = await mailUrlAsked(terminal, config)
+    return { answers, mailUrl: asked.url, mailWorks: asked.works, generated }
+  }
+  const mailUrl = config.get('mail.url') ?? ''
+  const mailWorks = await checkMail(terminal, mailUrl, config.get('mail.from') ?? '')
+  return { answers, mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined, mailWorks, generated }
 }
 
 /** Without a terminal every missing answer is named at once, with the flag that gives it. */
-function assertComplete(email: string | undefined, password: string | undefined, needsMail: boolean): void {
+function assertComplete(terminal: Terminal, email: string | undefined, password: string | undefined, needsMail: boolean): void {
   const missing: Issue[] = []
   const add = (field: string, rule: string) => missing.push({ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule })
   if (email === undefined) add('email', '--email <address>      or FEEDBACKCTL_SETUP_EMAIL')
@@ -137,7 +162,7 @@ function assertComplete(email: string | undefined, password: string | undefined,
   if (needsMail) add('mail', '--mail-url <url>       or FEEDBACKCTL_MAIL_URL')
   if (missing.length > 0) {
     const count = missing.length === 1 ? '1 more answer' : `${missing.length} more answers`
-    throw new AppError('SETUP_INPUT_MISSING', `Setup needs ${count} and cannot ask: stdin is not a terminal. Nothing was changed.`, { errors: missing })
+    throw new AppError('SETUP_INPUT_MISSING', `Setup needs ${count} and cannot ask: ${whyNot(terminal)}. Nothing was changed.`, { errors: missing })
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { redactedUrl } from '../config.js'
+import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import * as boards from '../service/boards.js'
 import * as site from '../service/site.js'

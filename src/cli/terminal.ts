@@ -13,13 +13,22 @@ export interface Terminal {
 
 export const processTerminal = (): Terminal => ({
   env: process.env,
-  cwd: process.cwd(),
+  cwd: workingDirectory(),
   args: process.argv.slice(2),
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   now: () => new Date(),
 })
+
+/** The root where the folder that one is in was deleted. */
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
+}
 
 /** Writes data and waits while the reader is slower, so that a long answer neither fills the memory nor is cut. */
 export async function write({ stdout }: Terminal, text: string): Promise<void> {
@@ -30,6 +39,13 @@ export const say = ({ stderr }: Terminal, line: string): void => void stderr.wri
 
 /** Questions are asked only where somebody can see and answer them. */
 export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean => input && stdin.isTTY && stderr.isTTY && !env.CI
+
+/** Why nobody can be asked, as the end of a sentence. */
+export const whyNot = ({ stdin, stderr, env }: Terminal): string => {
+  if (!stdin.isTTY) return 'stdin is not a terminal'
+  if (!stderr.isTTY) return 'stderr is not a terminal'
+  return env.CI ? 'CI is set' : '--no-input or --password-stdin is given'
+}
 
 /** Whether a stream gets colour: --no-color, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
 export function hasColor({ env }: Terminal, stream: NodeJS.WriteStream, { color }: { color?: boolean | undefined }): boolean {

@@ -1,4 +1,5 @@
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
+import { parse } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
 import type { Call } from '../service/operation.js'
 
@@ -13,10 +14,14 @@ export interface Remote {
 
 /** Calls the operations of another feedbackctl over HTTP; a failure comes back as the AppError it was. */
 export const remote = ({ server, token, dryRun = false }: Remote): Call => {
+  const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '') // also as serve and demo print it
+  if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
+    throw new AppError('CONFIG_INVALID', 'The token has characters that no token has. Check the file or variable it comes from.')
   return async (op, input) => {
+    if (op.http.includes(':')) parse(op.input, input) // a path cannot carry every value: the server would never see it
     const [method, path] = op.http.split(' ') as [string, string]
     const fields = new Map(Object.entries(input as Record<string, unknown>).filter(([, value]) => value !== undefined))
-    const url = new URL(server.replace(/\/+$/, '') + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => taken(fields, name)))
+    const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => taken(fields, name)))
     if (method === 'GET') for (const [name, value] of fields) url.searchParams.set(name, [value].flat().join(','))
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -10,6 +10,7 @@ export const CODES = {
   BOARD_URL_MISSING: { status: 400 },
   DECODE_URI_ERROR: { status: 400 },
   INVALID_JSON: { status: 400 },
+  BAD_REQUEST: { status: 400 },
   INVALID_AUTH_HEADER: { status: 400, exit: 4 },
   INVALID_AUTH_HEADER_FORMAT: { status: 401 },
   INVALID_TOKEN: { status: 401 },

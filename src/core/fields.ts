@@ -100,61 +100,65 @@ export function coerce(schema: TObject, text: Record<string, unknown>): Record<s
 
 /** Fills in defaults and checks; throws a VALIDATION_ERROR that names field, rule and value of everything that is wrong. */
 export function parse(schema: TObject, input: unknown): Record<string, unknown> {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw invalid([{ code: 'OBJECT_EXPECTED', message: 'The body must be a JSON object.', field: '', rule: 'an object' }])
-  }
+  const given = fieldsGiven(input)
   const shape = shapeOf(schema)
-  const value = prepared(shape, input as Record<string, unknown>)
-  const issues = [...unreadableText(shape, value), ...(shape.Check(value) ? [] : issuesOf(shape, value))]
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape.properties, name) && !shape.ignored.includes(name))
+  const value = prepared(shape, given)
+  const issues = [...unknown.slice(0, MOST).map((name) => unknownField(shape, name)), ...(shape.Check(value) ? [] : issuesOf(shape, value))]
   if (issues.length > 0) throw invalid(issues.filter((issue, index) => issues.findIndex((other) => other.field === issue.field) === index))
   return value
 }
 
-const invalid = (errors: Issue[]): AppError => new AppError('VALIDATION_ERROR', errors.map((issue) => issue.message).join(' '), { errors })
+/** An error names at most so many unknown fields. */
+const MOST = 5
 
-/** A VALIDATION_ERROR about one field, for a rule that a schema cannot say. */
-export const invalidField = (issue: Issue): AppError => invalid([issue])
-
-function prepared(shape: Shape, input: Record<string, unknown>): Record<string, unknown> {
-  const value: Record<string, unknown> = {}
-  for (const [name, given] of Object.entries(input)) if (given !== undefined && !shape.ignored.includes(name)) value[name] = given
-  for (const [name, property] of Object.entries(shape.properties)) {
-    if (value[name] === undefined && property.default !== undefined) value[name] = property.default
-    const held = value[name]
-    if (typeof held !== 'string') continue
-    const trimmed = property.trim ? held.trim() : held
-    value[name] = property.anyCase ? trimmed.toLowerCase() : trimmed
-  }
-  return value
-}
-
-/** PostgreSQL cannot store NUL, and neither engine a lone surrogate: refused here, or a write would end as a SERVER_ERROR. */
-function unreadableText(shape: Shape, value: Record<string, unknown>): Issue[] {
-  const bad = (item: unknown): boolean => (Array.isArray(item) ? item.some(bad) : typeof item === 'string' && (item.includes('\0') || !item.isWellFormed()))
-  return Object.keys(value)
-    .filter((name) => Object.hasOwn(shape.properties, name) && bad(value[name]))
-    .map((field) => ({
+/** Refuses what neither engine can store, before anything looks it up: PostgreSQL has no NUL, and half a character is no UTF-8. */
+export function assertReadable(input: unknown): void {
+  const bad = (item: unknown) => typeof item === 'string' && (item.includes('\0') || !item.isWellFormed())
+  const issues = Object.entries(fieldsGiven(input))
+    .filter(([, value]) => (Array.isArray(value) ? value.some(bad) : bad(value)))
+    .map(([field]) => ({
       code: 'TEXT_UNREADABLE',
       message: `${field} contains a NUL character or half of a character. Send valid UTF-8 text.`,
       field,
       rule: 'valid UTF-8 text without NUL',
     }))
+  if (issues.length > 0) throw invalid(issues)
 }
 
-function issuesOf(shape: Shape, value: Record<string, unknown>): Issue[] {
-  const issues: Issue[] = []
-  for (const { keyword, instancePath, params } of shape.Errors(value)) {
-    const names = listed(params, 'requiredProperties') ?? listed(params, 'additionalProperties') ?? [instancePath.split('/')[1] ?? '']
-    if (keyword !== 'boolean') for (const name of names) issues.push(issueOf(shape, keyword, name, value[name]))
+function fieldsGiven(input: unknown): Record<string, unknown> {
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>
+  throw invalid([{ code: 'OBJECT_EXPECTED', message: 'The body must be a JSON object.', field: '', rule: 'an object' }])
+}
+
+/** One VALIDATION_ERROR about several fields, for rules that a schema cannot say. */
+export const invalid = (errors: Issue[]): AppError => new AppError('VALIDATION_ERROR', errors.map((issue) => issue.message).join(' '), { errors })
+
+export const invalidField = (issue: Issue): AppError => invalid([issue])
+
+/** The known fields alone, with their defaults, in the form they are checked and stored. */
+function prepared({ properties }: Shape, given: Record<string, unknown>): Record<string, unknown> {
+  const value: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(properties)) {
+    const held = (Object.hasOwn(given, name) ? given[name] : undefined) ?? (given[name] === null ? null : property.default)
+    if (held === undefined) continue
+    const text = typeof held === 'string' && property.trim ? held.trim() : held
+    value[name] = typeof text === 'string' && property.anyCase ? text.toLowerCase() : text
   }
-  return issues
+  return value
 }
 
-const listed = (params: object, key: string): string[] | undefined => (params as Record<string, string[]>)[key]
+/** TypeBox reports a few errors at a time; that there is one is enough to refuse. */
+function issuesOf(shape: Shape, value: Record<string, unknown>): Issue[] {
+  const issues = shape.Errors(value).flatMap(({ keyword, instancePath, params }) => {
+    const names = (params as { requiredProperties?: string[] }).requiredProperties ?? [instancePath.split('/')[1] ?? '']
+    return names.map((name) => issueOf(shape, keyword, name, value[name]))
+  })
+  return issues.length > 0 ? issues : [{ code: 'INVALID_VALUE', message: 'Some fields are not valid.', field: '', rule: 'valid fields' }]
+}
 
-function issueOf(shape: Shape, keyword: string, field: string, value: unknown): Issue {
-  const property = Object.hasOwn(shape.properties, field) ? shape.properties[field] : undefined
-  if (!property) return unknownField(shape, field)
+function issueOf({ properties }: Shape, keyword: string, field: string, value: unknown): Issue {
+  const property = properties[field] ?? {}
   const rule = ruleOf(property)
   const code = property.codes?.[keyword] ?? property.codes?.['*'] ?? itemCode(keyword, property)
   if (keyword === 'required') return { code, message: `${field} is missing: it must be ${rule}.`, field, rule }
@@ -200,9 +204,9 @@ function plainRule(property: Property): string {
 
 const shown = (value: unknown): string => JSON.stringify(shortened(value)) ?? 'nothing'
 
-/** An error repeats at most 100 characters of what was sent. */
+/** An error repeats at most 100 characters of a text, and of what is nested only that it is. */
 function shortened(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  if (text === undefined || text.length <= 100) return value
-  return `${text.slice(0, 100).toWellFormed()}…`
+  if (typeof value === 'string') return value.length > 100 ? `${value.slice(0, 100).toWellFormed()}…` : value
+  if (Array.isArray(value)) return value.length <= 10 && value.every((item) => typeof item !== 'object') ? value.map(shortened) : 'a list'
+  return typeof value === 'object' && value !== null ? 'an object' : value
 }

@@ -1,4 +1,5 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
+import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
 import { isTaken } from './dialect.js'
 import type { BoardRow, Tables } from './tables.js'
@@ -44,11 +45,12 @@ export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow)
   return row.count
 }
 
+/** By id or url. No url looks like an id (the service refuses those), so this is one board. */
 export const findBoard = (db: Db, urlOrId: string): Promise<BoardRow | undefined> =>
   db
     .selectFrom('boards')
     .selectAll()
-    .where((eb) => eb.or([eb('url', '=', urlOrId), eb('boardId', '=', urlOrId)]))
+    .where(isId(urlOrId) ? 'boardId' : 'url', '=', urlOrId)
     .executeTakeFirst()
 
 /** Boards whose folded name starts with the folded prefix, by name: a range of the index, so nothing needs escaping. */

@@ -4,6 +4,21 @@ import type { MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
 
+/** Whether there is anything to send: a read, so that looking does not take the lock that writers need. */
+export async function mailIsDue(db: Db, now: string): Promise<boolean> {
+  const row = await free(db, now).executeTakeFirst()
+  return row !== undefined
+}
+
+const free = (db: Db, now: string) =>
+  db
+    .selectFrom('outbox')
+    .select('mailId')
+    .where('dueAt', '<=', now)
+    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now)]))
+    .orderBy('dueAt')
+    .limit(1)
+
 /**
  * Takes the mail that has been due longest, counts the attempt and leases it, or returns undefined when none is free.
  * The lease is checked by the update itself: of two that choose the same mail, the second changes no row.
@@ -12,20 +27,8 @@ export const leaseMail = (db: Db, { now, until, lease }: { now: string; until: s
   db
     .updateTable('outbox')
     .set((eb) => ({ lease, leasedUntil: until, attempts: eb('attempts', '+', 1) }))
-    .where((eb) =>
-      eb(
-        'mailId',
-        '=',
-        eb
-          .selectFrom('outbox')
-          .select('mailId')
-          .where('dueAt', '<=', now)
-          .where((free) => free.or([free('leasedUntil', 'is', null), free('leasedUntil', '<=', now)]))
-          .orderBy('dueAt')
-          .limit(1),
-      ),
-    )
-    .where((free) => free.or([free('leasedUntil', 'is', null), free('leasedUntil', '<=', now)]))
+    .where('mailId', '=', free(db, now))
+    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now)]))
     .where('dueAt', 'is not', null)
     .returningAll()
     .executeTakeFirst()
@@ -41,12 +44,15 @@ export async function renewLease(db: Db, lease: string, until: string): Promise<
   return numUpdatedRows > 0n
 }
 
-/** The texts hold one-time links, so a mail that was sent keeps none of them. */
-export const recordSent = (db: Db, lease: string, now: string) =>
+/**
+ * Whoever delivered it records so, even if the lease was lost meanwhile: what was sent must not be sent again.
+ * The texts hold one-time links, so a mail that was sent keeps none of them.
+ */
+export const recordSent = (db: Db, mailId: string, now: string) =>
   db
     .updateTable('outbox')
     .set({ sentAt: now, dueAt: null, lease: null, leasedUntil: null, lastError: null, text: '', html: '' })
-    .where('lease', '=', lease)
+    .where('mailId', '=', mailId)
     .execute()
 
 /** `dueAt` null gives the mail up. */

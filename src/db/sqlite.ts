@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
 import {
   CompiledQuery,
@@ -14,13 +15,16 @@ import {
 } from 'kysely'
 import { AppError } from '../core/errors.js'
 
-const PRAGMAS = ['busy_timeout = 5000', 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']
+/** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
+const ATTEMPT = 20
+const PATIENCE = 5000
+const PRAGMAS = [`busy_timeout = ${PATIENCE}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', `busy_timeout = ${ATTEMPT}`]
 
-/** One file, shared by the server and every command: one connection a process, and writers of all processes queue. */
+/** One file, shared by the server and every command. Writers of all processes queue; readers wait for nobody. */
 export function sqliteDialect(file: string): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new FileDriver(() => open(file)),
+    createDriver: () => new FileDriver(file),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -33,59 +37,137 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
+/** Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading. */
 class FileDriver implements Driver {
-  readonly #open: () => BetterSqlite.Database
+  readonly #file: string
   readonly #waiting: (() => void)[] = []
-  #connection: FileConnection | undefined
-  #busy = false
+  #writer: Handle | undefined
+  #reader: Handle | undefined
+  #locked = false
 
-  constructor(opener: () => BetterSqlite.Database) {
-    this.#open = opener
+  constructor(file: string) {
+    this.#file = file
   }
 
   async init() {
-    this.#connection = new FileConnection(this.#open())
+    this.#writer = new Handle(this.#file)
+  }
+
+  async acquireConnection(): Promise<FileConnection> {
+    return new FileConnection(this)
+  }
+
+  async releaseConnection() {}
+
+  async beginTransaction(connection: FileConnection) {
+    await this.#lock()
+    try {
+      // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
+      await patiently(() => this.handle.run('begin immediate'))
+      connection.inTransaction = true
+    } catch (error) {
+      this.#unlock()
+      throw error
+    }
+  }
+
+  async commitTransaction(connection: FileConnection) {
+    this.handle.run('commit')
+    connection.inTransaction = false
+    this.#unlock()
+  }
+
+  async rollbackTransaction(connection: FileConnection) {
+    try {
+      this.handle.run('rollback')
+    } finally {
+      connection.inTransaction = false
+      this.#unlock()
+    }
+  }
+
+  async query<R>(connection: FileConnection, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    if (connection.inTransaction) return this.handle.run<R>(sql, parameters)
+    if (this.handle.isReadonly(sql)) {
+      // What a transaction of somebody else has not committed yet is not to be seen.
+      const handle = this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
+      return patiently(() => handle.run<R>(sql, parameters))
+    }
+    await this.#lock()
+    try {
+      return await patiently(() => this.handle.run<R>(sql, parameters))
+    } finally {
+      this.#unlock()
+    }
+  }
+
+  async destroy() {
+    this.#reader?.close()
+    this.#writer?.close()
+  }
+
+  get handle(): Handle {
+    return this.#writer! // Kysely calls init first
   }
 
   // A queue wakes one waiter at a time; Kysely's mutex wakes them all, which costs seven times as much at a thousand waiting queries.
-  async acquireConnection() {
-    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    this.#busy = true
-    return this.#connection! // Kysely calls init first
+  async #lock() {
+    if (this.#locked) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#locked = true
   }
 
-  async releaseConnection() {
+  #unlock() {
     const next = this.#waiting.shift()
     if (next) next()
-    else this.#busy = false
-  }
-
-  // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
-  beginTransaction = (connection: DatabaseConnection) => run(connection, 'begin immediate')
-  commitTransaction = (connection: DatabaseConnection) => run(connection, 'commit')
-  rollbackTransaction = (connection: DatabaseConnection) => run(connection, 'rollback')
-
-  async destroy() {
-    this.#connection?.close()
+    else this.#locked = false
   }
 }
 
-const run = async (connection: DatabaseConnection, sql: string): Promise<void> => void (await connection.executeQuery(CompiledQuery.raw(sql)))
-
 class FileConnection implements DatabaseConnection {
+  readonly #driver: FileDriver
+  inTransaction = false
+
+  constructor(driver: FileDriver) {
+    this.#driver = driver
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#driver.query<R>(this, query)
+  }
+
+  // oxlint-disable-next-line require-yield -- nothing streams from SQLite; lists are paged
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Streaming is not supported on SQLite: page instead.')
+  }
+}
+
+/** An open file with its prepared statements. */
+class Handle {
   readonly #database: BetterSqlite.Database
   readonly #kept = new Map<string, BetterSqlite.Statement>() // Kysely prepares on every query; keeping the statement halves a point read
 
-  constructor(database: BetterSqlite.Database) {
-    this.#database = database
+  constructor(file: string) {
+    this.#database = open(file)
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  run<R>(sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
     try {
       const statement = this.#prepare(sql)
       if (statement.reader) return { rows: statement.all(...parameters) as R[] }
       const { changes } = statement.run(...parameters)
       return { rows: [], numAffectedRows: BigInt(changes) }
+    } catch (error) {
+      throw explained(error, this.#database.name)
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction
+  }
+
+  isReadonly(sql: string): boolean {
+    try {
+      return this.#prepare(sql).readonly
     } catch (error) {
       throw explained(error, this.#database.name)
     }
@@ -100,13 +182,20 @@ class FileConnection implements DatabaseConnection {
     return statement
   }
 
-  // oxlint-disable-next-line require-yield -- nothing streams from SQLite; lists are paged
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('Streaming is not supported on SQLite: page instead.')
-  }
-
   close() {
     this.#database.close()
+  }
+}
+
+/** Tries again while another process holds the lock, and lets this one work meanwhile. */
+async function patiently<T>(attempt: () => T): Promise<T> {
+  for (const start = performance.now(); ;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE') || performance.now() - start > PATIENCE) throw error
+    }
+    await sleep(ATTEMPT)
   }
 }
 

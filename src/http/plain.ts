@@ -39,6 +39,7 @@ function apiPage(server: FastifyInstance, document: () => object): void {
       handler: async (request, reply) => {
         page ??= buildPage(document())
         const built = await page
+        for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
         reply.hijack()
         built.routing(request.raw, reply.raw)
       },
@@ -55,6 +56,7 @@ async function buildPage(document: object): Promise<FastifyInstance> {
   const page = Fastify()
   await page.register(swagger, { mode: 'static', specification: { document: document as never } })
   await page.register(swaggerUi, { routePrefix: `${API_ROOT}/docs`, staticCSP: PAGE_CSP, theme: { title: 'feedbackctl API' } })
+  page.setNotFoundHandler(async (_request, reply) => reply.code(404).send(new AppError('NOT_FOUND', 'The page has no such part.').body))
   await page.ready()
   return page
 }

@@ -1,10 +1,11 @@
+import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { coerce } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
 import type { Context } from '../service/context.js'
-import { execute, type AnyOperation } from '../service/operation.js'
+import { assertMail, execute, type AnyOperation } from '../service/operation.js'
 import { actorOf } from '../service/sessions.js'
 import { conventions, parsers } from './conventions.js'
 import { plainRoutes } from './plain.js'
@@ -32,16 +33,20 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
     forceCloseConnections: 'idle',
     genReqId: ({ headers: { 'x-request-id': given } }) => (typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : newId()),
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
+    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = asAppError(error)
+      if (known.status >= 500) request.log.error({ err: error }, known.message)
       void reply.code(known.status).headers({ 'x-request-id': request.id, 'access-control-allow-origin': '*' }).send(known.body)
     },
   })
   server.setValidatorCompiler(() => () => true) // `execute` checks the input, so that every surface rejects the same things
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
-    if (known.status >= 500 && known.code !== 'MAIL_CONFIG_MISSING') request.log.error({ err: known.cause ?? known }, known.message)
-    return reply.code(known.status).send(known.body)
+    if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
+    request.log.error({ err: known.cause ?? known }, known.message)
+    const { status, body } = outside(known)
+    return reply.code(status).send(body)
   })
   server.setNotFoundHandler((request) => {
     throw new AppError('NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. The operations are listed at ${API_ROOT}/docs.`)
@@ -60,8 +65,13 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site): void {
     url: API_ROOT + url,
     schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } },
     config: { op: op.id },
+    onRequest: async () => assertMail(op, site),
     handler: async (request, reply) => {
-      const ctx = { ...site, actor: await actorOf(request.headers.authorization, site), dryRun: request.headers[DRY_RUN_HEADER] !== undefined }
+      const ctx = {
+        ...site,
+        actor: await actorOf(request.headers.authorization, site),
+        dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined,
+      }
       const output = await execute(op, ctx, inputOf(op, request))
       reply.code(Number(status))
       return output
@@ -73,8 +83,8 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site): void {
 function inputOf(op: AnyOperation, request: FastifyRequest): unknown {
   const inPath = coerce(op.input, request.params as Record<string, unknown>)
   if (request.method === 'GET' || request.method === 'HEAD') return { ...coerce(op.input, request.query as Record<string, unknown>), ...inPath }
-  const body = request.body ?? {}
-  return typeof body === 'object' && !Array.isArray(body) ? { ...body, ...inPath } : body
+  const { body = {} } = request
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, ...inPath } : body
 }
 
 /** Errors of the framework that are the client's, in the contract's words. */
@@ -90,6 +100,25 @@ function asAppError(error: unknown): AppError {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
   const known = FRAMEWORK[code]
   if (known) return new AppError(...known)
-  if (statusCode === 400) return new AppError('INVALID_JSON', 'The body is not valid JSON.')
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('NOT_FOUND', 'Nothing has an address that long.')
+  if (statusCode >= 400 && statusCode < 500) return new AppError('INVALID_JSON', 'The body is not valid JSON.')
   return serverError(error)
+}
+
+/** What a stranger learns of a failure inside: that it happened, and whether to try again. The log has the rest. */
+const outside = (error: AppError): AppError =>
+  error.code === 'DATABASE_UNREACHABLE'
+    ? new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached just now. Try again in a moment.')
+    : serverError(error)
+
+/** Bytes that are no HTTP request get the contract's error too. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [status, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
+      : ['400 Bad Request', 'This is not a readable HTTP request.']
+  const body = JSON.stringify(new AppError('BAD_REQUEST', message).body)
+  const head = [`HTTP/1.1 ${status}`, `Content-Length: ${Buffer.byteLength(body)}`, 'Content-Type: application/json; charset=utf-8', 'Connection: close']
+  if (socket.writable) socket.end([...head, '', body].join('\r\n'))
 }

@@ -1,12 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../core/ids.js'
 import type { Db } from '../db/connect.js'
-import { insertMail, leaseMail, recordFailure, recordSent, renewLease } from '../db/outbox.js'
+import { insertMail, leaseMail, mailIsDue, recordFailure, recordSent, renewLease } from '../db/outbox.js'
 import type { MailRow } from '../db/tables.js'
 import type { Letter, Transport } from './transport.js'
 
 /** How long a lease lasts unless it is renewed: a mail whose sender was killed waits no longer than this. */
-export const LEASE_MS = 10_000
-const RENEW_MS = 3_000
+export const LEASE_MS = 15_000
+const RENEW_MS = 4_000
+
+/** Wait before a delivery that could not be recorded is recorded again. */
+const RECORD_AGAIN_MS = 500
 
 /** Wait after the first, second, … failed attempt; from the last on it stays the same. */
 const BACK_OFF_MS = [60_000, 300_000, 900_000, 3_600_000, 14_400_000]
@@ -29,7 +33,7 @@ export interface Delivery {
  * A mail is sent twice only if the process dies between delivery and the record of it.
  */
 export async function* deliver(db: Db, transport: Transport, now: () => Date): AsyncGenerator<Delivery> {
-  for (;;) {
+  while (await mailIsDue(db, now().toISOString())) {
     const lease = newId()
     const mail = await leaseMail(db, { now: now().toISOString(), until: later(now(), LEASE_MS), lease })
     if (!mail) return
@@ -39,18 +43,29 @@ export async function* deliver(db: Db, transport: Transport, now: () => Date): A
 }
 
 async function attempt(db: Db, transport: Transport, now: () => Date, mail: MailRow, lease: string): Promise<Error | undefined> {
-  const renewing = setInterval(() => void renewLease(db, lease, later(now(), LEASE_MS)).catch(() => {}), RENEW_MS) // a lost lease shows when the result is recorded
+  const renewing = setInterval(() => void renewLease(db, lease, later(now(), LEASE_MS)).catch(() => {}), RENEW_MS) // tried again at the next interval
   try {
-    await transport.send(mail)
-  } catch (thrown) {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-    await recordFailure(db, lease, error.message, nextAttempt(now(), mail.attempts))
+    const error = await transport.send(mail).then(
+      () => undefined,
+      (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown))),
+    )
+    if (error) await recordFailure(db, lease, error.message, nextAttempt(now(), mail.attempts))
+    else await surely(() => recordSent(db, mail.mailId, now().toISOString()))
     return error
   } finally {
     clearInterval(renewing)
   }
-  await recordSent(db, lease, now().toISOString())
-  return undefined
+}
+
+/** A mail that was delivered is recorded whatever it takes, while its lease is kept: or it would be sent again. */
+async function surely(record: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      return void (await record())
+    } catch {
+      await sleep(RECORD_AGAIN_MS)
+    }
+  }
 }
 
 const nextAttempt = (now: Date, attempts: number): string | null =>

@@ -1,17 +1,18 @@
 import { randomInt } from 'node:crypto'
 import * as Type from 'typebox'
-import { AppError } from '../core/errors.js'
-import { invalidField } from '../core/fields.js'
-import { newId, randomWord } from '../core/ids.js'
+import { AppError, type Issue } from '../core/errors.js'
+import { invalid, invalidField } from '../core/fields.js'
+import { newId } from '../core/ids.js'
 import { paging } from '../core/pages.js'
-import { SLUG_MAX, slugOf, withSuffix } from '../core/slugs.js'
+import { SLUG_MAX, slugOf } from '../core/slugs.js'
 import { folded } from '../core/text.js'
 import { boardsAfter, boardTotal, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
+import { insertWithFreeUrl, isReserved, slugFrom, urlTaken } from './boardurls.js'
 import type { Context } from './context.js'
 import { operation } from './operation.js'
-import { fields, oneOf, PageInfo, someOf } from './schemas.js'
+import { fields, inPath, oneOf, PageInfo, someOf } from './schemas.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -28,6 +29,8 @@ export type Board = Type.Static<typeof Board>
 const name = Type.String({
   minLength: 1,
   maxLength: 50,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  rule: 'text of 1 to 50 characters, none of them a control character',
   trim: true,
   description: 'Name shown to visitors',
   codes: { required: 'BOARD_NAME_MISSING', type: 'BOARD_NAME_MISSING', minLength: 'BOARD_NAME_MISSING' },
@@ -101,7 +104,7 @@ export const show = operation({
   http: 'GET /boards/:url 200',
   access: 'public',
   errors: ['BOARD_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
-  input: fields({ url: Type.String({ description: 'Url or id of the board' }) }),
+  input: fields({ url: inPath('Url or id of the board') }),
   output: Type.Object({ board: Board }),
   async run({ db, actor }, input) {
     const board = await findBoard(db, input.url)
@@ -117,7 +120,7 @@ export const search = operation({
   http: 'GET /boards/search/:name 200',
   access: 'board:read',
   errors: [],
-  input: fields({ name: Type.String({ description: 'Start of the name, in any letter case' }) }),
+  input: fields({ name: inPath('Start of the name, in any letter case') }),
   output: Type.Object({ boards: Type.Array(Board) }),
   async run({ db }, input) {
     return { boards: (await searchBoards(db, folded(input.name), 100)).map(toBoard) }
@@ -168,20 +171,27 @@ export const update = operation({
   http: 'PATCH /boards 200',
   access: 'board:update',
   errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND', 'BOARD_URL_EXISTS'],
-  input: fields({ boardId, name, url, color: Type.Optional(color), view_voters: Type.Optional(viewVoters), display: Type.Optional(display) }, [
-    'createdAt',
-    'updatedAt',
-    'post_count',
-  ]),
+  input: fields(
+    {
+      boardId,
+      name: Type.Optional(name),
+      url: Type.Optional(url),
+      color: Type.Optional(color),
+      view_voters: Type.Optional(viewVoters),
+      display: Type.Optional(display),
+      partial: Type.Optional(Type.Boolean({ description: 'Leave name and url as they are if they are not given; both are needed otherwise' })),
+    },
+    ['createdAt', 'updatedAt', 'post_count'],
+  ),
   output: Type.Object({ board: Board }),
   subject: boardOf,
   async run(ctx, input, subject) {
     const { db, now } = ctx
-    const slug = input.url === subject.url ? subject.url : await slugFrom(input.url)
+    if (!input.partial) assertWhole(input)
+    const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(input.url)
     const board = await updateBoard(db, subject.boardId, {
-      name: input.name,
-      nameFolded: folded(input.name),
-      url: slug,
+      ...(input.name !== undefined && { name: input.name, nameFolded: folded(input.name) }),
+      ...(input.url !== undefined && { url: slug }),
       updatedAt: now().toISOString(),
       ...(input.color !== undefined && { color: input.color.toLowerCase() }),
       ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
@@ -219,15 +229,20 @@ export const checkSlug = operation({
   async run({ db }, input) {
     if (!input.url) throw new AppError('BOARD_URL_MISSING', 'A url is needed.')
     const slug = await slugOf(input.url)
-    return { available: slug !== '' && !RESERVED.has(slug) && (await findBoard(db, slug)) === undefined }
+    return { available: slug !== '' && !isReserved(slug) && (await findBoard(db, slug)) === undefined }
   },
 })
 
-/** Words that are routes of the API beside `/boards/:url`. */
-const RESERVED = new Set(['get', 'search', 'check-slug', 'check-name'])
-
 /** Colours that read well under white text and beside each other. */
 export const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
+
+/** Published clients send name and url with every change, and expect to be told when one is missing. */
+function assertWhole(input: { name?: string; url?: string }): void {
+  const missing: Issue[] = []
+  if (input.name === undefined) missing.push({ code: 'BOARD_NAME_MISSING', message: 'name is missing.', field: 'name', rule: 'given, unless partial is true' })
+  if (input.url === undefined) missing.push({ code: 'BOARD_URL_MISSING', message: 'url is missing.', field: 'url', rule: 'given, unless partial is true' })
+  if (missing.length > 0) throw invalid(missing)
+}
 
 async function boardOf({ db }: Context, input: Record<string, unknown>): Promise<BoardRow> {
   const { boardId: id } = input
@@ -247,33 +262,6 @@ async function boardAtCursor(db: Context['db'], filter: BoardFilter, after: stri
     rule: 'the boardId of a board in this list',
     value: after.slice(0, 100),
   })
-}
-
-/** Takes the slug of the name; a short suffix is added only when it is taken. */
-async function insertWithFreeUrl(db: Context['db'], row: Omit<BoardRow, 'url' | 'post_count'>): Promise<BoardRow> {
-  const slug = (await slugOf(row.name)) || 'board'
-  let url = RESERVED.has(slug) ? withSuffix(slug, randomWord(4)) : slug
-  for (;;) {
-    const board = await insertBoard(db, { ...row, url })
-    if (board) return board
-    url = withSuffix(slug, randomWord(4))
-  }
-}
-
-async function slugFrom(text: string): Promise<string> {
-  const slug = await slugOf(text)
-  const rule = 'text with a letter or a digit'
-  if (slug === '')
-    throw invalidField({ code: 'BOARD_URL_MISSING', message: `url must be ${rule}; ${JSON.stringify(text)} is not.`, field: 'url', rule, value: text })
-  if (RESERVED.has(slug)) throw new AppError('BOARD_URL_EXISTS', `The url "${slug}" belongs to the API. Choose another.`)
-  return slug
-}
-
-async function urlTaken({ db, actor }: Context, slug: string): Promise<AppError> {
-  const board = await findBoard(db, slug)
-  const visible = board && (board.display === 1 || can(actor, 'board:read'))
-  const why = visible ? `board "${board.name}" has had it since ${board.createdAt.slice(0, 10)}` : undefined
-  return new AppError('BOARD_URL_EXISTS', `The url "${slug}" is taken. Choose another.`, { why })
 }
 
 const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${JSON.stringify(given.slice(0, 100))}.`)

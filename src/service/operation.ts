@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { AppError, type ErrorCode } from '../core/errors.js'
-import { parse } from '../core/fields.js'
+import { assertReadable, parse } from '../core/fields.js'
 import { rolledBack } from '../db/connect.js'
 import { assertAllowed, assertSignedIn, type Access } from './access.js'
 import type { Context } from './context.js'
@@ -41,12 +41,18 @@ export type Call = <In, Out, Subject>(op: Operation<In, Out, Subject>, input: un
 
 /** The one gate every call goes through, whatever surface it came from: who asks, what is asked, then the work. */
 export async function execute<In, Out, Subject>(op: Operation<In, Out, Subject>, ctx: Context, input: unknown): Promise<Out> {
-  if (op.mails && !ctx.mail)
-    throw new AppError('MAIL_CONFIG_MISSING', 'The mail configuration is missing, so no confirmation could be sent. Set mail.url (feedbackctl help mail).')
-  assertSignedIn(op.access, ctx.actor)
-  const subject = (await op.subject?.(ctx, (input ?? {}) as Fields)) as Subject // undefined where the operation has none, which is then its type
+  assertMail(op, ctx)
+  assertSignedIn(ctx.dryRun ? 'signed-in' : op.access, ctx.actor) // a dry run holds a lock while it works: not for visitors
+  assertReadable(input)
+  const subject = (await op.subject?.(ctx, input as Fields)) as Subject // undefined where the operation has none, which is then its type
   assertAllowed(op.access, ctx.actor)
   const checked = parse(op.input, input) as In
   if (!ctx.dryRun) return op.run(ctx, checked, subject)
   return rolledBack(ctx.db, (db) => op.run({ ...ctx, db }, checked, subject))
+}
+
+/** Thrown before any other check, so by the HTTP server even before it reads the body. */
+export function assertMail(op: Pick<AnyOperation, 'mails'>, { mail }: Pick<Context, 'mail'>): void {
+  if (!op.mails || mail) return
+  throw new AppError('MAIL_CONFIG_MISSING', 'The mail configuration is missing, so no confirmation could be sent. Set mail.url (feedbackctl help mail).')
 }

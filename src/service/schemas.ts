@@ -22,3 +22,6 @@ export const PageInfo = Type.Object({
   start_cursor: nullable('string'),
   end_cursor: nullable('string', { description: 'Give it as `after` for the next page' }),
 })
+
+/** A value that is part of the path: not empty, and not a dot segment, which a URL could not carry. */
+export const inPath = (description: string) => Type.String({ minLength: 1, pattern: '^(?!\\.{1,2}$)', rule: 'text other than "", "." and ".."', description })

@@ -21,8 +21,9 @@ export async function sessionToken(ctx: Context, userId: string): Promise<string
 /** The user a session token was made for, or undefined if it is not one of ours, has ended or was made for something else. */
 export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, token: string): Promise<string | undefined> {
   const { default: jwt } = await import('jsonwebtoken')
+  const secret = ctx.secret() // one that cannot be read is not the token's fault
   try {
-    const claims = jwt.verify(token, ctx.secret(), { algorithms: ['HS256'], clockTimestamp: Math.floor(ctx.now().getTime() / 1000) })
+    const claims = jwt.verify(token, secret, { algorithms: ['HS256'], clockTimestamp: Math.floor(ctx.now().getTime() / 1000) })
     if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
     return typeof claims.userId === 'string' ? claims.userId : undefined
   } catch {

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { createServer } from 'node:net'
+import { connect as connectSocket, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { makeMachine } from '../support/cli.js'
@@ -125,7 +125,7 @@ describe('feedbackctl serve', () => {
     await second.says(/mail delivered/)
     expect(host.received).toHaveLength(1)
     expect(arrived).toBe(2)
-  })
+  }, 60_000)
 
   it('delivers mail that another process queued within a second of its commit', async () => {
     const machine = await makeMachine('sqlite')
@@ -140,6 +140,73 @@ describe('feedbackctl serve', () => {
       .poll(() => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length, { timeout: 1000, interval: 20 })
       .toBe(1)
   })
+})
+
+describe('beside a process that keeps the SQLite file locked', () => {
+  const locked = async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards create Ideas')
+    const { default: Database } = await import('better-sqlite3')
+    const other = new Database(machine.databaseUrl.slice('sqlite:'.length))
+    cleanup(async () => void other.close())
+    return { machine, other }
+  }
+
+  it('a server goes on reading, and writes when it can', async () => {
+    const { machine, other } = await locked()
+    const token = await machine.setup()
+    const server = machine.start('serve')
+    const [, url] = await server.says(LISTENING)
+    other.exec('begin immediate')
+    const writing = fetch(`${url}/api/v1/boards`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"name":"Later"}',
+    })
+    let reads = 0
+    for (const end = Date.now() + 1500; Date.now() < end; reads++) expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
+    expect(reads).toBeGreaterThan(30) // with reads behind the write there would be none
+    other.exec('rollback')
+    expect((await writing).status).toBe(201)
+  })
+
+  it('a command gives up after five seconds with exit 6, and says why', async () => {
+    const { machine, other } = await locked()
+    other.exec('begin immediate')
+    expect(await machine.run('boards create Other')).toMatchObject({
+      code: 6,
+      stdout: '',
+      stderr: expect.stringMatching(/kept the database locked[^]*DATABASE_UNREACHABLE/),
+    })
+    expect((await machine.run('boards list -q')).stdout).toBe('ideas\n')
+  })
+
+  it('a mail that was delivered is recorded once the lock is free, and not sent again', async () => {
+    const { machine, other } = await locked()
+    const host = await smtpHost()
+    const env = { FEEDBACKCTL_MAIL_URL: host.url }
+    host.onMail = async () => void (other.inTransaction || other.exec('begin immediate'))
+    const first = machine.start('serve', { env })
+    const [, url] = await first.says(LISTENING)
+    expect((await post(url ?? '', OWNER)).status).toBe(201)
+    await expect.poll(() => host.received.length, { timeout: 5000 }).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 7000)) // longer than a write waits
+    other.exec('rollback')
+    host.onMail = async () => {}
+    await first.says(/mail delivered/)
+    expect(host.received).toHaveLength(1)
+  })
+})
+
+it('feedbackctl serve answers and ends with 0 although a client never finishes its request', async () => {
+  const machine = await makeMachine('sqlite')
+  const server = machine.start('serve --shutdown-timeout 1')
+  const [, url] = await server.says(LISTENING)
+  const socket = connectSocket(Number(new URL(url ?? '').port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write('POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"em')
+  await expect.poll(() => socket.bytesWritten).toBeGreaterThan(50)
+  expect((await server.stop()).code).toBe(0)
 })
 
 describe('feedbackctl migrate', () => {
@@ -217,6 +284,53 @@ describe('feedbackctl config', () => {
   })
 
   it.each([
+    ['--mail-url smtp://ada@example.org:CANARY@127.0.0.1:1'],
+    ['--mail-url smtp://ada:CAN@ARY:CANARY@host'],
+    ['--mail-url smtp://CANARY@host/?auth.pass=CANARY'],
+    ['--database-url postgres://u:p@CANARY@h/db'],
+    ['--database-url postgres://u:CANARY@127.0.0.1:1/db'],
+    ['--database-url postgres://127.0.0.1:1/db?user=u&password=CANARY'],
+    ['--server http://u:CANARY@127.0.0.1:1'],
+    ['--site-url http://u:CANARY@127.0.0.1:1'],
+    ['--server http://127.0.0.1:1 --token-file token'],
+    ['--secret-file token'],
+  ])('never shows the secret in %s', async (flags) => {
+    const machine = await makeMachine('sqlite')
+    writeFileSync(path.join(machine.folder, 'token'), 'CANARY\nCANARY of sixteen letters')
+    await machine.run('boards create Ideas')
+    for (const command of ['config list --show-origin', 'boards list', 'boards create Ideas --url ideas', 'boards delete ideas', 'setup', '']) {
+      const { stdout, stderr } = await machine.run(`${command} ${flags} --debug`)
+      expect(stdout + stderr).not.toContain('CANARY')
+    }
+    const shown = await machine.terminal(`boards list --limit 1 ${flags}`).ended
+    expect(shown.text).not.toContain('CANARY')
+  })
+
+  it('is listed even when it is wrong, with what is wrong', async () => {
+    const machine = await makeMachine('sqlite')
+    writeFileSync(path.join(machine.folder, 'feedbackctl.toml'), '[log]\nlevel = "loud"\n')
+    expect(await machine.run('config list')).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/^log\.level\tloud$/m),
+      stderr: expect.stringContaining('log.level must be one of'),
+    })
+  })
+
+  it('takes paths in a file as relative to that file, and IPv6 from HOST', async () => {
+    const machine = await makeMachine('sqlite')
+    mkdirSync(path.join(machine.folder, 'etc'))
+    writeFileSync(path.join(machine.folder, 'etc/site.toml'), '[data]\ndir = "d"\n[database]\nurl = "sqlite:fb.db"\n[mail]\nurl = "folder:m"\n')
+    const { stdout } = await machine.run('config list --config etc/site.toml', { env: { HOST: '::', FEEDBACKCTL_LISTEN: '' } })
+    for (const line of [
+      `data.dir\t${machine.folder}/etc/d`,
+      `database.url\tsqlite:${machine.folder}/etc/fb.db`,
+      `mail.url\tfolder:${machine.folder}/etc/m`,
+      'listen\t[::]:8000',
+    ])
+      expect(stdout).toContain(line)
+  })
+
+  it.each([
     ['[mial]\nurl = "folder:x"\n', 'unknown key "mial.url". Did you mean "mail.url"?'],
     ['not toml', 'is not valid TOML'],
     ['[log]\nlevel = "loud"\n', 'log.level must be one of'],
@@ -244,6 +358,20 @@ describe('feedbackctl demo', () => {
     expect(stdout).toMatch(/NAME +URL +COLOR/)
     expect(stdout.match(/ago|yesterday|last week/g)?.length).toBe(23)
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
+  })
+
+  it('keeps stdout to data with --json, and leaves nothing when it is stopped early', async () => {
+    const machine = await makeMachine('sqlite')
+    const env = { TMPDIR: machine.folder }
+    const { stdout, stderr } = await machine.run('demo --once --json', { env })
+    expect(JSON.parse(stdout).boards).toHaveLength(23)
+    expect(stderr).toContain('curl')
+    for (const wait of [150, 300, 600]) {
+      const running = machine.start('demo', { env })
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      await running.stop('SIGINT')
+      expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
+    }
   })
 
   it('prints lines that work when pasted, and is gone after Ctrl-C', async () => {

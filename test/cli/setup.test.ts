@@ -30,6 +30,31 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect(await machine.run('setup --if-needed')).toEqual({ code: 0, stdout: '', stderr: 'The site has an owner already: nothing to do.\n' })
   })
 
+  it('is done once of many at once: one owner, the mail setting of that one, and no error with --if-needed', async () => {
+    const machine = await makeMachine(engine)
+    const results = await Promise.all(
+      [1, 2, 3, 4].map((number) =>
+        machine.run(`setup --if-needed --email o${number}@example.org --password-stdin --mail-url folder:mail${number}`, { stdin: PASSWORD }),
+      ),
+    )
+    expect(results.map((result) => result.code)).toEqual([0, 0, 0, 0])
+    const winner = results.filter((result) => result.stdout.includes('is set up'))
+    expect(winner).toHaveLength(1)
+    const number = /<o(\d)@example/.exec(winner[0]?.stdout ?? '')?.[1]
+    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain(`/mail${number}"`)
+    expect(readdirSync(machine.folder).filter((name) => name.startsWith('mail'))).toEqual([`mail${number}`])
+  })
+
+  it('checks everything with --dry-run, and leaves the site without owner', async () => {
+    const machine = await makeMachine(engine)
+    expect(await machine.run(`setup ${FLAGS} --mail-url folder:mail --dry-run`, { stdin: PASSWORD })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('nothing was changed'),
+    })
+    expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
+    expect((await machine.run('setup --if-needed')).code).toBe(2)
+  })
+
   it('prints the HTTP body with --json, and a generated password once, on stderr', async () => {
     const machine = await makeMachine(engine)
     const { stdout, stderr } = await machine.run('setup --email ada@example.org --generate-password --mail-url folder:mail --json')
@@ -109,7 +134,9 @@ describe('feedbackctl setup without a terminal', () => {
     const { code, stderr } = await machine.run(`setup ${FLAGS} --mail-url smtp://127.0.0.1:1`, { stdin: PASSWORD })
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/Asking the mail server …\nWarning: mail cannot be sent now \(.*ECONNREFUSED[^]*"feedbackctl serve" goes on trying\./),
+      expect.stringMatching(
+        /Asking the mail server …\nWarning: mail cannot be sent now \(.*ECONNREFUSED.*\)\. It waits, and "feedbackctl serve" goes on trying\.\n$/,
+      ),
     ])
     const { connect } = await import('../../src/db/connect.js')
     const db = await connect(machine.databaseUrl)

@@ -1,7 +1,11 @@
+import { connect } from 'node:net'
 import jwt from 'jsonwebtoken'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
+import { connect as connectDatabase } from '../../src/db/connect.js'
+import { buildServer } from '../../src/http/server.js'
+import { operations } from '../../src/service/index.js'
 import { engines, makeSite } from '../support/site.js'
 
 describe.each(engines)('the auth ladder on %s', (engine) => {
@@ -93,7 +97,7 @@ describe('HTTP', () => {
     ['POST /boards', '{"__proto__":{"isOwner":true}}', 400, 'INVALID_JSON'],
     ['POST /boards', '5', 400, 'INVALID_AUTH_HEADER'],
     ['POST /auth/setup', '5', 400, 'VALIDATION_ERROR'],
-    ['POST /auth/setup', 'null', 400, 'EMAIL_INVALID'],
+    ['POST /auth/setup', 'null', 400, 'VALIDATION_ERROR'],
     ['POST /auth/setup', `"${'x'.repeat(102_401)}"`, 413, 'PAYLOAD_TOO_LARGE'],
   ])('%s with %.30s answers a JSON error', async (request, body, status, code) => {
     const site = await makeSite('sqlite')
@@ -103,6 +107,65 @@ describe('HTTP', () => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(answer.headers['x-request-id']).toMatch(/^[\w-]+$/)
     expect(answer.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  it('refuses a value that is nested without end', async () => {
+    const site = await makeSite('sqlite')
+    for (const body of [`{"email":${'['.repeat(45_000)}${']'.repeat(45_000)}}`, `{"email":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`]) {
+      const refused = await site.http('POST /auth/login', { body })
+      expect([refused.status, refused.body.code]).toEqual([400, 'VALIDATION_ERROR'])
+      expect(refused.text.length).toBeLessThan(1000)
+    }
+  })
+
+  it('answers 404 to an address without end, and ignores no field for its name', async () => {
+    const site = await makeSite('sqlite')
+    expect((await site.http(`GET /boards/${'a'.repeat(6000)}`)).body.code).toBe('NOT_FOUND')
+    expect((await site.http('GET /boards?__proto__=x')).body.errors[0]).toMatchObject({ code: 'UNKNOWN_FIELD', field: '__proto__' })
+    expect((await site.http('GET /boards?toString=x')).body.errors[0]).toMatchObject({ code: 'UNKNOWN_FIELD', field: 'toString' })
+  })
+
+  it('says that mail is not configured before it reads the body', async () => {
+    const site = await makeSite('sqlite', { mail: false })
+    for (const [body, type] of [
+      ['{"email":', 'application/json'],
+      ['x=1', 'text/plain'],
+      ['"' + 'x'.repeat(200_000) + '"', 'application/json'],
+    ] as const) {
+      expect((await site.http('POST /auth/setup', { body, headers: { 'content-type': type } })).status).toBe(501)
+    }
+  })
+
+  it('answers bytes that are no HTTP with the contract’s error', async () => {
+    const site = await makeSite('sqlite')
+    const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
+    const send = (bytes: string) =>
+      new Promise<string>((resolve) => {
+        let text = ''
+        const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes))
+        socket
+          .on('data', (data) => (text += data))
+          .on('close', () => resolve(text))
+          .on('error', () => resolve(text))
+      })
+    expect(await send('nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/)
+    expect(await send(`GET /api HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 [^]*"code":"BAD_REQUEST"/)
+  })
+
+  it('tells a stranger nothing of where the database is', async () => {
+    const site = await makeSite('sqlite')
+    const away = await connectDatabase('postgres://someone:CANARY@127.0.0.1:1/none')
+    const server = await buildServer(
+      operations,
+      { db: away, now: () => new Date(), secret: () => 'x'.repeat(20), mail: null, siteUrl: '', ping: async () => {} },
+      { level: 'error', stream: { write: (line) => void site.logs.push(line) } },
+    )
+    const { statusCode, payload } = await server.inject('/api/v1/boards')
+    expect([statusCode, JSON.parse(payload).code]).toEqual([503, 'DATABASE_UNREACHABLE'])
+    expect(payload).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|database\.url/)
+    expect(site.logs.join('')).toContain('ECONNREFUSED')
+    expect(site.logs.join('')).not.toContain('CANARY')
+    await server.close()
   })
 
   it('refuses a body that is not JSON, and takes an empty one of any type as {}', async () => {

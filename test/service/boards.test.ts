@@ -263,6 +263,8 @@ describe.each(engines)('boards on %s', (engine) => {
       [{ view_voters: 1 }, 'BOOLEAN_EXPECTED'],
       [{ url: '🎉' }, 'BOARD_URL_MISSING'],
       [{ name: 'a\u0000b' }, 'TEXT_UNREADABLE'],
+      [{ name: 'a\nb' }, 'INVALID_VALUE'],
+      [{ name: 'a\u001b[31mb' }, 'INVALID_VALUE'],
       [{ name: '\ud800' }, 'TEXT_UNREADABLE'],
       [{ colour: 'ffffff' }, 'UNKNOWN_FIELD'],
     ])('refuses %j and changes nothing', async (body, code) => {
@@ -402,6 +404,51 @@ describe.each(engines)('boards on %s', (engine) => {
       const refused = await site.http('POST /boards/check-slug', { token: (await site.member()).token, body: {} })
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
     })
+  })
+
+  it('checks every known field however many unknown ones there are', async () => {
+    const site = await makeSite(engine)
+    const unknown = Array.from({ length: 30 }, (_, index) => `k${index}`)
+    const query = unknown.map((name) => `${name}=1`).join('&')
+    for (const bad of ['limit=-5', 'limit=100000', 'limit=abc', 'created=sideways', 'limit=1']) {
+      const { status, body } = await site.http(`GET /boards?${query}&${bad}`)
+      expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR'])
+    }
+    const { token } = await site.member(['board:create'])
+    const body = { ...Object.fromEntries(unknown.map((name) => [name, 1])), name: 'x'.repeat(80_000), display: 'no', color: 'zz' }
+    const refused = await site.http('POST /boards', { token, body })
+    expect(refused.body.errors.map((issue: { code: string }) => issue.code)).toEqual(
+      expect.arrayContaining(['UNKNOWN_FIELD', 'TOO_LONG', 'BOOLEAN_EXPECTED', 'BOARD_COLOR_HEX_LENGTH']),
+    )
+    expect(refused.text.length).toBeLessThan(5000)
+    expect((await site.http('GET /boards')).body.total_count).toBe(0)
+  })
+
+  it('finds a board by its id whatever urls others choose', async () => {
+    const site = await makeSite(engine)
+    const { board } = await site.call(boards.create, { name: 'Ideas' })
+    expect((await failure(site.call(boards.create, { name: 'Evil', url: board.boardId }))).code).toBe('BOARD_URL_EXISTS')
+    const { board: named } = await site.call(boards.create, { name: board.boardId })
+    expect(named.url).not.toBe(board.boardId)
+    expect((await site.call(boards.show, { url: board.boardId })).board.name).toBe('Ideas')
+  })
+
+  it('leaves name and url as they are in a partial change', async () => {
+    const site = await makeSite(engine)
+    const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa' })
+    const { token } = await site.member(['board:update'])
+    expect((await site.http('PATCH /boards', { token, body: { boardId: 'ideas', color: 'bbbbbb', partial: true } })).body.board).toEqual({
+      ...board,
+      color: 'bbbbbb',
+    })
+    expect((await site.http('PATCH /boards', { token, body: { boardId: 'ideas', name: ' ', partial: true } })).body.errors[0].code).toBe('BOARD_NAME_MISSING')
+  })
+
+  it.each([['boardId'], ['name'], ['url']])('refuses NUL in %s, before it looks anything up', async (field) => {
+    const site = await makeSite(engine)
+    const { token } = await site.member(['board:update', 'board:destroy'])
+    const body = { boardId: 'x', name: 'x', url: 'x', [field]: 'a\u0000' }
+    expect((await site.http('PATCH /boards', { token, body })).body.errors[0]).toMatchObject({ code: 'TEXT_UNREADABLE', field })
   })
 
   it('keeps post_count whoever writes posts, moves them, or deletes the board', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import pty from 'node-pty'
 import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
+export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
 interface Result {
   code: number | null
@@ -104,7 +104,7 @@ function running(args: string, { cwd, env }: { cwd: string; env: Record<string, 
 }
 
 async function until<T>(look: () => T | null, child?: ChildProcess): Promise<T | null> {
-  for (const end = Date.now() + 15_000; Date.now() < end;) {
+  for (const end = Date.now() + 25_000; Date.now() < end;) {
     const found = look()
     if (found !== null) return found
     if (child && child.exitCode !== null) return look()
