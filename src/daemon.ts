@@ -30,7 +30,7 @@ export async function startDaemon(app: App, { host, port }: { host: string; port
   const ping = async () => void (await sql`select 1`.execute(app.db))
   const server = await buildServer(operations, { ...app.base, ping }, log)
   try {
-    await server.listen({ host, port })
+    await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {
     await server.close()
     throw listenFailed(error, host, port)

@@ -16,7 +16,6 @@ export function register(command: Command, cli: Cli): void {
       const app = await cli.open({ migrating: migrate })
       const [{ listenAddress, localCall }, { startDaemon }] = await Promise.all([import('../app.js'), import('../daemon.js')])
       const daemon = await startDaemon(app, listenAddress(config), await logTo(cli.terminal, config.get('log.level') ?? 'info', color))
-      daemon.log.info({ url: `${daemon.url}/api/v1` }, `listening on ${daemon.url}`)
       const { is_setup } = await localCall(app)(site.status, {})
       if (!is_setup) daemon.log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
       if (!app.base.mail) daemon.log.warn('mail is not configured: set mail.url (feedbackctl help mail)')

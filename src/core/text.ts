@@ -1,5 +1,11 @@
-/** The form in which names are compared and searched: letter case and compatibility forms of any script do not count. */
-export const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
+/**
+ * The form in which names are searched: letter case and compatibility forms of any script do not count, and neither does
+ * what stands before the first letter or digit, so that "mob" finds "📱 Mobile app". A name of symbols only stays as it is.
+ */
+export function searchKey(text: string): string {
+  const folded = text.normalize('NFKC').toLowerCase()
+  return folded.replace(/^[^\p{L}\p{N}]+(?=.)/u, '') || folded
+}
 
 /** Removes what could steer a terminal (escape sequences, line breaks, direction marks) from text that somebody else wrote. */
 export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ')

@@ -5,7 +5,7 @@ import { invalid, invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import { paging } from '../core/pages.js'
 import { SLUG_MAX, slugOf } from '../core/slugs.js'
-import { folded } from '../core/text.js'
+import { searchKey } from '../core/text.js'
 import { boardsAfter, boardTotal, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
@@ -123,7 +123,7 @@ export const search = operation({
   input: fields({ name: inPath('Start of the name, in any letter case') }),
   output: Type.Object({ boards: Type.Array(Board) }),
   async run({ db }, input) {
-    return { boards: (await searchBoards(db, folded(input.name), 100)).map(toBoard) }
+    return { boards: (await searchBoards(db, searchKey(input.name), 100)).map(toBoard) }
   },
 })
 
@@ -148,7 +148,7 @@ export const create = operation({
     const row = {
       boardId: newId(),
       name: title,
-      nameFolded: folded(title),
+      nameFolded: searchKey(title),
       color: (input.color ?? PALETTE[randomInt(PALETTE.length)] ?? '').toLowerCase(),
       display: input.display ? 1 : 0,
       view_voters: input.view_voters ? 1 : 0,
@@ -190,7 +190,7 @@ export const update = operation({
     if (!input.partial) assertWhole(input)
     const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(input.url)
     const board = await updateBoard(db, subject.boardId, {
-      ...(input.name !== undefined && { name: input.name, nameFolded: folded(input.name) }),
+      ...(input.name !== undefined && { name: input.name, nameFolded: searchKey(input.name) }),
       ...(input.url !== undefined && { url: slug }),
       updatedAt: now().toISOString(),
       ...(input.color !== undefined && { color: input.color.toLowerCase() }),

@@ -193,11 +193,14 @@ describe.each(engines)('boards on %s', (engine) => {
   describe('GET /boards/search/:name', () => {
     it('finds by the start of the name in any case and script, wildcards taken literally', async () => {
       const site = await makeSite(engine)
-      for (const name of ['Mobile app', 'mobility', 'Desktop', 'ÜBER uns', '日本語', '50% off', '50 more']) await site.call(boards.create, { name })
+      for (const name of ['Mobile app', 'mobility', 'Desktop', 'ÜBER uns', '日本語', '50% off', '50 more', '📱 Mobil', '🎉🎉'])
+        await site.call(boards.create, { name })
       const { token } = await site.member(['board:read'])
       const found = async (text: string) =>
         (await site.http(`GET /boards/search/${encodeURIComponent(text)}`, { token })).body.boards.map((board: { name: string }) => board.name)
-      expect(await found('MOB')).toEqual(['Mobile app', 'mobility'])
+      expect(await found('MOB')).toEqual(['📱 Mobil', 'Mobile app', 'mobility'])
+      expect(await found('📱 mobil')).toEqual(['📱 Mobil', 'Mobile app', 'mobility'])
+      expect(await found('🎉')).toEqual(['🎉🎉'])
       expect(await found('über')).toEqual(['ÜBER uns'])
       expect(await found('日本')).toEqual(['日本語'])
       expect(await found('50%')).toEqual(['50% off'])
