@@ -17,7 +17,7 @@ export function openapi(operations: readonly AnyOperation[], root: string): obje
     info: {
       title: 'feedbackctl',
       version: '1',
-      description: 'The feedback board as an API: the published LogChimp API v1, with boards, roadmaps and roles included.',
+      description: 'The published LogChimp API v1, as this version of feedbackctl serves it.',
     },
     servers: [{ url: root }],
     paths,

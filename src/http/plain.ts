@@ -55,7 +55,12 @@ async function buildPage(document: object): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
   const page = Fastify()
   await page.register(swagger, { mode: 'static', specification: { document: document as never } })
-  await page.register(swaggerUi, { routePrefix: `${API_ROOT}/docs`, staticCSP: PAGE_CSP, theme: { title: 'feedbackctl API' } })
+  await page.register(swaggerUi, {
+    routePrefix: `${API_ROOT}/docs`,
+    staticCSP: PAGE_CSP,
+    theme: { title: 'feedbackctl API' },
+    uiConfig: { layout: 'BaseLayout' },
+  })
   page.setNotFoundHandler(async (_request, reply) => reply.code(404).send(new AppError('NOT_FOUND', 'The page has no such part.').body))
   await page.ready()
   return page
