@@ -1,0 +1,38 @@
+import * as argon2 from '@node-rs/argon2'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import * as auth from '../../src/service/auth.js'
+import { engines, failure, makeSite, OWNER } from '../support/site.js'
+
+// The real argon2, watched: what takes the time of a login is counted rather than measured.
+vi.mock('@node-rs/argon2', { spy: true })
+
+const checked = vi.mocked(argon2.verify)
+const cost = (hash: unknown) => String(hash).split('$').slice(0, 4)
+
+describe.each(engines)('the time of a login on %s', (engine) => {
+  beforeEach(() => void checked.mockClear())
+
+  it('tells nothing: one hash of the same cost is checked whether the address exists, is blocked, or does not exist', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    await site.member([], { blocked: true, email: 'eve@example.org', password: 'secret of eve' })
+    for (const [email, code] of [
+      [OWNER.email, 'INCORRECT_PASSWORD'],
+      ['eve@example.org', 'USER_BLOCKED'],
+      ['nobody@example.org', 'USER_NOT_FOUND'],
+    ] as const) {
+      expect((await failure(site.call(auth.login, { email, password: 'wrong password' }))).code).toBe(code)
+    }
+    const hashes = checked.mock.calls.map(([hash]) => cost(hash))
+    expect(hashes).toHaveLength(3)
+    expect(new Set(hashes.map(String)).size).toBe(1)
+  })
+
+  it('is spent on nobody without a password', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    await failure(site.call(auth.login, { email: OWNER.email }))
+    await failure(site.call(auth.login, { email: 'nobody@example.org' }))
+    expect(checked).not.toHaveBeenCalled()
+  })
+})
