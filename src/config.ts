@@ -53,7 +53,7 @@ export const SETTINGS = {
   'shutdown.timeout': {
     description: 'Seconds that serve waits for open requests when it stops',
     default: '25',
-    check: (value) => (/^\d+s?$/.test(value) ? undefined : 'must be a number of seconds'),
+    check: (value) => (/^\d{1,4}s?$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
   },
   server: { description: 'Use this server over HTTP instead of the database', check: serverUrlProblem },
   token: { description: 'Session token for --server', secret: true },
@@ -106,30 +106,23 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   const own = chosen ? path.resolve(cwd, chosen) : path.join(directory, 'config.toml')
   const files = chosen ? [own] : [path.resolve(cwd, 'feedbackctl.toml'), own, '/etc/feedbackctl/config.toml']
   const problems: AppError[] = []
-  const lenientOr = <T>(fallback: T, read: () => T): T => {
+  const attempt: Attempt = (work) => {
     try {
-      return read()
+      work()
     } catch (error) {
       if (!lenient || !(error instanceof AppError)) throw error
       problems.push(error)
-      return fallback
     }
   }
 
-  if (chosen && !newFile) lenientOr(undefined, () => assertThere(own))
+  if (chosen && !newFile) attempt(() => assertThere(own))
   const toml = files.some((file) => existsSync(file)) ? await import('smol-toml') : undefined
-  const fromFiles = files.map((file) => lenientOr<Layer>(new Map(), () => (toml ? fromFile(file, toml.parse) : new Map<Key, Origin>())))
-  const layers = [
-    lenientOr<Layer>(new Map(), () => fromFlags(flags, cwd)),
-    lenientOr<Layer>(new Map(), () => fromEnvironment(env)),
-    fromOldNames(env),
-    ...fromFiles,
-    defaults(env),
-  ]
+  const fromFiles = files.map((file) => (toml ? fromFile(file, toml.parse, attempt) : new Map<Key, Origin>()))
+  const layers = [fromFlags(flags, cwd, attempt), fromEnvironment(env, attempt), fromOldNames(env), ...fromFiles, defaults(env)]
   const found: Layer = new Map()
   for (const layer of layers) for (const [key, held] of layer) if (held.value !== '' && !found.has(key)) found.set(key, held)
   derive(found)
-  for (const [key, held] of found) lenientOr(undefined, () => check(key, held))
+  for (const [key, held] of found) attempt(() => check(key, held))
   return {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
@@ -145,31 +138,33 @@ function assertThere(file: string): void {
 
 type Layer = Map<Key, Origin>
 
-function fromFlags(flags: Sources['flags'], cwd: string): Layer {
+/** Runs a piece of work on one key, so that what is wrong with it costs no other. */
+type Attempt = (work: () => void) => void
+
+function fromFlags(flags: Sources['flags'], cwd: string, attempt: Attempt): Layer {
   const layer: Layer = new Map()
-  for (const key of keys) {
+  const read = (key: Key) => {
     const flag = flagOf(key)
-    const value = flags[flag]
-    const file = flags[`${flag}-file`]
+    const [value, file] = [flags[flag], flags[`${flag}-file`]]
     if (value) layer.set(key, { value, origin: `--${flag}` })
     else if (file) layer.set(key, { value: contents(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
   }
+  for (const key of keys) attempt(() => read(key))
   return layer
 }
 
-function fromEnvironment(env: Sources['env']): Layer {
+function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
   const layer: Layer = new Map()
-  for (const key of keys) {
+  const read = (key: Key) => {
     const variable = variableOf(key)
     const [value, file] = [env[variable], env[`${variable}_FILE`]]
+    const credential = env.CREDENTIALS_DIRECTORY && path.join(env.CREDENTIALS_DIRECTORY, key)
     if (value && file) throw new AppError('CONFIG_INVALID', `Both ${variable} and ${variable}_FILE are set. Unset one of them.`)
     if (value) layer.set(key, { value, origin: variable })
     else if (file) layer.set(key, { value: contents(file, `${variable}_FILE`), origin: `${variable}_FILE` })
-    else if (env.CREDENTIALS_DIRECTORY) {
-      const credential = path.join(env.CREDENTIALS_DIRECTORY, key)
-      if (existsSync(credential)) layer.set(key, { value: contents(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
-    }
+    else if (credential && existsSync(credential)) layer.set(key, { value: contents(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
   }
+  for (const key of keys) attempt(() => read(key))
   return layer
 }
 
@@ -184,22 +179,27 @@ function fromOldNames({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
   return layer
 }
 
-function fromFile(file: string, parse: (text: string) => unknown): Layer {
+function fromFile(file: string, parse: (text: string) => unknown, attempt: Attempt): Layer {
   const layer: Layer = new Map()
-  if (!existsSync(file)) return layer
-  let document: Record<string, unknown>
-  try {
-    document = parse(contents(file, 'the configuration file')) as Record<string, unknown>
-  } catch (error) {
-    if (error instanceof AppError) throw error
-    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // the rest repeats the line, which may hold a secret
-  }
-  for (const [name, value] of flattened(document)) {
+  const read = (name: string, value: unknown) => {
     const key = keys.find((known) => known === name)
     if (!key) throw new AppError('CONFIG_INVALID', `${file} has an unknown key "${name}". Did you mean "${closest(name, keys)}"?`)
     layer.set(key, { value: String(value), origin: file })
   }
+  attempt(() => {
+    if (!existsSync(file)) return
+    for (const [name, value] of flattened(tableIn(file, parse))) attempt(() => read(name, value))
+  })
   return layer
+}
+
+function tableIn(file: string, parse: (text: string) => unknown): Record<string, unknown> {
+  const text = contents(file, 'the configuration file')
+  try {
+    return parse(text) as Record<string, unknown>
+  } catch (error) {
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // the rest repeats the line, which may hold a secret
+  }
 }
 
 function flattened(table: Record<string, unknown>, prefix = ''): [string, unknown][] {

@@ -66,17 +66,19 @@ async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLo
   if (!mail) return async () => {}
   const transport = await openTransport(mail)
   const stopped = new AbortController()
+  const unrecorded = ({ mailId }: { mailId: string }, error: Error) =>
+    log.warn({ mailId, reason: error.message }, 'mail was delivered, but that cannot be recorded yet')
   const work = async () => {
     while (!stopped.signal.aborted) {
       let wait = POLL
       try {
-        for await (const { mail: sent, error } of deliver(db, transport, now)) {
+        for await (const { mail: sent, error } of deliver(db, transport, now, unrecorded)) {
           if (error) log.warn({ mailId: sent.mailId, attempts: sent.attempts, reason: error.message }, 'mail could not be delivered, and will be tried again')
           else log.info({ mailId: sent.mailId }, 'mail delivered')
           if (stopped.signal.aborted) break
         }
       } catch (error) {
-        log.error({ err: error }, 'the outbox could not be read')
+        log.error({ err: error }, 'the outbox could not be worked on')
         wait = AFTER_FAILURE
       }
       await pause(wait, undefined, { signal: stopped.signal }).catch(() => {}) // aborted: the loop ends by itself

@@ -9,7 +9,7 @@ import { streamAll } from './pages.js'
 import type { Cli } from './session.js'
 import type { Column } from './table.js'
 import { say } from './terminal.js'
-import { typed, withoutOption } from './typed.js'
+import { typed, withOptions, withoutOption } from './typed.js'
 
 /** What the command line adds to an operation: the words that are typed, and an answer as rows. */
 export interface View<In, Out, Row> {
@@ -106,5 +106,5 @@ function footer({ terminal }: Cli, shown: number, { page_info: page, total_count
 function nextCommand(args: readonly string[], page: PageInfo): string {
   const byCursor = args.some((arg) => arg === '--after' || arg.startsWith('--after='))
   const rest = withoutOption(withoutOption(args, '--after'), '--page')
-  return typed([...rest, ...(byCursor ? ['--after', page.end_cursor ?? ''] : ['--page', String(page.current_page + 1)])])
+  return typed(withOptions(rest, ...(byCursor ? ['--after', page.end_cursor ?? ''] : ['--page', String(page.current_page + 1)])))
 }

@@ -1,7 +1,7 @@
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { printable } from '../core/text.js'
 import { hasColor, ink, say, type Terminal } from './terminal.js'
-import { typed, withoutOption } from './typed.js'
+import { typed, withOptions, withoutOption } from './typed.js'
 
 /** What was asked for: the options before and after, and the words between. */
 interface Run {
@@ -43,11 +43,11 @@ function fixFor(error: AppError, args: readonly string[], { flags, words }: Run)
   const fixes: Partial<Record<ErrorCode, string[]>> = {
     USAGE: [`${['feedbackctl', ...known].join(' ')} --help`],
     BOARD_NOT_FOUND: ['feedbackctl boards list'],
-    BOARD_URL_EXISTS: [`${typed(withoutOption(args, '--url'))} --url ${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`],
+    BOARD_URL_EXISTS: [typed(withOptions(withoutOption(args, '--url'), '--url', `${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`))],
     SETUP_COMPLETED: ['feedbackctl serve', 'feedbackctl setup --if-needed   where that is no error'],
     MAIL_CONFIG_MISSING: ['--mail-url smtp://USER:PASSWORD@HOST:587', 'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)'],
     DATABASE_OUTDATED: ['feedbackctl migrate'],
-    CONFIRMATION_NEEDED: [`${typed(args)} --yes`],
+    CONFIRMATION_NEEDED: [typed(withOptions(args, '--yes'))],
     LISTEN_FAILED: ['feedbackctl serve --listen 127.0.0.1:8001'],
     CONFIG_INVALID: ['feedbackctl config list --show-origin', 'feedbackctl help environment'],
     INVALID_AUTH_HEADER: [`feedbackctl login --server ${flags.server ?? 'URL'}`],

@@ -8,7 +8,7 @@ import { assertNewPassword } from '../service/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/users.js'
 import { askNewPassword, asking } from './ask.js'
-import { assertWritable, writeSetting } from './configfile.js'
+import { prepareSetting, type PreparedSetting } from './configfile.js'
 import { checkMail, mailUrlAsked } from './mail.js'
 import { forMachines, print, type OutputFlags } from './output.js'
 import { PERSON } from './users.js'
@@ -88,9 +88,12 @@ async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mail
   const app = await cli.open()
   const { deliverDue, localCall } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
-  if (mailUrl !== undefined) assertWritable(config.file)
-  const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(site.setup, answers)
-  if (mailUrl !== undefined && !flags.dryRun) writeSetting(config.file, 'mail.url', mailUrl)
+  const setting = mailUrl === undefined || flags.dryRun ? undefined : prepareSetting(config.file, 'mail.url', mailUrl)
+  const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(site.setup, answers).catch((error: unknown) => {
+    setting?.discard()
+    throw error
+  })
+  put(cli, config, setting)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')}${mailUrl === undefined ? ` (from ${config.origin('mail.url')})` : ` (written to ${config.file})`}`,
@@ -98,6 +101,18 @@ async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mail
   if (!mail || !mailWorks || flags.dryRun) return
   const waiting = await deliverDue(app, mail)
   if (waiting) say(cli.terminal, `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`)
+}
+
+/** There is an owner now, so what fails from here on is a warning: the password that was made is still to be shown. */
+function put({ terminal }: Cli, { file }: Config, setting: PreparedSetting | undefined): void {
+  try {
+    setting?.commit()
+  } catch (error) {
+    say(
+      terminal,
+      `Warning: ${file} could not be written (${(error as { code?: string }).code}). Set mail.url there by hand, or mail is not configured for serve.`,
+    )
+  }
 }
 
 async function finish(
@@ -113,7 +128,7 @@ async function finish(
   const { green, dim } = ink(hasColor(terminal, terminal.stdout, flags))
   const { name, email, username } = user
   const lines = [
-    flags.dryRun ? 'Dry run, nothing was changed: the site would be set up.' : `${green('✓')} The site is set up.`,
+    flags.dryRun ? 'Dry run: no owner was made and no setting was written; this would do.' : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
     `  next    feedbackctl serve`,

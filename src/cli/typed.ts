@@ -8,11 +8,14 @@ export function typed(args: readonly string[]): string {
   return `feedbackctl ${shown.map(quoted).join(' ')}`
 }
 
-/** The arguments without an option, whichever way its value was given. */
-export function withoutOption(args: readonly string[], option: string): string[] {
-  const at = args.indexOf(option)
-  const rest = at === -1 ? [...args] : args.toSpliced(at, 2)
-  return rest.filter((arg) => !arg.startsWith(`${option}=`))
+/** The arguments without an option, however often and whichever way it was given. */
+export const withoutOption = (args: readonly string[], option: string): string[] =>
+  args.filter((arg, index) => arg !== option && args[index - 1] !== option && !arg.startsWith(`${option}=`))
+
+/** The arguments with more options, before a `--`, after which nothing is an option. */
+export function withOptions(args: readonly string[], ...options: string[]): string[] {
+  const end = args.indexOf('--')
+  return args.toSpliced(end === -1 ? args.length : end, 0, ...options)
 }
 
 function withoutSecret(arg: string): string {
@@ -20,4 +23,4 @@ function withoutSecret(arg: string): string {
   return value.length > 0 && SECRET.test(option) ? `${option}=***` : redactedUrl(arg)
 }
 
-const quoted = (arg: string): string => (/^[\w@%+=:,./*-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`)
+const quoted = (arg: string): string => (/^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`)

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
-import { isTaken } from './dialect.js'
+import { unlessTaken } from './dialect.js'
 import type { BoardRow, Tables } from './tables.js'
 
 type Visibility = 'public' | 'private'
@@ -75,14 +75,8 @@ export const insertBoard = (db: Db, board: Insertable<Tables['boards']>): Promis
     .executeTakeFirst()
 
 /** Returns 'taken' when another board has the url, and undefined when there is no such board any more. */
-export async function updateBoard(db: Db, boardId: string, change: Updateable<Tables['boards']>): Promise<BoardRow | 'taken' | undefined> {
-  try {
-    return await db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst()
-  } catch (error) {
-    if (isTaken(error)) return 'taken'
-    throw error
-  }
-}
+export const updateBoard = (db: Db, boardId: string, change: Updateable<Tables['boards']>): Promise<BoardRow | 'taken' | undefined> =>
+  unlessTaken(db, () => db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst())
 
 export const deleteBoard = (db: Db, boardId: string): Promise<BoardRow | undefined> =>
   db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()

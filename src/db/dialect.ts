@@ -28,8 +28,22 @@ export async function createTrigger(db: AnyDb, { name, on, after, when, run }: T
   }
 }
 
-/** A unique index refused the write. */
-export const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(String((error as { code?: unknown }).code))
+const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(String((error as { code?: unknown }).code))
+
+/** 'taken' when a unique index refused the work. In a transaction only the work is taken back: PostgreSQL would refuse all that follows. */
+export async function unlessTaken<T>(db: AnyDb, work: () => Promise<T>): Promise<T | 'taken'> {
+  const inside = async (statement: string) => void (db.isTransaction && (await sql.raw(statement).execute(db)))
+  await inside('savepoint unless_taken')
+  try {
+    const result = await work()
+    await inside('release savepoint unless_taken')
+    return result
+  } catch (error) {
+    await inside('rollback to savepoint unless_taken')
+    if (isTaken(error)) return 'taken'
+    throw error
+  }
+}
 
 export const isMissingTable = (error: unknown): boolean =>
   (error as { code?: unknown }).code === '42P01' || (error as Error).message.startsWith('no such table')

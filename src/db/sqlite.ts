@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -40,7 +40,7 @@ class TransactionalAdapter extends SqliteAdapter {
 /** Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading. */
 class FileDriver implements Driver {
   readonly #file: string
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
   #writer: Handle | undefined
   #reader: Handle | undefined
   #locked = false
@@ -60,10 +60,11 @@ class FileDriver implements Driver {
   async releaseConnection() {}
 
   async beginTransaction(connection: FileConnection) {
-    await this.#lock()
+    const deadline = performance.now() + PATIENCE
+    await this.#lock(deadline)
     try {
       // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
-      await patiently(() => this.handle.run('begin immediate'))
+      await patiently(deadline, () => this.handle.run('begin immediate'))
       connection.inTransaction = true
     } catch (error) {
       this.#unlock()
@@ -79,7 +80,7 @@ class FileDriver implements Driver {
 
   async rollbackTransaction(connection: FileConnection) {
     try {
-      this.handle.run('rollback')
+      if (this.handle.inTransaction) this.handle.run('rollback') // SQLite has done so itself where the disk failed
     } finally {
       connection.inTransaction = false
       this.#unlock()
@@ -88,14 +89,15 @@ class FileDriver implements Driver {
 
   async query<R>(connection: FileConnection, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     if (connection.inTransaction) return this.handle.run<R>(sql, parameters)
+    const deadline = performance.now() + PATIENCE
     if (this.handle.isReadonly(sql)) {
       // What a transaction of somebody else has not committed yet is not to be seen.
       const handle = this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
-      return patiently(() => handle.run<R>(sql, parameters))
+      return patiently(deadline, () => handle.run<R>(sql, parameters))
     }
-    await this.#lock()
+    await this.#lock(deadline)
     try {
-      return await patiently(() => this.handle.run<R>(sql, parameters))
+      return await patiently(deadline, () => this.handle.run<R>(sql, parameters))
     } finally {
       this.#unlock()
     }
@@ -111,15 +113,33 @@ class FileDriver implements Driver {
   }
 
   // A queue wakes one waiter at a time; Kysely's mutex wakes them all, which costs seven times as much at a thousand waiting queries.
-  async #lock() {
-    if (this.#locked) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  async #lock(deadline: number) {
+    if (this.#locked) await this.#turn(deadline)
     this.#locked = true
   }
 
+  /** Whoever waits behind a writer that waits for another process gives up no later than that writer would. */
+  #turn(deadline: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const take = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.delete(take)
+        reject(locked())
+      }, deadline - performance.now())
+      this.#waiting.add(take)
+    })
+  }
+
   #unlock() {
-    const next = this.#waiting.shift()
-    if (next) next()
-    else this.#locked = false
+    const [next] = this.#waiting
+    if (!next) this.#locked = false
+    else {
+      this.#waiting.delete(next)
+      next()
+    }
   }
 }
 
@@ -188,12 +208,12 @@ class Handle {
 }
 
 /** Tries again while another process holds the lock, and lets this one work meanwhile. */
-async function patiently<T>(attempt: () => T): Promise<T> {
-  for (const start = performance.now(); ;) {
+async function patiently<T>(deadline: number, attempt: () => T): Promise<T> {
+  for (;;) {
     try {
       return attempt()
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE') || performance.now() - start > PATIENCE) throw error
+      if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE') || performance.now() > deadline) throw error
     }
     await sleep(ATTEMPT)
   }
@@ -202,13 +222,25 @@ async function patiently<T>(attempt: () => T): Promise<T> {
 function open(file: string): BetterSqlite.Database {
   const Database = loadDriver()
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-    closeSync(openSync(file, 'a', 0o600)) // holds password hashes: nobody else's to read
+    if (!existsSync(file)) create(file)
     const database = new Database(file)
     for (const pragma of PRAGMAS) database.pragma(pragma)
     return database
   } catch (error) {
     throw explained(error, file)
+  }
+}
+
+/**
+ * Made for its owner only, as it holds password hashes. Never opened here once it exists: on POSIX closing any descriptor
+ * of a file drops all locks that this process holds on it, and another program would then delete the WAL under SQLite.
+ */
+function create(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
   }
 }
 
@@ -230,7 +262,7 @@ function loadDriver(): typeof BetterSqlite {
 function explained(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code)
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return new AppError('DATABASE_UNREACHABLE', 'Another process kept the database locked for more than 5 seconds. Try again in a moment.', { cause: error })
+    return locked(error)
   }
   if (code === 'SQLITE_FULL' || code === 'ENOSPC')
     return new AppError('DATABASE_UNUSABLE', `There is no space left for ${file}. Nothing was changed.`, { cause: error })
@@ -245,3 +277,6 @@ function explained(error: unknown, file: string): unknown {
   }
   return error
 }
+
+const locked = (cause?: unknown): AppError =>
+  new AppError('DATABASE_UNREACHABLE', 'Another process kept the database locked for more than 5 seconds. Try again in a moment.', { cause })

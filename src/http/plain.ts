@@ -33,9 +33,8 @@ function apiPage(server: FastifyInstance, document: () => object): void {
   let page: Promise<FastifyInstance> | undefined
   for (const url of [`${API_ROOT}/docs`, `${API_ROOT}/docs/*`]) {
     server.route({
-      method: 'GET',
+      method: ['GET', 'HEAD'],
       url,
-      exposeHeadRoute: false,
       handler: async (request, reply) => {
         page ??= buildPage(document())
         const built = await page
@@ -53,7 +52,7 @@ const PAGE_CSP = "default-src 'self'; img-src 'self' data:; style-src 'self' 'un
 
 async function buildPage(document: object): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
-  const page = Fastify()
+  const page = Fastify({ routerOptions: { caseSensitive: false } })
   await page.register(swagger, { mode: 'static', specification: { document: document as never } })
   await page.register(swaggerUi, {
     routePrefix: `${API_ROOT}/docs`,

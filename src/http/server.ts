@@ -111,14 +111,25 @@ const outside = (error: AppError): AppError =>
     ? new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached just now. Try again in a moment.')
     : serverError(error)
 
-/** Bytes that are no HTTP request get the contract's error too. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Bytes that are no HTTP request get the contract's error too, and a line in the log. */
+function refuseUnreadable(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const [status, message] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
-      : ['400 Bad Request', 'This is not a readable HTTP request.']
+  const [status, message] = UNREADABLE[error.code ?? ''] ?? ['400 Bad Request', 'This is not a readable HTTP request.']
+  const reqId = newId()
+  this.log.info({ reqId, reason: error.code, status: Number.parseInt(status, 10) }, 'request that could not be read')
   const body = JSON.stringify(new AppError('BAD_REQUEST', message).body)
-  const head = [`HTTP/1.1 ${status}`, `Content-Length: ${Buffer.byteLength(body)}`, 'Content-Type: application/json; charset=utf-8', 'Connection: close']
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Content-Type: application/json; charset=utf-8',
+    'Access-Control-Allow-Origin: *',
+    `X-Request-Id: ${reqId}`,
+    'Connection: close',
+  ]
   if (socket.writable) socket.end([...head, '', body].join('\r\n'))
+}
+
+const UNREADABLE: Record<string, [string, string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import type { Db } from '../db/connect.js'
 import { insertMail, leaseMail, mailIsDue, recordFailure, recordSent, renewLease } from '../db/outbox.js'
@@ -28,21 +29,35 @@ export interface Delivery {
   error?: Error
 }
 
+/** Told each time that a delivered mail could not be recorded for now; what it throws ends the delivery. */
+type Unrecorded = (mail: MailRow, error: AppError) => void
+
+interface Courier {
+  db: Db
+  transport: Transport
+  now: () => Date
+  unrecorded: Unrecorded
+}
+
+const rethrow: Unrecorded = (_mail, error) => {
+  throw error
+}
+
 /**
  * Sends what is due, one mail after the other, and reports each attempt.
  * A mail is sent twice only if the process dies between delivery and the record of it.
  */
-export async function* deliver(db: Db, transport: Transport, now: () => Date): AsyncGenerator<Delivery> {
+export async function* deliver(db: Db, transport: Transport, now: () => Date, unrecorded: Unrecorded = rethrow): AsyncGenerator<Delivery> {
   while (await mailIsDue(db, now().toISOString())) {
     const lease = newId()
     const mail = await leaseMail(db, { now: now().toISOString(), until: later(now(), LEASE_MS), lease })
     if (!mail) return
-    const error = await attempt(db, transport, now, mail, lease)
+    const error = await attempt({ db, transport, now, unrecorded }, mail, lease)
     yield error ? { mail, error } : { mail }
   }
 }
 
-async function attempt(db: Db, transport: Transport, now: () => Date, mail: MailRow, lease: string): Promise<Error | undefined> {
+async function attempt({ db, transport, now, unrecorded }: Courier, mail: MailRow, lease: string): Promise<Error | undefined> {
   const renewing = setInterval(() => void renewLease(db, lease, later(now(), LEASE_MS)).catch(() => {}), RENEW_MS) // tried again at the next interval
   try {
     const error = await transport.send(mail).then(
@@ -50,21 +65,27 @@ async function attempt(db: Db, transport: Transport, now: () => Date, mail: Mail
       (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown))),
     )
     if (error) await recordFailure(db, lease, error.message, nextAttempt(now(), mail.attempts))
-    else await surely(() => recordSent(db, mail.mailId, now().toISOString()))
+    else
+      await surely(
+        () => recordSent(db, mail.mailId, now().toISOString()),
+        (error) => unrecorded(mail, error),
+      )
     return error
   } finally {
     clearInterval(renewing)
   }
 }
 
-/** A mail that was delivered is recorded whatever it takes, while its lease is kept: or it would be sent again. */
-async function surely(record: () => Promise<unknown>): Promise<void> {
+/** A mail that was delivered is recorded as soon as the database can be written again, while its lease is kept: or it would be sent twice. */
+async function surely(record: () => Promise<unknown>, unrecorded: (error: AppError) => void): Promise<void> {
   for (;;) {
     try {
       return void (await record())
-    } catch {
-      await sleep(RECORD_AGAIN_MS)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'DATABASE_UNREACHABLE') throw error
+      unrecorded(error)
     }
+    await sleep(RECORD_AGAIN_MS)
   }
 }
 

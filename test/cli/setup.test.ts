@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -49,7 +49,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     const machine = await makeMachine(engine)
     expect(await machine.run(`setup ${FLAGS} --mail-url folder:mail --dry-run`, { stdin: PASSWORD })).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('nothing was changed'),
+      stdout: expect.stringContaining('no owner was made'),
     })
     expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
     expect((await machine.run('setup --if-needed')).code).toBe(2)
@@ -127,6 +127,30 @@ describe('feedbackctl setup without a terminal', () => {
     const text = readFileSync(path.join(machine.folder, 'mail', mail ?? ''), 'utf8')
     expect(text).toContain('From: Board <board@example.org>')
     expect(text.replaceAll('=\n', '').replaceAll('=3D', '=')).toContain('https://example.org/x/email-verify/?token=')
+  })
+
+  it.each([['mail.from = "a@example.org"\n'], ['mail = { from = "a@example.org" }\n']])(
+    'refuses %j, which it cannot add to, before there is an owner',
+    async (text) => {
+      const machine = await makeMachine('sqlite')
+      writeFileSync(path.join(machine.folder, 'site.toml'), text)
+      const args = 'setup --config site.toml --email a@example.org --generate-password'
+      expect(await machine.run(`${args} --mail-url folder:mail`)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('by hand') })
+      expect(readFileSync(path.join(machine.folder, 'site.toml'), 'utf8')).toBe(text)
+      expect(await machine.run(args, { env: { FEEDBACKCTL_MAIL_URL: 'folder:mail' } })).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('shown only now'),
+      })
+    },
+  )
+
+  it('writes through a link', async () => {
+    const machine = await makeMachine('sqlite')
+    writeFileSync(path.join(machine.folder, 'real.toml'), '')
+    symlinkSync('real.toml', path.join(machine.folder, 'link.toml'))
+    expect((await machine.run('setup --config link.toml --email a@example.org --generate-password --mail-url folder:mail')).code).toBe(0)
+    expect(readFileSync(path.join(machine.folder, 'real.toml'), 'utf8')).toContain('[mail]')
+    expect(readdirSync(machine.folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
   it('goes on when the mail server does not answer: the mail waits, and serve delivers it', async () => {

@@ -75,6 +75,7 @@ describe('HTTP', () => {
     const site = await makeSite('sqlite')
     const page = await site.http('GET /docs/')
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')])
+    expect((await site.http('HEAD /docs')).status).toBe(200)
     expect((await site.http('GET /docs/json')).body.paths).toHaveProperty('/auth/setup')
   })
 
@@ -148,7 +149,9 @@ describe('HTTP', () => {
           .on('close', () => resolve(text))
           .on('error', () => resolve(text))
       })
-    expect(await send('nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/)
+    const answer = await send('nonsense\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*Access-Control-Allow-Origin: \*[^]*"code":"BAD_REQUEST"/)
+    expect(site.logs.join('')).toContain(/X-Request-Id: (\S+)/.exec(answer)?.[1])
     expect(await send(`GET /api HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 [^]*"code":"BAD_REQUEST"/)
   })
 

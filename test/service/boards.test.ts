@@ -427,6 +427,19 @@ describe.each(engines)('boards on %s', (engine) => {
     expect((await site.http('GET /boards')).body.total_count).toBe(0)
   })
 
+  it('refuses a taken url in a dry run too, and changes nothing', async () => {
+    const site = await makeSite(engine)
+    await site.call(boards.create, { name: 'One' })
+    await site.call(boards.create, { name: 'Two' })
+    const { token } = await site.member(['board:update', 'board:create'])
+    const headers = { 'feedbackctl-dry-run': '1' }
+    const taken = await site.http('PATCH /boards', { token, headers, body: { boardId: 'two', url: 'one', partial: true } })
+    expect([taken.status, taken.body.code]).toEqual([409, 'BOARD_URL_EXISTS'])
+    expect((await site.http('PATCH /boards', { token, headers, body: { boardId: 'two', url: 'three', partial: true } })).body.board.url).toBe('three')
+    expect((await site.http('POST /boards', { token, headers, body: { name: 'x', url: 'one' } })).status).toBe(409)
+    expect((await site.http('GET /boards/two')).status).toBe(200)
+  })
+
   it('finds a board by its id whatever urls others choose', async () => {
     const site = await makeSite(engine)
     const { board } = await site.call(boards.create, { name: 'Ideas' })
