@@ -170,23 +170,6 @@ describe('beside a process that keeps the SQLite file locked', () => {
     expect((await writing).status).toBe(201)
   })
 
-  it('a server that reads beside its own transactions keeps its locks on the file', async () => {
-    const { machine, other } = await locked()
-    const token = await machine.setup()
-    const server = machine.start('serve')
-    const [, url] = await server.says(LISTENING)
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'feedbackctl-dry-run': '1' }
-    for (let round = 0; round < 3; round++) {
-      const dry = Array.from({ length: 10 }, (_, number) =>
-        fetch(`${url}/api/v1/boards`, { method: 'POST', headers, body: `{"name":"Dry ${round} ${number}"}` }),
-      )
-      const reads = Array.from({ length: 10 }, () => fetch(`${url}/api/v1/boards`))
-      for (const answer of await Promise.all([...dry, ...reads])) expect(answer.ok).toBe(true)
-    }
-    // Needs the file to itself, so it is refused as long as the server holds its lock; without it the WAL would be deleted.
-    expect(() => other.pragma('journal_mode = delete')).toThrow(/locked/)
-  })
-
   it('a command gives up after five seconds with exit 6, and says why', async () => {
     const { machine, other } = await locked()
     other.exec('begin immediate')
