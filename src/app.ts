@@ -21,10 +21,7 @@ export interface App {
 }
 
 /** Opens the database. SQLite brings its schema up to date by itself; PostgreSQL waits for `feedbackctl migrate`, unless `migrating`. */
-export async function openApp(
-  config: Config,
-  { migrating = false, mail = mailSettings(config) }: { migrating?: boolean; mail?: MailSettings | null } = {},
-): Promise<App> {
+export async function openApp(config: Config, { migrating = false }: { migrating?: boolean } = {}): Promise<App> {
   const url = config.get('database.url') ?? ''
   const db = await connect(url)
   try {
@@ -33,7 +30,13 @@ export async function openApp(
     await db.destroy()
     throw error
   }
-  const base = { db, now: () => new Date(), secret: lazySecret(config), mail, siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, '') }
+  const base = {
+    db,
+    now: () => new Date(),
+    secret: lazySecret(config),
+    mail: mailSettings(config),
+    siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
+  }
   return { db, base, close: () => db.destroy() }
 }
 
@@ -78,18 +81,23 @@ export async function mailProblem(mail: MailSettings): Promise<string | undefine
   }
 }
 
-/** Delivers what is due, so that mail leaves even where no server runs. Stops at the first failure and returns it. */
-export async function deliverDue({ db, base: { now } }: App, mail: MailSettings): Promise<{ recipient: string; reason: string } | undefined> {
+/** Delivers what is due, so that mail leaves even where no server runs. Stops at the first failure and returns it; tells why it waits. */
+export async function deliverDue(
+  { db, base: { now } }: App,
+  mail: MailSettings,
+  tell: (waiting: string) => void,
+): Promise<{ recipient: string; reason: string } | undefined> {
+  const unrecorded = (_mail: unknown, error: Error) => tell(`A mail was delivered, and waits to be recorded: ${error.message}`)
   const transport = await openTransport(mail)
   try {
-    for await (const { mail: sent, error } of deliver(db, transport, now)) if (error) return { recipient: sent.recipient, reason: error.message }
+    for await (const { mail: sent, error } of deliver(db, transport, now, unrecorded)) if (error) return { recipient: sent.recipient, reason: error.message }
     return undefined
   } finally {
     transport.close()
   }
 }
 
-export function mailSettings(config: Config): MailSettings | null {
+function mailSettings(config: Config): MailSettings | null {
   const url = config.get('mail.url')
   return url === undefined ? null : { url, from: config.get('mail.from') ?? '' }
 }

@@ -99,7 +99,7 @@ async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mail
     `mail    ${redactedUrl(mail?.url ?? '')}${mailUrl === undefined ? ` (from ${config.origin('mail.url')})` : ` (written to ${config.file})`}`,
   ])
   if (!mail || !mailWorks || flags.dryRun) return
-  const waiting = await deliverDue(app, mail)
+  const waiting = await deliverDue(app, mail, (waiting) => say(cli.terminal, waiting))
   if (waiting) say(cli.terminal, `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`)
 }
 

@@ -33,8 +33,6 @@ interface Property {
 export interface Field {
   name: string
   type: 'string' | 'integer' | 'boolean' | 'array'
-  required: boolean
-  nullable: boolean
   description: string
   default?: unknown
   choices?: string[]
@@ -56,7 +54,7 @@ function shapeOf(schema: TObject): Shape {
     const properties = schema.properties as Record<string, Property>
     const validator = Compile(schema as TSchema)
     shape = {
-      fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property, schema.required ?? [])),
+      fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property)),
       properties,
       ignored: (schema as { ignored?: readonly string[] }).ignored ?? [],
       Check: (value) => validator.Check(value),
@@ -67,14 +65,12 @@ function shapeOf(schema: TObject): Shape {
   return shape
 }
 
-function fieldOf(name: string, property: Property, required: readonly string[]): Field {
-  const types = [property.type ?? 'string'].flat()
+function fieldOf(name: string, property: Property): Field {
+  const [type] = [property.type ?? 'string'].flat()
   const choices = property.enum ?? property.items?.enum
   return {
     name,
-    type: types[0] as Field['type'],
-    required: required.includes(name),
-    nullable: types.includes('null'),
+    type: type as Field['type'],
     description: property.description ?? '',
     ...(property.default !== undefined && { default: property.default }),
     ...(choices && { choices }),
@@ -140,7 +136,8 @@ export const invalidField = (issue: Issue): AppError => invalid([issue])
 function prepared({ properties }: Shape, given: Record<string, unknown>): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(properties)) {
-    const held = (Object.hasOwn(given, name) ? given[name] : undefined) ?? (given[name] === null ? null : property.default)
+    const own = Object.hasOwn(given, name) ? given[name] : undefined
+    const held = own === undefined ? property.default : own
     if (held === undefined) continue
     const text = typeof held === 'string' && property.trim ? held.trim() : held
     value[name] = typeof text === 'string' && property.anyCase ? text.toLowerCase() : text

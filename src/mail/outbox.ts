@@ -29,7 +29,7 @@ export interface Delivery {
   error?: Error
 }
 
-/** Told each time that a delivered mail could not be recorded for now; what it throws ends the delivery. */
+/** Told each time that a delivered mail could not be recorded for now; it is tried until it can. */
 type Unrecorded = (mail: MailRow, error: AppError) => void
 
 interface Courier {
@@ -39,15 +39,12 @@ interface Courier {
   unrecorded: Unrecorded
 }
 
-const rethrow: Unrecorded = (_mail, error) => {
-  throw error
-}
-
 /**
  * Sends what is due, one mail after the other, and reports each attempt.
- * A mail is sent twice only if the process dies between delivery and the record of it.
+ * A mail is sent twice only if the process dies between delivery and the record of it, or if the database cannot be
+ * written for longer than a lease in just that moment and another server is the first to write again.
  */
-export async function* deliver(db: Db, transport: Transport, now: () => Date, unrecorded: Unrecorded = rethrow): AsyncGenerator<Delivery> {
+export async function* deliver(db: Db, transport: Transport, now: () => Date, unrecorded: Unrecorded = () => {}): AsyncGenerator<Delivery> {
   while (await mailIsDue(db, now().toISOString())) {
     const lease = newId()
     const mail = await leaseMail(db, { now: now().toISOString(), until: later(now(), LEASE_MS), lease })

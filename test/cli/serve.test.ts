@@ -209,6 +209,21 @@ it('feedbackctl serve answers and ends with 0 although a client never finishes i
   expect((await server.stop()).code).toBe(0)
 })
 
+it('feedbackctl serve ends with 0 although a mail server never answers', async () => {
+  const machine = await makeMachine('sqlite')
+  const host = await smtpHost()
+  let arrived = false
+  host.onMail = async () => {
+    arrived = true
+    await new Promise(() => {})
+  }
+  const server = machine.start('serve --shutdown-timeout 1', { env: { FEEDBACKCTL_MAIL_URL: host.url } })
+  const [, url] = await server.says(LISTENING)
+  await post(url ?? '', OWNER)
+  await expect.poll(() => arrived, { timeout: 5000 }).toBe(true)
+  expect((await server.stop()).code).toBe(0)
+})
+
 describe('feedbackctl migrate', () => {
   it('is needed once on PostgreSQL, unless serve --migrate does it', async () => {
     const machine = await makeMachine('postgres')

@@ -192,7 +192,7 @@ describe('feedbackctl setup on a terminal', () => {
     screen.type('another password\r')
     await screen.sees(/The two passwords differ/)
     screen.type(`${PASSWORD}\r`)
-    await screen.sees(/differ[^]*The same again/)
+    await screen.sees(/The same again/)
     screen.type(`${PASSWORD}\r`)
     await screen.sees(/How is mail sent\?/)
     screen.type('\u001b[B\u001b[B\r')
@@ -211,9 +211,8 @@ describe('feedbackctl setup on a terminal', () => {
     const machine = await makeMachine('sqlite')
     const host = await smtpHost({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
     const screen = machine.terminal(`setup --email ada@example.org --name Ada --site-title X --password '${PASSWORD}'`)
-    const answer = async (port: number, round: number) => {
-      const times = `[^]*`.repeat(round)
-      await screen.sees(new RegExp(`How is mail sent\\?${times}`))
+    const answer = async (port: number) => {
+      await screen.sees(/How is mail sent\?/)
       screen.type('\r')
       await screen.sees(/Host of the SMTP/)
       screen.type('127.0.0.1\r')
@@ -224,14 +223,15 @@ describe('feedbackctl setup on a terminal', () => {
       await screen.sees(/Password of the mail/)
       screen.type('p@ss:w/rd\r')
     }
-    await answer(1, 1)
-    await screen.sees(/That does not work: .*ECONNREFUSED/)
-    screen.type('y\r')
+    await answer(1)
+    await screen.sees(/That does not work: .*ECONNREFUSED[^]*Use it all the same/)
+    screen.type('n\r')
+    await answer(host.port)
     const { code, text } = await screen.ended
     expect(code).toBe(0)
     expect(text).not.toContain('p@ss')
-    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain('smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:1')
-    expect(host.port).toBeGreaterThan(0)
+    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain(`smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:${host.port}`)
+    expect(host.received).toMatchObject([{ to: ['ada@example.org'], user: 'board' }])
   })
 
   it('ends with 130 and changes nothing on Ctrl-C', async () => {

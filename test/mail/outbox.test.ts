@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { deliver, LEASE_MS, queueMail, type Delivery } from '../../src/mail/outbox.js'
@@ -145,6 +145,26 @@ describe('transports', () => {
     await expect(wrong.verify()).rejects.toThrow(/wrong account/)
     const nowhere = await openTransport({ url: 'smtp://127.0.0.1:1', from: 'a@example.org' })
     await expect(nowhere.verify()).rejects.toThrow(/ECONNREFUSED/)
+  })
+
+  it('SMTP over TLS from the start', async () => {
+    const host = await smtpHost({ secure: true })
+    const transport = await openTransport({ url: host.url.replace('smtp:', 'smtps:'), from: 'a@example.org' })
+    await transport.send({ mailId: 'm1', ...LETTER })
+    expect(host.received).toMatchObject([{ secure: true, user: 'board', to: ['bob@example.org'] }])
+    transport.close()
+  })
+
+  it('sendmail: the program gets the recipient and the mail; its failure is a failed attempt', async () => {
+    const folder = temporaryFolder()
+    const program = path.join(folder, 'sendmail')
+    writeFileSync(program, `#!/bin/sh\necho "$@" > ${folder}/arguments\ncat > ${folder}/mail\n`, { mode: 0o755 })
+    const transport = await openTransport({ url: `sendmail:${program}`, from: 'a@example.org' })
+    await transport.send({ mailId: 'm1', ...LETTER })
+    expect(readFileSync(path.join(folder, 'arguments'), 'utf8')).toContain('bob@example.org')
+    expect(readFileSync(path.join(folder, 'mail'), 'utf8')).toContain('Message-ID: <m1@example.org>')
+    writeFileSync(program, '#!/bin/sh\nexit 75\n')
+    await expect(transport.send({ mailId: 'm2', ...LETTER })).rejects.toThrow(/75/)
   })
 
   it('a folder: one complete file a mail, for its owner only; a second attempt replaces it', async () => {

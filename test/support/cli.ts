@@ -35,6 +35,7 @@ interface Running {
 
 interface Screen {
   text(): string
+  /** Waits for it in what came after the last typing. */
   sees(pattern: RegExp): Promise<void>
   type(text: string): void
   ended: Promise<{ code: number; text: string }>
@@ -116,6 +117,7 @@ async function until<T>(look: () => T | null, child?: ChildProcess): Promise<T |
 function screen(args: string, { cwd, env, columns }: { cwd: string; env: Record<string, string>; columns: number }): Screen {
   const terminal = pty.spawn(process.execPath, [PROGRAM, ...words(args)], { cwd, env, cols: columns, rows: 40 })
   let text = ''
+  let typed = 0 // where the answer to what was typed last begins
   terminal.onData((data) => (text += data))
   const ended = new Promise<{ code: number; text: string }>((resolve) => terminal.onExit(({ exitCode }) => resolve({ code: exitCode, text })))
   cleanup(async () => {
@@ -128,9 +130,12 @@ function screen(args: string, { cwd, env, columns }: { cwd: string; env: Record<
   return {
     text: () => text,
     ended,
-    type: (typed) => terminal.write(typed),
+    type(input) {
+      typed = text.length
+      terminal.write(input)
+    },
     async sees(pattern) {
-      if ((await until(() => pattern.exec(text))) === null) throw new Error(`The screen never showed ${pattern}: ${text}`)
+      if ((await until(() => pattern.exec(text.slice(typed)))) === null) throw new Error(`The screen never showed ${pattern}: ${text}`)
     },
   }
 }
