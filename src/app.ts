@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import path from 'node:path'
 import type { Config } from './config.js'
 import { parseListen } from './core/addresses.js'
@@ -11,12 +12,13 @@ import { openTransport, type MailSettings } from './mail/transport.js'
 import { operator } from './service/access.js'
 import type { Context } from './service/context.js'
 import { execute, type Call } from './service/operation.js'
+import { operatorAs } from './service/sessions.js'
 
 /** The database of a configuration with what operations need beside it. The only place where the layers meet. */
 export interface App {
   db: Db
   /** What every surface shares; who asks is added by each. */
-  base: Omit<Context, 'actor' | 'dryRun'>
+  base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
   close(): Promise<void>
 }
 
@@ -52,11 +54,25 @@ async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
   await migrate(db)
 }
 
+interface Local {
+  dryRun?: boolean
+  /** In whose name: id, e-mail address or user name. */
+  as?: string | undefined
+}
+
 /** Calls operations in this process, as the operator: whoever can open the database has the owner's rights. */
 export const localCall =
-  ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Call =>
-  (op, input) =>
-    execute(op, { ...base, actor: operator, dryRun }, input)
+  ({ base }: Pick<App, 'base'>, { dryRun = false, as }: Local = {}): Call =>
+  async (op, input) =>
+    execute(op, { ...base, actor: as === undefined ? operator : await operatorAs(base, as), origin: `cli:${loginName()}`, dryRun }, input)
+
+function loginName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown') // a container's user may have no name
+  }
+}
 
 /** Brings the schema up to date, and returns the names of the changes that were made. */
 export async function migrateDatabase(config: Config): Promise<string[]> {

@@ -100,11 +100,14 @@ function footer({ terminal }: Cli, shown: number, { page_info: page, total_count
   if (shown === 0)
     return say(terminal, `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`)
   if (!terminal.stderr.isTTY) return
-  say(terminal, `Page ${page.current_page} of ${pages} · ${shown} of ${total}${page.has_next_page ? ` · next: ${nextCommand(terminal.args, page)}` : ''}`)
+  say(
+    terminal,
+    `${page.current_page === null ? '' : `Page ${page.current_page} of ${pages} · `}${shown} of ${total}${page.has_next_page ? ` · next: ${nextCommand(terminal.args, page)}` : ''}`,
+  )
 }
 
 function nextCommand(args: readonly string[], page: PageInfo): string {
   const byCursor = args.some((arg) => arg === '--after' || arg.startsWith('--after='))
   const rest = withoutOption(withoutOption(args, '--after'), '--page')
-  return typed(withOptions(rest, ...(byCursor ? ['--after', page.end_cursor ?? ''] : ['--page', String(page.current_page + 1)])))
+  return typed(withOptions(rest, ...(byCursor ? ['--after', page.end_cursor ?? ''] : ['--page', String((page.current_page ?? 1) + 1)])))
 }

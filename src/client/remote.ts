@@ -53,6 +53,6 @@ const reasonOf = (error: unknown): string => {
 }
 
 function failure(url: URL, status: number, body: ErrorBody | undefined): AppError {
-  if (isErrorCode(body?.code)) return new AppError(body.code, body.message, { errors: body.errors, why: body.why })
+  if (isErrorCode(body?.code)) return new AppError(`${body.code} ${status}`, body.message, { errors: body.errors, why: body.why })
   return new AppError('SERVER_UNREACHABLE', `${url.origin} answered ${status} to ${url.pathname}, and not as feedbackctl does. Check --server.`)
 }

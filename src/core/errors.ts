@@ -1,13 +1,23 @@
 /**
  * THE table of codes: one line a code, read in both directions (thrown here, mapped to HTTP and to an exit code,
  * and read back by the remote client). `exit` stands only where it differs from what the status implies; `serve` is the
- * exit code of `feedbackctl serve`, which a service manager reads.
+ * exit code of `feedbackctl serve`, which a service manager reads. `body` is what the contract has in the answer besides.
  */
 export const CODES = {
   VALIDATION_ERROR: { status: 400 },
   EMAIL_INVALID: { status: 400 },
   PASSWORD_MISSING: { status: 400 },
+  BOARD_NAME_MISSING: { status: 400 },
   BOARD_URL_MISSING: { status: 400 },
+  SIGNUP_NOT_ALLOWED: { status: 400, exit: 5 },
+  MISSING_TOKEN: { status: 400 },
+  INVALID_EMAIL_DOMAIN: { status: 400 },
+  NAME_LENGTH: { status: 400, body: (message: string) => ({ name: message }) },
+  INVALID_ROLE_ID: { status: 400 },
+  INVALID_USER_ID: { status: 400 },
+  INVALID_LOGO_URL: { status: 400 },
+  LOGO_URL_TOO_LONG: { status: 400 },
+  INVALID_ACCENT_COLOR: { status: 400 },
   DECODE_URI_ERROR: { status: 400 },
   INVALID_JSON: { status: 400 },
   BAD_REQUEST: { status: 400 },
@@ -20,14 +30,29 @@ export const CODES = {
   ACCESS_DENIED: { status: 403 },
   INCORRECT_PASSWORD: { status: 403 },
   NOT_ENOUGH_PERMISSION: { status: 403 },
+  EMAIL_DOMAIN_BLACKLISTED: { status: 403 },
+  UNAUTHORIZED_NOT_AUTHOR: { status: 403 },
+  LABS_DISABLED: { status: 403, exit: 5 },
+  CANNOT_UPDATE_SYSTEM_ROLE: { status: 403, exit: 5 },
+  CANNOT_CHANGE_OWNER: { status: 403, exit: 5 },
   SETUP_COMPLETED: { status: 403, exit: 5 },
   NOT_FOUND: { status: 404 },
   USER_NOT_FOUND: { status: 404 },
   BOARD_NOT_FOUND: { status: 404 },
   BOARD_ID_OR_URL_MISSING: { status: 404, exit: 2 },
+  POST_NOT_FOUND: { status: 404 },
+  VOTE_NOT_FOUND: { status: 404 },
+  COMMENT_NOT_FOUND: { status: 404 },
+  ROADMAP_NOT_FOUND: { status: 404 },
+  ROADMAP_ID_OR_URL_MISSING: { status: 404, exit: 2 },
+  ROLE_NOT_FOUND: { status: 404 },
   USER_EXISTS: { status: 409 },
   USERNAME_EXISTS: { status: 409 },
   BOARD_URL_EXISTS: { status: 409 },
+  ROADMAP_URL_EXISTS: { status: 409 },
+  EMAIL_VERIFIED: { status: 409 },
+  VOTE_EXISTS: { status: 409 },
+  ROLE_USER_CONFLICT: { status: 409, body: () => ({ success: 0 }) },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   SERVER_ERROR: { status: 500 },
@@ -54,9 +79,13 @@ interface Entry {
   status: number
   exit?: number
   serve?: number
+  body?(this: void, message: string): object
 }
 
 export type ErrorCode = keyof typeof CODES
+
+/** A code, with the status that the contract gives it in some places only: `INVALID_TOKEN 404`. */
+export type Failure = ErrorCode | `${ErrorCode} ${number}`
 
 /** One field that is not valid: the `errors` entries of a VALIDATION_ERROR. `value` is left out where it is a secret. */
 export interface Issue {
@@ -72,24 +101,23 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: Issue[] | undefined
   readonly why: string | undefined
+  readonly status: number
 
-  constructor(code: ErrorCode, message: string, details: { errors?: Issue[] | undefined; why?: string | undefined; cause?: unknown } = {}) {
+  constructor(failure: Failure, message: string, details: { errors?: Issue[] | undefined; why?: string | undefined; cause?: unknown } = {}) {
     super(message, { cause: details.cause })
+    const { code, status } = statusOf(failure)
     this.name = 'AppError'
     this.code = code
+    this.status = status
     this.errors = details.errors
     this.why = details.why
-  }
-
-  get status(): number {
-    return CODES[this.code].status
   }
 
   /** The exit status of a command that ends with this error: the table in `help exit-codes`. */
   get exit(): number {
     const entry: Entry = CODES[this.code]
     if (entry.exit !== undefined) return entry.exit
-    const { status } = entry
+    const { status } = this
     if (status === 404) return 3
     if (status === 401 || status === 403) return 4
     if (status === 409) return 5
@@ -103,8 +131,20 @@ export class AppError extends Error {
 
   /** What travels over HTTP. */
   get body(): ErrorBody {
-    return { code: this.code, message: this.message, ...(this.why !== undefined && { why: this.why }), ...(this.errors && { errors: this.errors }) }
+    const { body }: Entry = CODES[this.code]
+    return {
+      code: this.code,
+      message: this.message,
+      ...body?.(this.message),
+      ...(this.why !== undefined && { why: this.why }),
+      ...(this.errors && { errors: this.errors }),
+    }
   }
+}
+
+export function statusOf(failure: Failure): { code: ErrorCode; status: number } {
+  const [code, status] = failure.split(' ') as [ErrorCode, string | undefined]
+  return { code, status: status === undefined ? CODES[code].status : Number(status) }
 }
 
 export interface ErrorBody {

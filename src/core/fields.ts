@@ -38,10 +38,13 @@ export interface Field {
   choices?: string[]
 }
 
+/** Fields that clients of the contract send and that do nothing: some, or whatever there may be. */
+export type Ignored = readonly string[] | 'all'
+
 interface Shape {
   fields: Field[]
   properties: Record<string, Property>
-  ignored: readonly string[]
+  ignored: Ignored
   Check(value: unknown): boolean
   Errors(value: unknown): { keyword: string; instancePath: string; params: object }[]
 }
@@ -56,7 +59,7 @@ function shapeOf(schema: TObject): Shape {
     shape = {
       fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property)),
       properties,
-      ignored: (schema as { ignored?: readonly string[] }).ignored ?? [],
+      ignored: (schema as { ignored?: Ignored }).ignored ?? [],
       Check: (value) => validator.Check(value),
       Errors: (value) => validator.Errors(value),
     }
@@ -98,7 +101,8 @@ export function coerce(schema: TObject, text: Record<string, unknown>): Record<s
 export function parse(schema: TObject, input: unknown): Record<string, unknown> {
   const given = fieldsGiven(input)
   const shape = shapeOf(schema)
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape.properties, name) && !shape.ignored.includes(name))
+  const isIgnored = (name: string) => shape.ignored === 'all' || shape.ignored.includes(name)
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape.properties, name) && !isIgnored(name))
   const value = prepared(shape, given)
   const issues = [...unknown.slice(0, MOST).map((name) => unknownField(shape, name)), ...(shape.Check(value) ? [] : issuesOf(shape, value))]
   if (issues.length > 0) throw invalid(issues.filter((issue, index) => issues.findIndex((other) => other.field === issue.field) === index))
@@ -110,9 +114,8 @@ const MOST = 5
 
 /** Refuses what neither engine can store, before anything looks it up: PostgreSQL has no NUL, and half a character is no UTF-8. */
 export function assertReadable(input: unknown): void {
-  const bad = (item: unknown) => typeof item === 'string' && (item.includes('\0') || !item.isWellFormed())
   const issues = Object.entries(fieldsGiven(input))
-    .filter(([, value]) => (Array.isArray(value) ? value.some(bad) : bad(value)))
+    .filter(([, value]) => isUnreadable(value))
     .map(([field]) => ({
       code: 'TEXT_UNREADABLE',
       message: `${field} contains a NUL character or half of a character. Send valid UTF-8 text.`,
@@ -120,6 +123,17 @@ export function assertReadable(input: unknown): void {
       rule: 'valid UTF-8 text without NUL',
     }))
   if (issues.length > 0) throw invalid(issues)
+}
+
+/** Looks at whatever is nested in it, however deep. */
+function isUnreadable(value: unknown): boolean {
+  const open = [value]
+  while (open.length > 0) {
+    const item = open.pop()
+    if (typeof item === 'string' && (item.includes('\0') || !item.isWellFormed())) return true
+    if (typeof item === 'object' && item !== null) open.push(...Object.values(item))
+  }
+  return false
 }
 
 function fieldsGiven(input: unknown): Record<string, unknown> {

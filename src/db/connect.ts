@@ -1,5 +1,6 @@
 import { Kysely, type Dialect } from 'kysely'
 import { AppError } from '../core/errors.js'
+import { isDeadlock } from './dialect.js'
 import type { Tables } from './tables.js'
 
 export type Db = Kysely<Tables>
@@ -17,8 +18,22 @@ async function dialectFor(url: string): Promise<Dialect> {
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:\/\//.test(url)
 
-/** Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it. */
-export const transaction = <T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> => (db.isTransaction ? work(db) : db.transaction().execute(work))
+const ATTEMPTS = 5
+
+/**
+ * Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it.
+ * After a deadlock it runs again, from the start.
+ */
+export async function transaction<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  if (db.isTransaction) return work(db)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isDeadlock(error)) throw error
+    }
+  }
+}
 
 /** Runs `work` and takes back whatever it wrote, on success too. */
 export async function rolledBack<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { PostgresAdapter, sql, type Kysely, type RawBuilder } from 'kysely'
+import { PostgresAdapter, sql, type CreateTableBuilder, type Kysely, type RawBuilder } from 'kysely'
 
 /** Everything in which the two engines differ, each as a small named function. */
 // oxlint-disable-next-line typescript/no-explicit-any -- migrations and queries alike: the tables do not matter here
@@ -8,6 +8,20 @@ const onPostgres = (db: AnyDb): boolean => db.getExecutor().adapter instanceof P
 
 /** Text that sorts and compares by code point on both engines, whatever the locale of the PostgreSQL server. */
 export const text = (db: AnyDb): RawBuilder<unknown> => (onPostgres(db) ? sql`text collate "C"` : sql`text`)
+
+/** A key `id` that counts up. */
+export const countingKey = <T extends string>(table: CreateTableBuilder<T>, db: AnyDb): CreateTableBuilder<T, 'id'> =>
+  onPostgres(db)
+    ? table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
+    : table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+
+/**
+ * Before a row with a counting key is inserted: keys are then in the order of their commits, so that whoever reads after
+ * a key misses nothing. PostgreSQL needs a lock for it, held until the end: take it as the last thing of a transaction.
+ */
+export async function inCommitOrder(db: AnyDb): Promise<void> {
+  if (onPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.events'))`.execute(db)
+}
 
 interface Trigger {
   name: string
@@ -27,6 +41,18 @@ export async function createTrigger(db: AnyDb, { name, on, after, when, run }: T
     await sql.raw(`create trigger "${name}" ${event} begin ${run}; end`).execute(db)
   }
 }
+
+export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' | 'on'>): Promise<void> {
+  if (onPostgres(db)) {
+    await sql.raw(`drop trigger "${name}" on ${on}`).execute(db)
+    await sql.raw(`drop function "${name}"()`).execute(db)
+  } else {
+    await sql.raw(`drop trigger "${name}"`).execute(db)
+  }
+}
+
+/** Two transactions that waited for each other: PostgreSQL has taken one of them back, and it may be tried again. SQLite has one writer. */
+export const isDeadlock = (error: unknown): boolean => ['40P01', '40001'].includes(String((error as { code?: unknown }).code))
 
 const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(String((error as { code?: unknown }).code))
 

@@ -20,10 +20,39 @@ export interface Tables {
     slug: string
     slugId: string
     contentMarkdown: string | null
-    userId: string
+    /** Null once the author's account is deleted. */
+    userId: string | null
     boardId: string | null
+    roadmap_id: string | null
+    votesCount: Generated<number>
+    /** Kept as its board's by triggers. */
+    display: Generated<number>
     createdAt: string
     updatedAt: string
+  }
+  votes: { voteId: string; userId: string; postId: string; createdAt: string }
+  comments: {
+    id: string
+    post_id: string
+    parent_id: string | null
+    author_id: string | null
+    body: string
+    is_internal: number
+    is_edited: Generated<number>
+    is_spam: Generated<number>
+    created_at: string
+    updated_at: string
+  }
+  roadmaps: {
+    id: string
+    name: string
+    nameFolded: string
+    url: string
+    index: number
+    color: string
+    display: number
+    created_at: string
+    updated_at: string
   }
   users: {
     userId: string
@@ -36,6 +65,10 @@ export interface Tables {
     isOwner: number
     isBlocked: number
     notes: string | null
+    post_count: Generated<number>
+    vote_count: Generated<number>
+    /** Session tokens carry this number; those of an earlier one have ended. */
+    sessions: Generated<number>
     createdAt: string
     updatedAt: string
   }
@@ -56,6 +89,8 @@ export interface Tables {
     developer_mode: number
     labs: string
     secretFingerprint: string | null
+    /** A JSON list of domains that no account may have its address at. */
+    blockedDomains: Generated<string>
   }
   outbox: {
     mailId: string
@@ -74,9 +109,29 @@ export interface Tables {
     sentAt: string | null
   }
   counters: { name: string; value: number }
+  /** '' is a post without a board or a roadmap, '*' all posts. */
+  post_counts: { board: string; roadmap: string; display: number; value: number }
+  events: {
+    id: Generated<number>
+    /** `post.created`, `user.blocked`: the noun is that of the row. */
+    action: string
+    subject_id: string
+    /** What the row was called then; null for people, whose name is theirs to erase. */
+    subject: string | null
+    actor_id: string | null
+    /** `http`, or `cli:` and the login name at the machine. */
+    origin: string
+    created_at: string
+  }
 }
 
 export type BoardRow = Selectable<Tables['boards']>
+export type PostRow = Selectable<Tables['posts']>
+export type VoteRow = Selectable<Tables['votes']>
+export type CommentRow = Selectable<Tables['comments']>
+export type RoadmapRow = Selectable<Tables['roadmaps']>
+export type RoleRow = Selectable<Tables['roles']>
+export type EventRow = Selectable<Tables['events']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>
 export type MailRow = Selectable<Tables['outbox']>

@@ -1,22 +1,36 @@
 import type { Insertable } from 'kysely'
+import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
 import type { Tables, UserRow } from './tables.js'
+
+/** By id, e-mail address or user name: no two of these look alike. */
+export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
+  db
+    .selectFrom('users')
+    .selectAll()
+    .where(isId(who) ? 'userId' : who.includes('@') ? 'email' : 'username', '=', who.includes('@') ? who.toLowerCase() : who)
+    .executeTakeFirst()
 
 export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 
 /** A person with everything their roles allow, or undefined: asked on every request, so that a change acts at once. */
-export async function findActor(db: Db, userId: string): Promise<{ userId: string; isOwner: number; isBlocked: number; permissions: string[] } | undefined> {
+export async function findActor(
+  db: Db,
+  userId: string,
+): Promise<(Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'sessions'> & { permissions: string[] }) | undefined> {
   const rows = await db
     .selectFrom('users')
     .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
     .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
-    .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'role_permissions.permission'])
+    .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
     .distinct()
     .where('users.userId', '=', userId)
     .execute()
   const [user] = rows
-  return user && { userId: user.userId, isOwner: user.isOwner, isBlocked: user.isBlocked, permissions: rows.flatMap((row) => row.permission ?? []) }
+  if (!user) return undefined
+  const { permission: _, ...person } = user
+  return { ...person, permissions: rows.flatMap((row) => row.permission ?? []) }
 }
 
 export const findOwner = (db: Db): Promise<{ userId: string } | undefined> =>

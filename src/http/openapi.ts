@@ -1,8 +1,8 @@
 import type { TObject, TSchema } from 'typebox'
-import { CODES, type ErrorCode } from '../core/errors.js'
+import { statusOf, type ErrorCode, type Failure } from '../core/errors.js'
 import type { AnyOperation } from '../service/operation.js'
 
-const SIGN_IN: ErrorCode[] = ['INVALID_AUTH_HEADER', 'INVALID_AUTH_HEADER_FORMAT', 'INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED']
+const SIGN_IN: Failure[] = ['INVALID_AUTH_HEADER', 'INVALID_AUTH_HEADER_FORMAT', 'INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED']
 
 /** The OpenAPI 3.1 document of the operations: every one with its inputs, its answer and each code it can fail with. */
 export function openapi(operations: readonly AnyOperation[], root: string): object {
@@ -26,16 +26,18 @@ export function openapi(operations: readonly AnyOperation[], root: string): obje
 }
 
 /** Every code an operation can fail with: its own, and those of the gate and the server around it. */
-export function codesOf(op: AnyOperation): ErrorCode[] {
+export const codesOf = (op: AnyOperation): ErrorCode[] => failuresOf(op).map((failure) => statusOf(failure).code)
+
+function failuresOf(op: AnyOperation): Failure[] {
   const { access } = op
-  const gate: ErrorCode[] = [
+  const gate: Failure[] = [
     'VALIDATION_ERROR',
     ...(op.mails ? (['MAIL_CONFIG_MISSING'] as const) : []),
     ...(access === 'public' ? [] : SIGN_IN),
     ...(access === 'public' || access === 'signed-in' ? [] : (['NOT_ENOUGH_PERMISSION'] as const)),
   ]
-  const body: ErrorCode[] = op.http.startsWith('GET') ? [] : ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-  return [...new Set([...gate, ...op.errors, ...body, 'DECODE_URI_ERROR', 'SERVER_ERROR', 'DATABASE_UNREACHABLE'] as ErrorCode[])]
+  const body: Failure[] = op.http.startsWith('GET') ? [] : ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+  return [...new Set([...gate, ...op.errors, ...body, 'DECODE_URI_ERROR', 'SERVER_ERROR', 'DATABASE_UNREACHABLE'] as Failure[])]
 }
 
 function describe(op: AnyOperation): object {
@@ -56,7 +58,7 @@ function describe(op: AnyOperation): object {
     ...(!inQuery && {
       requestBody: { required: (op.input.required ?? []).some((name) => !inPath.includes(name)), content: json(plain(bodyOf(op.input, inPath))) },
     }),
-    responses: { [status]: success, ...failures(codesOf(op)) },
+    responses: { [status]: success, ...failures(failuresOf(op)) },
   }
 }
 
@@ -71,11 +73,12 @@ const bodyOf = (input: TObject, inPath: (string | undefined)[]): object => ({
   ...(input.required && { required: input.required.filter((name) => !inPath.includes(name)) }),
 })
 
-function failures(codes: ErrorCode[]): object {
-  const statuses = [...new Set(codes.map((code) => CODES[code].status))].toSorted((a, b) => a - b)
+function failures(all: Failure[]): object {
+  const known = all.map(statusOf)
+  const statuses = [...new Set(known.map(({ status }) => status))].toSorted((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
-      const group = codes.filter((code) => CODES[code].status === status)
+      const group = known.filter((each) => each.status === status).map(({ code }) => code)
       const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', properties: { code: { enum: group } } }] }
       return [status, { description: group.join(', '), content: json(schema) }]
     }),

@@ -11,7 +11,7 @@ import { conventions, parsers } from './conventions.js'
 import { plainRoutes } from './plain.js'
 
 /** What the server needs beside the operations. */
-export interface Site extends Omit<Context, 'actor' | 'dryRun'> {
+export interface Site extends Omit<Context, 'actor' | 'origin' | 'dryRun'> {
   /** Rejects when the database does not answer. */
   ping(this: void): Promise<void>
 }
@@ -70,10 +70,11 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site): void {
       const ctx = {
         ...site,
         actor: await actorOf(request.headers.authorization, site),
+        origin: 'http',
         dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined,
       }
       const output = await execute(op, ctx, inputOf(op, request))
-      reply.code(Number(status))
+      reply.code(output === undefined ? 204 : Number(status))
       return output
     },
   })

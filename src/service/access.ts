@@ -1,8 +1,8 @@
 import { AppError } from '../core/errors.js'
 import type { Permission } from '../core/permissions.js'
 
-/** Who may: everybody; whoever is signed in; or whoever has the permission, or one of those listed. The owner has all. */
-export type Access = 'public' | 'signed-in' | Permission | readonly Permission[]
+/** Who may: everybody; whoever is signed in; the owner alone; or whoever has the permission, or one of those listed. The owner has all. */
+export type Access = 'public' | 'signed-in' | 'owner' | Permission | readonly Permission[]
 
 /** Who asks. A visitor carries the error that says why the request is not signed in, for operations that need it. */
 export interface Actor {
@@ -24,9 +24,14 @@ export function assertSignedIn(access: Access, actor: Actor): void {
 }
 
 export function assertAllowed(access: Access, actor: Actor): void {
-  if (access === 'public' || access === 'signed-in') return
+  if (access === 'public' || access === 'signed-in' || access === 'owner') return
   const anyOf: readonly Permission[] = typeof access === 'string' ? [access] : access
   if (!anyOf.some((permission) => can(actor, permission))) throw notAllowed(anyOf)
+}
+
+/** In the contract what is the owner's alone is refused after the input was checked, unlike what needs a permission. */
+export function assertOwner(access: Access, actor: Actor): void {
+  if (access === 'owner' && !actor.isOwner) throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
 }
 
 export const notAllowed = (anyOf: readonly Permission[]): AppError =>

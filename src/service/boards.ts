@@ -1,18 +1,19 @@
 import { randomInt } from 'node:crypto'
 import * as Type from 'typebox'
 import { AppError, type Issue } from '../core/errors.js'
-import { invalid, invalidField } from '../core/fields.js'
+import { invalid } from '../core/fields.js'
 import { newId } from '../core/ids.js'
-import { paging } from '../core/pages.js'
 import { SLUG_MAX, slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
 import { boardsAfter, boardTotal, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
-import { insertWithFreeUrl, isReserved, slugFrom, urlTaken } from './boardurls.js'
+import { change } from './change.js'
 import type { Context } from './context.js'
 import { operation } from './operation.js'
-import { fields, inPath, oneOf, PageInfo, someOf } from './schemas.js'
+import { alias, pageFields, pageKeys, pageOf } from './paging.js'
+import { fields, inPath, oneOf, someOf } from './schemas.js'
+import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, type Urls } from './urls.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -54,8 +55,6 @@ const display = Type.Boolean({ description: 'Shown to everybody' })
 const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
 const boardId = Type.String({ description: 'Id or url of the board' })
 
-const DEFAULT_LIMIT = 10
-
 export const list = operation({
   id: 'boards.list',
   summary: 'List boards by age, newest first',
@@ -64,37 +63,26 @@ export const list = operation({
   errors: [],
   input: fields({
     created: oneOf(['asc', 'desc'], { default: 'desc', anyCase: true, description: 'Direction of creation time, in any letter case' }),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Boards on a page (default: ${DEFAULT_LIMIT})` })),
-    page: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Page number (default: 1)' })),
-    first: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Boards on a page, as in cursor paging; limit wins' })),
-    after: Type.Optional(Type.String({ description: 'Cursor: the boardId that the page comes after' })),
+    ...pageFields('Boards', 'boardId'),
     visibility: someOf(['public', 'private'], { default: ['public'], description: 'Which boards; private ones need board:read' }),
   }),
   output: Type.Object({
     boards: Type.Array(Board),
-    page_info: PageInfo,
-    total_count: Type.Integer(),
-    total_pages: Type.Integer(),
-    results: Type.Optional(Type.Array(Board, { description: 'The same list; only when page is not given' })),
+    results: alias(Board),
+    ...pageKeys,
   }),
-  async run({ db, actor }, { created, limit, page, first, after, visibility }) {
-    if (page !== undefined && after !== undefined)
-      throw invalidField({
-        code: 'INVALID_CURSOR',
-        message: 'Give either page or after, not both.',
-        field: 'after',
-        rule: 'absent when page is given',
-        value: after,
-      })
+  async run({ db, actor }, { created, visibility, ...asked }) {
     const filter: BoardFilter = { created, visibility: can(actor, 'board:read') ? visibility : ['public'] }
-    const size = limit ?? first ?? DEFAULT_LIMIT
-    const total = await boardTotal(db, filter)
-    const cursor = after === undefined ? undefined : await boardAtCursor(db, filter, after)
-    const before = cursor ? total - (await boardsAfter(db, filter, cursor)) : ((page ?? 1) - 1) * size
-    const rows = before >= total ? [] : await listBoards(db, filter, { limit: size, ...(cursor ? { after: cursor } : { offset: before }) })
+    const { rows, keys } = await pageOf<BoardRow>(asked, {
+      total: await boardTotal(db, filter),
+      id: (board) => board.boardId,
+      cursor: 'boardId of a board',
+      find: (after) => boardAtCursor(db, filter, after),
+      behind: (cursor) => boardsAfter(db, filter, cursor),
+      read: (page) => listBoards(db, filter, page),
+    })
     const boards = rows.map(toBoard)
-    const ids = boards.map((board) => board.boardId)
-    return { boards, ...paging(ids, total, before, size, page), ...(page === undefined && { results: boards }) }
+    return { boards, ...keys, ...(asked.page === undefined && { results: boards }) }
   },
 })
 
@@ -142,8 +130,7 @@ export const create = operation({
   }),
   output: Type.Object({ board: Board }),
   async run(ctx, input) {
-    const { db, now } = ctx
-    const createdAt = now().toISOString()
+    const createdAt = ctx.now().toISOString()
     const { name: title = '' } = input // has a default
     const row = {
       boardId: newId(),
@@ -155,13 +142,14 @@ export const create = operation({
       createdAt,
       updatedAt: createdAt,
     }
-    const wanted = input.url === undefined ? undefined : await slugFrom(input.url)
-    if (wanted !== undefined) {
-      const board = await insertBoard(db, { ...row, url: wanted })
-      if (!board) throw await urlTaken(ctx, wanted)
+    const slug = input.url === undefined ? await slugOfName(URLS, title) : await slugFrom(URLS, input.url)
+    return change(ctx, async (tx) => {
+      const insert = (url: string) => insertBoard(tx.db, { ...row, url })
+      const board = input.url === undefined ? await insertWithFreeUrl(slug, insert) : await insert(slug)
+      if (!board) throw await urlTaken(tx, slug)
+      tx.record('board.created', board.boardId, board.name)
       return { board: toBoard(board) }
-    }
-    return { board: toBoard(await insertWithFreeUrl(db, row)) }
+    })
   },
 })
 
@@ -186,20 +174,22 @@ export const update = operation({
   output: Type.Object({ board: Board }),
   subject: boardOf,
   async run(ctx, input, subject) {
-    const { db, now } = ctx
     if (!input.partial) assertWhole(input)
-    const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(input.url)
-    const board = await updateBoard(db, subject.boardId, {
-      ...(input.name !== undefined && { name: input.name, nameFolded: searchKey(input.name) }),
-      ...(input.url !== undefined && { url: slug }),
-      updatedAt: now().toISOString(),
-      ...(input.color !== undefined && { color: input.color.toLowerCase() }),
-      ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
-      ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
+    const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(URLS, input.url)
+    return change(ctx, async (tx) => {
+      const board = await updateBoard(tx.db, subject.boardId, {
+        ...(input.name !== undefined && { name: input.name, nameFolded: searchKey(input.name) }),
+        ...(input.url !== undefined && { url: slug }),
+        updatedAt: ctx.now().toISOString(),
+        ...(input.color !== undefined && { color: input.color.toLowerCase() }),
+        ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
+        ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
+      })
+      if (board === 'taken') throw await urlTaken(tx, slug)
+      if (!board) throw boardNotFound(input.boardId)
+      tx.record('board.updated', board.boardId, board.name)
+      return { board: toBoard(board) }
     })
-    if (board === 'taken') throw await urlTaken(ctx, slug)
-    if (!board) throw boardNotFound(input.boardId)
-    return { board: toBoard(board) }
   },
 })
 
@@ -212,10 +202,12 @@ export const remove = operation({
   input: fields({ boardId }),
   output: Type.Undefined(),
   subject: boardOf,
-  async run({ db }, input, subject) {
-    if (!(await deleteBoard(db, subject.boardId))) throw boardNotFound(input.boardId)
-    return undefined
-  },
+  run: (ctx, input, subject) =>
+    change(ctx, async ({ db, record }) => {
+      if (!(await deleteBoard(db, subject.boardId))) throw boardNotFound(input.boardId)
+      record('board.deleted', subject.boardId, subject.name)
+      return undefined
+    }),
 })
 
 export const checkSlug = operation({
@@ -229,9 +221,24 @@ export const checkSlug = operation({
   async run({ db }, input) {
     if (!input.url) throw new AppError('BOARD_URL_MISSING', 'A url is needed.')
     const slug = await slugOf(input.url)
-    return { available: slug !== '' && !isReserved(slug) && (await findBoard(db, slug)) === undefined }
+    return { available: slug !== '' && !isReserved(URLS, slug) && (await findBoard(db, slug)) === undefined }
   },
 })
+
+const URLS: Urls = {
+  fallback: 'board',
+  reserved: new Set(['get', 'search', 'check-slug', 'check-name']),
+  missing: 'BOARD_URL_MISSING',
+  exists: 'BOARD_URL_EXISTS',
+}
+
+/** The error that says which board has the url, to whoever may know that board. */
+async function urlTaken({ db, actor }: Context, slug: string): Promise<AppError> {
+  const board = await findBoard(db, slug)
+  const visible = board && (board.display === 1 || can(actor, 'board:read'))
+  const why = visible ? `board "${board.name}" has had it since ${board.createdAt.slice(0, 10)}` : undefined
+  return new AppError('BOARD_URL_EXISTS', `The url "${slug}" is taken. Choose another.`, { why })
+}
 
 /** Colours that read well under white text and beside each other. */
 export const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
@@ -252,16 +259,9 @@ async function boardOf({ db }: Context, input: Record<string, unknown>): Promise
   return board
 }
 
-async function boardAtCursor(db: Context['db'], filter: BoardFilter, after: string): Promise<BoardRow> {
+async function boardAtCursor(db: Context['db'], { visibility }: BoardFilter, after: string): Promise<BoardRow | undefined> {
   const board = await findBoard(db, after)
-  if (board?.boardId === after && filter.visibility.includes(board.display ? 'public' : 'private')) return board
-  throw invalidField({
-    code: 'INVALID_CURSOR',
-    message: `after must be the boardId of a board in this list; ${JSON.stringify(after.slice(0, 100))} is not.`,
-    field: 'after',
-    rule: 'the boardId of a board in this list',
-    value: after.slice(0, 100),
-  })
+  return board?.boardId === after && visibility.includes(board.display ? 'public' : 'private') ? board : undefined
 }
 
 const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${JSON.stringify(given.slice(0, 100))}.`)

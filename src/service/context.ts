@@ -12,6 +12,8 @@ export interface Context {
   mail: MailSettings | null
   /** Where people reach the site; links in mails start with it. No slash at the end. */
   siteUrl: string
+  /** Where the request came from: `http`, or `cli:` and the login name at the machine. */
+  origin: string
   /** All checks and the same answer, but nothing stays written. */
   dryRun: boolean
 }

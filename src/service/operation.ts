@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import { AppError, type ErrorCode } from '../core/errors.js'
+import { AppError, type Failure } from '../core/errors.js'
 import { assertReadable, parse } from '../core/fields.js'
 import { rolledBack } from '../db/connect.js'
-import { assertAllowed, assertSignedIn, type Access } from './access.js'
+import { assertAllowed, assertOwner, assertSignedIn, type Access } from './access.js'
 import type { Context } from './context.js'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -12,10 +12,10 @@ type Fields = Record<string, unknown>
 export interface Operation<In = never, Out = unknown, Subject = never> {
   id: string // 'boards.create': OpenAPI operationId and log field
   summary: string
-  http: `${Method} /${string} ${200 | 201 | 204}` // below /api/v1, with the status of success
+  http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required: leaving it out must not compile
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
-  errors: readonly ErrorCode[] // its own codes, beside those the gate and the server add
+  errors: readonly Failure[] // its own codes, beside those the gate and the server add
   input: TObject // flat, so that every field can also be a flag or a query parameter
   output: TSchema
   subject?(this: void, ctx: Context, input: Fields): Promise<Subject> // the row it is about: in this API 404 comes before 403 and 400
@@ -47,6 +47,7 @@ export async function execute<In, Out, Subject>(op: Operation<In, Out, Subject>,
   const subject = (await op.subject?.(ctx, input as Fields)) as Subject // undefined where the operation has none, which is then its type
   assertAllowed(op.access, ctx.actor)
   const checked = parse(op.input, input) as In
+  assertOwner(op.access, ctx.actor)
   if (!ctx.dryRun) return op.run(ctx, checked, subject)
   return rolledBack(ctx.db, (db) => op.run({ ...ctx, db }, checked, subject))
 }

@@ -1,7 +1,9 @@
 import * as Type from 'typebox'
+import type { Ignored } from '../core/fields.js'
 
 /** A field that may also be null, as JSON Schema says it (`type: ['string', 'null']`). */
-export const nullable = (type: 'string', options: object = {}) => Type.Unsafe<string | null>({ type: [type, 'null'], ...options })
+export const nullable = <T extends 'string' | 'integer'>(type: T, options: object = {}) =>
+  Type.Unsafe<(T extends 'string' ? string : number) | null>({ type: [type, 'null'], ...options })
 
 /** One of a few words. */
 export const oneOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
@@ -12,12 +14,12 @@ export const someOf = <const T extends readonly string[]>(choices: T, options: o
   Type.Unsafe<T[number][]>({ type: 'array', items: { type: 'string', enum: [...choices] }, minItems: 1, ...options })
 
 /** An input object: fields that it does not name are refused, except the ones `ignored`, which clients of the contract still send. */
-export const fields = <P extends Parameters<typeof Type.Object>[0]>(properties: P, ignored: readonly string[] = []) =>
+export const fields = <P extends Parameters<typeof Type.Object>[0]>(properties: P, ignored: Ignored = []) =>
   Type.Object(properties, { additionalProperties: false, ignored })
 
 export const PageInfo = Type.Object({
   count: Type.Integer({ description: 'Rows on this page' }),
-  current_page: Type.Integer({ description: 'Counted from 1' }),
+  current_page: nullable('integer', { description: 'Counted from 1; null where that is not known' }),
   has_next_page: Type.Boolean(),
   start_cursor: nullable('string'),
   end_cursor: nullable('string', { description: 'Give it as `after` for the next page' }),

@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.js'
-import { findActor } from '../db/users.js'
-import { visitor, type Actor } from './access.js'
+import { findActor, findOwner, findUser } from '../db/users.js'
+import { operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { readSessionToken } from './tokens.js'
 
@@ -16,12 +16,28 @@ export async function actorOf(authorization: string | undefined, ctx: Pick<Conte
   const [scheme, token, ...more] = authorization.trim().split(/\s+/)
   if (scheme?.toLowerCase() !== 'bearer' || !token || more.length > 0)
     return visitor(new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`))
-  const userId = await readSessionToken(ctx, token)
-  if (userId === undefined) return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
+  const session = await readSessionToken(ctx, token)
+  if (session === undefined) return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
+  const { userId } = session
   const user = await findActor(ctx.db, userId)
   if (!user) return visitor(new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.'))
+  if (user.sessions !== session.number) return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
   if (user.isBlocked) return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
   if (!user.isOwner && user.permissions.length === 0)
     return { ...visitor(new AppError('ACCESS_DENIED', 'This account has no permissions. Ask the owner of the site for a role.')), userId }
   return { userId, isOwner: user.isOwner === 1, permissions: new Set(user.permissions), refusal: null }
+}
+
+/** The operator in somebody's name: with the operator's rights, and whatever is made is theirs. */
+export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Promise<Actor> {
+  const user = await findUser(db, who)
+  if (!user) throw new AppError('USER_NOT_FOUND', `There is no account ${JSON.stringify(who.slice(0, 100))}. Give its e-mail address, user name or id.`)
+  return { ...operator, userId: user.userId }
+}
+
+/** Whose post, vote or comment it is: whoever asks; for the operator, who has no account, the owner. */
+export async function personOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string> {
+  const { userId } = actor.userId === null ? ((await findOwner(db)) ?? { userId: null }) : actor
+  if (userId === null) throw new AppError('USER_NOT_FOUND', 'In whose name? The site has no owner yet: run "feedbackctl setup", or give --as.')
+  return userId
 }

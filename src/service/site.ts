@@ -1,11 +1,11 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { transaction } from '../db/connect.js'
 import { updateSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import { assignEveryone, findOwner, findUserByEmail, insertUser } from '../db/users.js'
 import { queueMail } from '../mail/outbox.js'
 import { verificationMail } from '../mail/templates.js'
+import { change } from './change.js'
 import type { Context } from './context.js'
 import { operation } from './operation.js'
 import { assertNewPassword, hashPassword } from './passwords.js'
@@ -49,12 +49,13 @@ export const setup = operation({
       ...newUser(ctx.now(), { email: address, name: name || localPart(address).slice(0, 100), password: await hashPassword(password) }),
       isOwner: 1,
     }
-    const user = await transaction(ctx.db, async (db) => {
+    const user = await change(ctx, async ({ db, record }) => {
       const inserted = await insertUser(db, owner)
       if (!inserted) throw await refusal(db, address)
       await assignEveryone(db, inserted.userId)
       await updateSettings(db, { title: siteTitle || 'Feedback' })
       await queueVerification({ ...ctx, db }, inserted, siteTitle || 'Feedback')
+      record('site.set_up', inserted.userId)
       return inserted
     })
     return { user: await authUser(ctx, user) }

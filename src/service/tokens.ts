@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { claimFingerprint } from '../db/settings.js'
 import { putOneTimeToken } from '../db/users.js'
 import type { Db } from '../db/connect.js'
+import type { UserRow } from '../db/tables.js'
 import type { Context } from './context.js'
 
 /** How long a session lasts, in seconds. */
@@ -11,21 +12,22 @@ const ONE_TIME_MS = 2 * 60 * 60 * 1000
 
 type Purpose = 'emailVerification' | 'resetPassword'
 
-/** A session token: HS256 with the claims userId, iat and exp. */
-export async function sessionToken(ctx: Context, userId: string): Promise<string> {
+/** A session token: HS256 with the claims userId, iat and exp, and the number of the sessions it belongs to unless that is 0. */
+export async function sessionToken(ctx: Pick<Context, 'now' | 'secret'>, { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>): Promise<string> {
   const { default: jwt } = await import('jsonwebtoken')
   const iat = Math.floor(ctx.now().getTime() / 1000)
-  return jwt.sign({ userId, iat }, ctx.secret(), { algorithm: 'HS256', expiresIn: SESSION })
+  return jwt.sign({ userId, iat, ...(sessions > 0 && { sessions }) }, ctx.secret(), { algorithm: 'HS256', expiresIn: SESSION })
 }
 
-/** The user a session token was made for, or undefined if it is not one of ours, has ended or was made for something else. */
-export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, token: string): Promise<string | undefined> {
+/** The user a session token was made for, or undefined if it is not one of ours, has expired or was made for something else. */
+export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, token: string): Promise<{ userId: string; number: number } | undefined> {
   const { default: jwt } = await import('jsonwebtoken')
   const secret = ctx.secret() // one that cannot be read is not the token's fault
   try {
     const claims = jwt.verify(token, secret, { algorithms: ['HS256'], clockTimestamp: Math.floor(ctx.now().getTime() / 1000) })
     if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
-    return typeof claims.userId === 'string' ? claims.userId : undefined
+    const { userId, sessions = 0 } = claims as { userId?: unknown; sessions?: unknown }
+    return typeof userId === 'string' && typeof sessions === 'number' ? { userId, number: sessions } : undefined
   } catch {
     return undefined
   }

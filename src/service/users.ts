@@ -3,6 +3,7 @@ import * as Type from 'typebox'
 import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../core/errors.js'
 import { newId, randomWord } from '../core/ids.js'
+import { NIL } from 'uuid'
 import type { Tables, UserRow } from '../db/tables.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
@@ -18,12 +19,23 @@ export const AuthUser = Type.Object({
   avatar: Type.String(),
 })
 
+/** A person as everybody sees them. */
+export const PublicUser = Type.Object({
+  userId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  username: Type.String(),
+  avatar: Type.String(),
+})
+
+/** Who is shown where an account was deleted and what it wrote was kept. */
+export const DELETED_USER = { userId: NIL, name: 'deleted user', username: 'deleted', avatar: '' }
+
 export const emailField = Type.Optional(nullable('string', { description: 'E-mail address', documentedFormat: 'email' }))
 export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))
 export const nameField = Type.Optional(nullable('string', { maxLength: 100, trim: true, description: 'Display name, in any script' }))
 
-export const authUser = async (ctx: Context, { userId, name, username, email, avatar }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
-  authToken: await sessionToken(ctx, userId),
+export const authUser = async (ctx: Context, { userId, name, username, email, avatar, sessions }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
+  authToken: await sessionToken(ctx, { userId, sessions }),
   userId,
   name,
   username,

@@ -478,7 +478,7 @@ describe.each(engines)('boards on %s', (engine) => {
       postId: `p${number}`,
       title: 't',
       slug: `s${number}`,
-      slugId: 'x',
+      slugId: `s${number}`,
       contentMarkdown: null,
       userId,
       boardId,

@@ -111,7 +111,7 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
   const callAs =
     (actor: Actor): Call =>
     async (op, input) => {
-      const answer = await execute(op, { ...base, actor, dryRun: false }, input).catch((error: unknown) => {
+      const answer = await execute(op, { ...base, actor, origin: 'cli:tester', dryRun: false }, input).catch((error: unknown) => {
         if (error instanceof AppError) expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(error.code)
         throw error
       })
@@ -168,7 +168,7 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
           .execute()
         await db.insertInto('roles_users').values({ role_id: id, user_id: user.userId }).execute()
       }
-      return { userId: user.userId, token: await sessionToken({ ...base, actor: operator, dryRun: false }, user.userId) }
+      return { userId: user.userId, token: await sessionToken(base, { userId: user.userId, sessions: 0 }) }
     },
   }
   return site

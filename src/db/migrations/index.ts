@@ -1,5 +1,6 @@
 import type { Migration } from 'kysely'
 import { up as trunk } from './0001_trunk.js'
+import { up as feedback } from './0002_feedback.js'
 
 /** Every change of the schema, oldest first. One that has been released is never edited: add another. */
-export const migrations: Record<string, Migration> = { '0001_trunk': { up: trunk } }
+export const migrations: Record<string, Migration> = { '0001_trunk': { up: trunk }, '0002_feedback': { up: feedback } }

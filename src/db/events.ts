@@ -1,0 +1,30 @@
+import type { Insertable } from 'kysely'
+import type { Db } from './connect.js'
+import { inCommitOrder } from './dialect.js'
+import type { EventRow, Tables } from './tables.js'
+
+/** Writes what happened, as the last thing of a transaction. */
+export async function insertEvents(db: Db, events: Insertable<Tables['events']>[]): Promise<void> {
+  if (events.length === 0) return
+  await inCommitOrder(db)
+  await db.insertInto('events').values(events).execute()
+}
+
+/** An event with the names that the people in it have now. */
+export interface NamedEvent extends EventRow {
+  actorName: string | null
+  personName: string | null
+}
+
+/** Events after one, in either direction of time. */
+export const listEvents = (db: Db, { created, after, limit }: { created: 'asc' | 'desc'; after: number | undefined; limit: number }): Promise<NamedEvent[]> =>
+  db
+    .selectFrom('events')
+    .leftJoin('users as actor', 'actor.userId', 'events.actor_id')
+    .leftJoin('users as person', 'person.userId', 'events.subject_id')
+    .selectAll('events')
+    .select(['actor.username as actorName', 'person.username as personName'])
+    .$if(after !== undefined, (query) => query.where('events.id', created === 'asc' ? '>' : '<', after ?? 0))
+    .orderBy('events.id', created)
+    .limit(limit)
+    .execute()

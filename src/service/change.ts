@@ -1,0 +1,40 @@
+import { transaction } from '../db/connect.js'
+import { insertEvents } from '../db/events.js'
+import type { Context } from './context.js'
+
+/** What happened, in the past tense, to a row of the noun before the dot. */
+export type Action =
+  | `${'board' | 'post' | 'comment' | 'roadmap' | 'role' | 'user'}.${'created' | 'updated' | 'deleted'}`
+  | 'post.voted'
+  | 'post.unvoted'
+  | 'roadmap.moved'
+  | `role.${'assigned' | 'unassigned'}`
+  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out'}`
+  | `site.${'set_up' | 'updated'}`
+
+/** A context inside a transaction, which notes what happened. */
+export interface Change extends Context {
+  /** `subject` is what the row is called now; leave it out for people, whose name is theirs to erase. */
+  record(this: void, action: Action, subjectId: string, subject?: string): void
+}
+
+/**
+ * Every write of the service goes through here: it and its events are one transaction, or nothing. Await nothing but the
+ * database in `work`; after a deadlock it runs again.
+ */
+export const change = <T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> =>
+  transaction(ctx.db, async (db) => {
+    const events: Parameters<typeof insertEvents>[1] = []
+    const record: Change['record'] = (action, subjectId, subject) =>
+      void events.push({
+        action,
+        subject_id: subjectId,
+        subject: subject ?? null,
+        actor_id: ctx.actor.userId,
+        origin: ctx.origin,
+        created_at: ctx.now().toISOString(),
+      })
+    const result = await work({ ...ctx, db, record })
+    await insertEvents(db, events) // last: on PostgreSQL it waits for whoever writes events until they are committed
+    return result
+  })
