@@ -8,6 +8,7 @@ import { AppError, type Issue } from './errors.js'
  * - `codes`: item code by violated keyword, where the contract names one (`{ pattern: 'BOARD_COLOR_HEX_CHAR' }`)
  * - `trim`: surrounding blanks are not part of the value
  * - `anyCase`: the choices are accepted in any letter case
+ * - `fromText`: a whole number is also accepted as text in a body, and empty text as nothing
  * - `secret`: the value never appears in an error
  * - `rule`: what would be right, where the sentence made of the keywords would not be clear
  * - `documentedFormat`: shown as `format` in the API document, and checked by the operation in its own words
@@ -26,6 +27,7 @@ interface Property {
   codes?: Record<string, string>
   trim?: boolean
   anyCase?: boolean
+  fromText?: boolean
   secret?: boolean
   rule?: string
 }
@@ -90,11 +92,16 @@ export function coerce(schema: TObject, text: Record<string, unknown>): Record<s
     const raw = value[name]
     if (typeof raw !== 'string') continue
     if (type === 'array') value[name] = raw.split(',').map((item) => item.trim())
-    else if (type === 'integer' && raw.trim() === '') delete value[name]
-    else if (type === 'integer' && /^\s*[+-]?\d+\s*$/.test(raw)) value[name] = Number(raw)
+    else if (type === 'integer') value[name] = numberIn(raw)
     else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
   }
   return value
+}
+
+/** The whole number that a text says, nothing for an empty text, and otherwise the text. */
+function numberIn(text: string): number | string | undefined {
+  if (text.trim() === '') return undefined
+  return /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : text
 }
 
 /** Fills in defaults and checks; throws a VALIDATION_ERROR that names field, rule and value of everything that is wrong. */
@@ -150,7 +157,8 @@ export const invalidField = (issue: Issue): AppError => invalid([issue])
 function prepared({ properties }: Shape, given: Record<string, unknown>): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(properties)) {
-    const own = Object.hasOwn(given, name) ? given[name] : undefined
+    const raw = Object.hasOwn(given, name) ? given[name] : undefined
+    const own = property.fromText && typeof raw === 'string' ? numberIn(raw) : raw
     const held = own === undefined ? property.default : own
     if (held === undefined) continue
     const text = typeof held === 'string' && property.trim ? held.trim() : held

@@ -1,6 +1,6 @@
 import { Kysely, type Dialect } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { isDeadlock } from './dialect.js'
+import { isCollision } from './dialect.js'
 import type { Tables } from './tables.js'
 
 export type Db = Kysely<Tables>
@@ -22,7 +22,7 @@ const ATTEMPTS = 5
 
 /**
  * Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it.
- * After a deadlock it runs again, from the start.
+ * After a collision with another transaction it runs again, from the start.
  */
 export async function transaction<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db)
@@ -30,7 +30,7 @@ export async function transaction<T>(db: Db, work: (db: Db) => Promise<T>): Prom
     try {
       return await db.transaction().execute(work)
     } catch (error) {
-      if (attempt === ATTEMPTS || !isDeadlock(error)) throw error
+      if (attempt === ATTEMPTS || !isCollision(error)) throw error
     }
   }
 }

@@ -51,10 +51,15 @@ export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' 
   }
 }
 
-/** Two transactions that waited for each other: PostgreSQL has taken one of them back, and it may be tried again. SQLite has one writer. */
-export const isDeadlock = (error: unknown): boolean => ['40P01', '40001'].includes(String((error as { code?: unknown }).code))
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
-const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(String((error as { code?: unknown }).code))
+/** A row that was to be referred to was deleted meanwhile. */
+export const isDangling = (error: unknown): boolean => ['23503', 'SQLITE_CONSTRAINT_FOREIGNKEY'].includes(codeOf(error))
+
+/** What another transaction did at the same moment, and a second attempt may not meet: a deadlock, or a deleted row. */
+export const isCollision = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error)) || isDangling(error)
+
+const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 
 /** 'taken' when a unique index refused the work. In a transaction only the work is taken back: PostgreSQL would refuse all that follows. */
 export async function unlessTaken<T>(db: AnyDb, work: () => Promise<T>): Promise<T | 'taken'> {

@@ -89,7 +89,7 @@ const json = (schema: object) => ({ 'application/json': { schema } })
 
 /** The schema without the keywords that are ours. */
 function plain(schema: unknown): object {
-  const ours = new Set(['codes', 'trim', 'anyCase', 'secret', 'rule', 'ignored'])
+  const ours = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'rule', 'ignored'])
   return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ours.has(key) ? undefined : value)).replaceAll('"documentedFormat"', '"format"')) as object
 }
 

@@ -1,4 +1,6 @@
+import { AppError } from '../core/errors.js'
 import { transaction } from '../db/connect.js'
+import { isDangling } from '../db/dialect.js'
 import { insertEvents } from '../db/events.js'
 import type { Context } from './context.js'
 
@@ -20,21 +22,29 @@ export interface Change extends Context {
 
 /**
  * Every write of the service goes through here: it and its events are one transaction, or nothing. Await nothing but the
- * database in `work`; after a deadlock it runs again.
+ * database in `work`; after a collision with another transaction it runs again, so it looks up anew what must exist.
  */
-export const change = <T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> =>
-  transaction(ctx.db, async (db) => {
-    const events: Parameters<typeof insertEvents>[1] = []
-    const record: Change['record'] = (action, subjectId, subject) =>
-      void events.push({
-        action,
-        subject_id: subjectId,
-        subject: subject ?? null,
-        actor_id: ctx.actor.userId,
-        origin: ctx.origin,
-        created_at: ctx.now().toISOString(),
-      })
-    const result = await work({ ...ctx, db, record })
-    await insertEvents(db, events) // last: on PostgreSQL it waits for whoever writes events until they are committed
-    return result
-  })
+export async function change<T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> {
+  try {
+    return await transaction(ctx.db, (db) => noted(ctx, db, work))
+  } catch (error) {
+    if (!isDangling(error)) throw error
+    throw new AppError('USER_NOT_FOUND', 'The account of this request was deleted meanwhile.', { cause: error })
+  }
+}
+
+async function noted<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
+  const events: Parameters<typeof insertEvents>[1] = []
+  const record: Change['record'] = (action, subjectId, subject) =>
+    void events.push({
+      action,
+      subject_id: subjectId,
+      subject: subject ?? null,
+      actor_id: ctx.actor.userId,
+      origin: ctx.origin,
+      created_at: ctx.now().toISOString(),
+    })
+  const result = await work({ ...ctx, db, record })
+  await insertEvents(db, events) // last: on PostgreSQL it waits for whoever writes events until they are committed
+  return result
+}

@@ -1,14 +1,31 @@
 import * as auth from './auth.js'
 import * as boards from './boards.js'
+import * as comments from './comments.js'
 import type { AnyOperation } from './operation.js'
+import * as posts from './posts.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import * as votes from './votes.js'
 
 /** The registry: every operation, in the order of the documentation. */
 export const operations = [
   site.status,
   site.setup,
   auth.login,
+  posts.list,
+  posts.show,
+  posts.create,
+  posts.update,
+  posts.remove,
+  votes.list,
+  votes.add,
+  votes.remove,
+  votes.assign,
+  votes.unassign,
+  comments.list,
+  comments.create,
+  comments.update,
+  comments.remove,
   boards.list,
   boards.search,
   boards.show,

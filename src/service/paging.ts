@@ -5,9 +5,9 @@ import { PageInfo } from './schemas.js'
 
 /** The fields by which a page of a list is asked for: by number, or after a row, whose id is the cursor. */
 export const pageFields = (rows: string, cursor: string, size = 10) => ({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `${rows} on a page (default: ${size})` })),
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Page number (default: 1)' })),
-  first: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `${rows} on a page, as in cursor paging; limit wins` })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: `${rows} on a page (default: ${size})` })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, fromText: true, description: 'Page number (default: 1)' })),
+  first: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: `${rows} on a page, as in cursor paging; limit wins` })),
   after: Type.Optional(Type.String({ description: `Cursor: the ${cursor} that the page comes after` })),
 })
 

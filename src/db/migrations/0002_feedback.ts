@@ -74,7 +74,7 @@ async function posts(db: Kysely<Tables>): Promise<void> {
     .addColumn('updatedAt', words, (column) => column.notNull())
     .execute()
   // One index for each filter and order of the list, so that a page is read and never sorted.
-  const filters = { '': [], _shown: ['display'], _of_board: ['boardId'], _of_roadmap: ['roadmap_id', 'display'] } as const
+  const filters = { '': [], _shown: ['display'], _of_board: ['boardId'], _of_roadmap: ['roadmap_id', 'display'], _of_both: ['boardId', 'roadmap_id'] } as const
   for (const [name, columns] of Object.entries(filters)) {
     await db.schema
       .createIndex(`posts_by_age${name}`)

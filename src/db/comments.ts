@@ -1,0 +1,63 @@
+import { sql, type Insertable, type Updateable } from 'kysely'
+import type { Db } from './connect.js'
+import type { CommentRow, Tables } from './tables.js'
+
+/** Which comments of a post: internal ones, and what was marked as spam, are not for everybody. */
+export interface CommentFilter {
+  postId: string
+  visibility: readonly ('public' | 'internal')[]
+  spam: boolean
+}
+
+/** A comment with who wrote it; the names are null where the account is deleted. */
+export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
+
+const flagOf = (word: 'public' | 'internal'): number => (word === 'internal' ? 1 : 0)
+
+const filtered = (db: Db, { postId, visibility, spam }: CommentFilter) =>
+  db
+    .selectFrom('comments')
+    .where('comments.post_id', '=', postId)
+    .where((eb) => (visibility.length === 0 ? eb.lit(false) : eb('comments.is_internal', 'in', visibility.map(flagOf))))
+    .$if(!spam, (query) => query.where('comments.is_spam', '=', 0))
+
+const isAfter = ({ created_at: time, id }: CommentRow) => sql<boolean>`(comments.created_at, comments.id) < (${time}, ${id})`
+
+/** Newest first. */
+export const listComments = (db: Db, filter: CommentFilter, { limit, offset, after }: { limit: number; offset?: number; after?: CommentRow }) =>
+  filtered(db, filter)
+    .leftJoin('users', 'users.userId', 'comments.author_id')
+    .selectAll('comments')
+    .select(['users.name', 'users.username', 'users.avatar'])
+    .$if(after !== undefined, (query) => query.where(isAfter(after as CommentRow)))
+    .orderBy('comments.created_at', 'desc')
+    .orderBy('comments.id', 'desc')
+    .limit(limit)
+    .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
+    .execute()
+
+/** Of one post, so from a short range of an index. */
+export async function countComments(db: Db, filter: CommentFilter): Promise<number> {
+  const row = await filtered(db, filter)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+export const findComment = (db: Db, id: string): Promise<CommentView | undefined> =>
+  db
+    .selectFrom('comments')
+    .leftJoin('users', 'users.userId', 'comments.author_id')
+    .selectAll('comments')
+    .select(['users.name', 'users.username', 'users.avatar'])
+    .where('comments.id', '=', id)
+    .executeTakeFirst()
+
+export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> => db.insertInto('comments').values(comment).execute()
+
+export const updateComment = (db: Db, id: string, change: Updateable<Tables['comments']>): Promise<CommentRow | undefined> =>
+  db.updateTable('comments').set(change).where('id', '=', id).returningAll().executeTakeFirst()
+
+/** Answers to it stay, as comments of their own. */
+export const deleteComment = (db: Db, id: string): Promise<CommentRow | undefined> =>
+  db.deleteFrom('comments').where('id', '=', id).returningAll().executeTakeFirst()

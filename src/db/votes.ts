@@ -1,0 +1,62 @@
+import { sql, type Insertable } from 'kysely'
+import type { Db } from './connect.js'
+import type { Tables, VoteRow } from './tables.js'
+
+/** A vote with who cast it. */
+export type Voter = Awaited<ReturnType<typeof listVotes>>[number]
+
+const voters = (db: Db) =>
+  db
+    .selectFrom('votes')
+    .innerJoin('users', 'users.userId', 'votes.userId')
+    .selectAll('votes')
+    .select(['users.name', 'users.username', 'users.avatar'])
+    .orderBy('votes.createdAt', 'desc')
+    .orderBy('votes.voteId', 'desc')
+
+const isAfter = ({ createdAt, voteId }: VoteRow) => sql<boolean>`(votes."createdAt", votes."voteId") < (${createdAt}, ${voteId})`
+
+/** The votes of a post, newest first. */
+export const listVotes = (db: Db, postId: string, { limit, offset, after }: { limit: number; offset?: number; after?: VoteRow }) =>
+  voters(db)
+    .where('votes.postId', '=', postId)
+    .$if(after !== undefined, (query) => query.where(isAfter(after as VoteRow)))
+    .limit(limit)
+    .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
+    .execute()
+
+/** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
+export async function newestVotes(db: Db, postIds: readonly string[], each: number): Promise<Voter[]> {
+  const ranges = postIds.map((postId) => db.selectFrom(voters(db).where('votes.postId', '=', postId).limit(each).as('range')).selectAll('range'))
+  const [first, ...others] = ranges
+  return first ? others.reduce((all, range) => all.unionAll(range), first).execute() : []
+}
+
+/** The votes of one person among some posts. */
+export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
+  postIds.length === 0 ? Promise.resolve([]) : db.selectFrom('votes').selectAll().where('userId', '=', userId).where('postId', 'in', postIds).execute()
+
+export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', voteId).executeTakeFirst()
+
+/** How many votes of its post are older: the contract's `current_page` of a cursor page needs it. */
+export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
+  const row = await db
+    .selectFrom('votes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('postId', '=', vote.postId)
+    .where(isAfter(vote))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+/** Returns undefined when this person has voted for this post already: the unique index decides. */
+export const insertVote = (db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> =>
+  db
+    .insertInto('votes')
+    .values(vote)
+    .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const deleteVote = (db: Db, { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>): Promise<VoteRow | undefined> =>
+  db.deleteFrom('votes').where('userId', '=', userId).where('postId', '=', postId).returningAll().executeTakeFirst()

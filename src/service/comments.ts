@@ -1,0 +1,232 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
+import { newId } from '../core/ids.js'
+import type { Permission } from '../core/permissions.js'
+import { countComments, deleteComment, findComment, insertComment, listComments, updateComment, type CommentFilter, type CommentView } from '../db/comments.js'
+import type { PostView } from '../db/posts.js'
+import type { CommentRow } from '../db/tables.js'
+import { can, notAllowed, type Actor } from './access.js'
+import { change } from './change.js'
+import type { Context } from './context.js'
+import { operation } from './operation.js'
+import { pageFields, pageKeys, pageOf } from './paging.js'
+import { visiblePost } from './posts.js'
+import { fields, inPath, nullable, someOf } from './schemas.js'
+import { personOf } from './sessions.js'
+import { DELETED_USER, PublicUser } from './users.js'
+
+const Comment = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  parent_id: nullable('string', { description: 'The comment it answers' }),
+  body: Type.String(),
+  is_internal: Type.Boolean({ description: 'Only for whoever has comment:view_internal' }),
+  is_edited: Type.Boolean(),
+  is_spam: Type.Boolean({ description: 'Only for whoever has comment:update:any' }),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+
+const Activity = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  type: Type.Literal('comment'),
+  created_at: Type.String({ format: 'date-time' }),
+  author: PublicUser,
+  comment: Comment,
+})
+export type Activity = Type.Static<typeof Activity>
+
+const body = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  trim: true,
+  description: 'The text, of at most 1000 characters',
+  codes: { required: 'COMMENT_BODY_MISSING', type: 'COMMENT_BODY_MISSING', minLength: 'COMMENT_BODY_MISSING' },
+})
+const internal = Type.Boolean({ description: 'Only for the team; needs comment:create_internal' })
+const inPost = inPath('Id or slug of the post')
+const inThread = { post_id: inPost, comment_id: inPath('Id of the comment') }
+
+export const list = operation({
+  id: 'comments.list',
+  summary: 'List what was said about a post, newest first',
+  http: 'GET /posts/:post_id/activity 200',
+  access: 'public',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({
+    post_id: inPost,
+    ...pageFields('Comments', 'id'),
+    visibility: someOf(['public', 'internal'], { default: ['public', 'internal'], description: 'Which comments; internal ones need comment:view_internal' }),
+  }),
+  output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  async run({ db, actor }, { visibility, ...asked }, { postId }) {
+    const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
+    const filter: CommentFilter = { postId, visibility: words, spam: can(actor, 'comment:update:any') }
+    const { rows, keys } = await pageOf<CommentView>(asked, {
+      total: await countComments(db, filter),
+      id: (comment) => comment.id,
+      cursor: 'id of a comment',
+      async find(after) {
+        const comment = await findComment(db, after)
+        return comment?.post_id === postId && maySee(actor, comment) ? comment : undefined
+      },
+      read: (page) => listComments(db, filter, page),
+    })
+    return { activity: rows.map(toActivity), ...keys }
+  },
+})
+
+export const create = operation({
+  id: 'comments.create',
+  summary: 'Comment on a post, or answer a comment',
+  http: 'POST /posts/:post_id/comments 201',
+  access: 'comment:create',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({
+    post_id: inPost,
+    body,
+    is_internal: Type.Optional(internal),
+    parent_id: Type.Optional(nullable('string', { description: 'Id of the comment it answers; one that is gone counts as none' })),
+  }),
+  output: Type.Object({ activity: Activity }),
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  async run(ctx, { body: text, is_internal: isInternal = false, parent_id: parent }, post) {
+    if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
+    return change(ctx, async (tx) => {
+      const { postId } = await visiblePost(tx, post.postId) // it may have been deleted meanwhile
+      const now = ctx.now().toISOString()
+      const comment = {
+        id: newId(),
+        post_id: postId,
+        parent_id: await parentIn(tx, postId, parent),
+        author_id: await personOf(tx),
+        body: text,
+        is_internal: isInternal ? 1 : 0,
+        created_at: now,
+        updated_at: now,
+      }
+      await insertComment(tx.db, comment)
+      tx.record('comment.created', comment.id)
+      return { activity: toActivity(await existing(tx, comment.id)) }
+    })
+  },
+})
+
+export const update = operation({
+  id: 'comments.update',
+  summary: 'Change a comment: one’s own with comment:update:own, any with comment:update:any',
+  http: 'PUT /posts/:post_id/comments/:comment_id 200',
+  access: 'signed-in',
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
+  input: fields({
+    ...inThread,
+    body: Type.Optional(body),
+    is_internal: Type.Optional(internal),
+    is_spam: Type.Optional(Type.Boolean({ description: 'Hide it as spam; needs comment:update:any' })),
+    partial: Type.Optional(Type.Boolean({ description: 'The body may be left out, and stays as it is' })),
+  }),
+  output: Type.Object({ comment: Comment }),
+  subject: commentGiven,
+  async run(ctx, input, comment) {
+    if (input.body === undefined && !input.partial) throw bodyMissing()
+    assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
+    if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
+    if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
+    return change(ctx, async ({ db, record }) => {
+      const changed = await updateComment(db, comment.id, {
+        ...(input.body !== undefined && input.body !== comment.body && { body: input.body, is_edited: 1 }),
+        ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
+        ...(input.is_spam !== undefined && { is_spam: input.is_spam ? 1 : 0 }),
+        updated_at: ctx.now().toISOString(),
+      })
+      if (!changed) throw commentNotFound(comment.id)
+      record('comment.updated', comment.id)
+      return { comment: toComment(changed) }
+    })
+  },
+})
+
+export const remove = operation({
+  id: 'comments.delete',
+  summary: 'Delete a comment: one’s own with comment:delete:own, any with comment:delete:any',
+  http: 'DELETE /posts/:post_id/comments/:comment_id 204',
+  access: 'signed-in',
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
+  input: fields(inThread),
+  output: Type.Undefined(),
+  subject: commentGiven,
+  async run(ctx, _input, comment) {
+    assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
+    return change(ctx, async ({ db, record }) => {
+      if (!(await deleteComment(db, comment.id))) throw commentNotFound(comment.id)
+      record('comment.deleted', comment.id)
+      return undefined
+    })
+  },
+})
+
+const bodyMissing = () =>
+  invalidField({
+    code: 'COMMENT_BODY_MISSING',
+    message: 'body is missing: it must be text of 1 to 1000 characters.',
+    field: 'body',
+    rule: 'text of 1 to 1000 characters',
+  })
+
+const flips = (wanted: boolean | undefined, present: number): boolean => wanted !== undefined && wanted !== (present === 1)
+
+const isAuthor = (actor: Actor, { author_id: author }: CommentRow): boolean => actor.userId !== null && actor.userId === author
+
+function assertMay(actor: Actor, permission: Permission): void {
+  if (!can(actor, permission)) throw notAllowed([permission])
+}
+
+function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Permission; any: Permission }): void {
+  if (can(actor, any)) return
+  if (!isAuthor(actor, comment)) throw new AppError('UNAUTHORIZED_NOT_AUTHOR', `Only its author may do this, or whoever has the permission ${any}.`)
+  assertMay(actor, own)
+}
+
+/** Authors see their own, also what was marked as spam. */
+const maySee = (actor: Actor, comment: CommentRow): boolean =>
+  (comment.is_internal === 0 || can(actor, 'comment:view_internal')) && (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
+
+async function commentGiven(ctx: Context, { post_id: post, comment_id: given }: Record<string, unknown>): Promise<CommentView> {
+  const { postId }: PostView = await visiblePost(ctx, post)
+  const comment = typeof given === 'string' ? await findComment(ctx.db, given) : undefined
+  if (comment?.post_id !== postId || !maySee(ctx.actor, comment)) throw commentNotFound(String(given))
+  return comment
+}
+
+/** As in the contract, the answer to a comment that is not there, or not to be seen, is a comment by itself. */
+async function parentIn({ db, actor }: Context, postId: string, given: string | null | undefined): Promise<string | null> {
+  const parent = given ? await findComment(db, given) : undefined
+  return parent?.post_id === postId && maySee(actor, parent) ? parent.id : null
+}
+
+async function existing({ db }: Context, id: string): Promise<CommentView> {
+  const comment = await findComment(db, id)
+  if (!comment) throw commentNotFound(id)
+  return comment
+}
+
+const commentNotFound = (given: string) =>
+  new AppError('COMMENT_NOT_FOUND', `There is no comment ${JSON.stringify(given.slice(0, 100).toWellFormed())} on this post.`)
+
+function toActivity(comment: CommentView): Activity {
+  const { author_id: userId, name, username, avatar } = comment
+  const author = userId === null ? DELETED_USER : { userId, name: name ?? '', username: username ?? '', avatar: avatar ?? '' }
+  return { id: comment.id, type: 'comment', created_at: comment.created_at, author, comment: toComment(comment) }
+}
+
+const toComment = ({ id, parent_id, body: text, is_internal, is_edited, is_spam, created_at, updated_at }: CommentRow): Type.Static<typeof Comment> => ({
+  id,
+  parent_id,
+  body: text,
+  is_internal: is_internal === 1,
+  is_edited: is_edited === 1,
+  is_spam: is_spam === 1,
+  created_at,
+  updated_at,
+})

@@ -1,0 +1,221 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
+import { newId, randomWord } from '../core/ids.js'
+import { postSlug } from '../core/slugs.js'
+import { deletePost, findPost, insertPost, listPosts, postTotal, updatePost, type PostFilter, type PostView } from '../db/posts.js'
+import { insertVote } from '../db/votes.js'
+import { can, notAllowed, type Actor } from './access.js'
+import { change } from './change.js'
+import type { Context } from './context.js'
+import { operation } from './operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './paging.js'
+import { authorIdFrom, boardIdFrom, roadmapIdFrom, visibleBoard } from './postplaces.js'
+import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './postshapes.js'
+import { fields, nullable, oneOf } from './schemas.js'
+import { personOf } from './sessions.js'
+import { votersOf } from './voters.js'
+
+const title = Type.String({
+  maxLength: 100,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  rule: 'text of 1 to 100 characters, none of them a control character',
+  trim: true,
+  description: 'What it is about, in a line',
+})
+const contentMarkdown = nullable('string', { maxLength: 65_536, description: 'The text, as Markdown' })
+const boardId = nullable('string', { description: 'Id or url of the board' })
+const roadmapId = nullable('string', { description: 'Id or url of the roadmap' })
+
+/** Which post: published clients send `id`, `postId` or `slug`; each may be the id or a slug that the post has or had. */
+export const whichPost = {
+  id: Type.Optional(Type.String({ description: 'Id or slug of the post' })),
+  postId: Type.Optional(Type.String({ description: 'Same as id' })),
+  slug: Type.Optional(Type.String({ trim: true, description: 'Same as id' })),
+}
+
+export const list = operation({
+  id: 'posts.list',
+  summary: 'List posts, newest first',
+  http: 'POST /posts/get 200',
+  access: 'public',
+  errors: [],
+  input: fields(
+    {
+      sort: Type.Optional(oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' })),
+      created: Type.Optional(oneOf(['asc', 'desc'], { anyCase: true, description: 'Direction of creation time, as older clients say it; sort wins' })),
+      ...pageFields('Posts', 'postId'),
+      boardId: Type.Optional(
+        Type.Array(Type.String(), { maxItems: 50, rule: 'a list of up to 50 board ids or urls', description: 'Only of these boards, by id or url' }),
+      ),
+      roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
+      authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
+    },
+    ['userId'],
+  ),
+  output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
+  async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, sort, created, ...asked }) {
+    const { db, actor } = ctx
+    const filter: PostFilter = {
+      boards: await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)),
+      roadmap: (await roadmapIdFrom(ctx, roadmap)) ?? undefined,
+      author: await authorIdFrom(ctx, authorId),
+      hidden: can(actor, 'board:read'),
+      sort: sort ?? (created === 'asc' ? 'oldest' : 'newest'),
+    }
+    const { rows, keys } = await pageOf<PostView>(asked, {
+      total: await postTotal(db, filter),
+      id: (post) => post.postId,
+      cursor: 'postId of a post',
+      find: (after) => postAtCursor(ctx, filter, after),
+      read: (page) => listPosts(db, filter, page),
+    })
+    const voters = await votersOf(ctx, rows)
+    const posts = rows.map((post, index) => toPost(actor, post, voters[index]))
+    return { posts, ...keys, ...(asked.page === undefined && { results: posts }) }
+  },
+})
+
+export const show = operation({
+  id: 'posts.show',
+  summary: 'Show a post',
+  http: 'POST /posts/slug 200',
+  access: 'public',
+  errors: ['POST_NOT_FOUND'],
+  input: fields(whichPost, ['userId']),
+  output: Type.Object({ post: DashboardPost }),
+  subject: postGiven,
+  async run(ctx, _input, post) {
+    const [voters] = await votersOf(ctx, [post])
+    return { post: toDashboardPost(ctx.actor, post, voters) }
+  },
+})
+
+export const create = operation({
+  id: 'posts.create',
+  summary: 'Create a post, with the vote of its author',
+  http: 'POST /posts 201',
+  access: 'post:create',
+  errors: [],
+  input: fields({ title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) }, ['roadmapId', 'userId']),
+  output: Type.Object({ post: PostRow }),
+  run: (ctx, input) =>
+    change(ctx, async (tx) => {
+      const userId = await personOf(tx)
+      const createdAt = ctx.now().toISOString()
+      const name = input.title || 'new post'
+      const slugId = randomWord(20)
+      const post = await insertPost(tx.db, {
+        postId: newId(),
+        title: name,
+        slug: postSlug(name, slugId),
+        slugId,
+        contentMarkdown: input.contentMarkdown ?? null,
+        userId,
+        boardId: await boardIdFrom(tx, input.boardId),
+        roadmap_id: null,
+        createdAt,
+        updatedAt: createdAt,
+      })
+      await insertVote(tx.db, { voteId: newId(), userId, postId: post.postId, createdAt })
+      tx.record('post.created', post.postId, post.title)
+      return { post: toPostRow(post) }
+    }),
+})
+
+export const update = operation({
+  id: 'posts.update',
+  summary: 'Change a post: its author may, and whoever has post:update',
+  http: 'PATCH /posts 200',
+  access: 'signed-in',
+  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  input: fields(
+    {
+      ...whichPost,
+      title: Type.Optional({
+        ...title,
+        minLength: 1,
+        codes: { type: 'POST_TITLE_MISSING', minLength: 'POST_TITLE_MISSING' },
+      }),
+      contentMarkdown: Type.Optional(contentMarkdown),
+      boardId: Type.Optional(boardId),
+      roadmapId: Type.Optional(roadmapId),
+      partial: Type.Optional(Type.Boolean({ description: 'Leave what is not given as it is; otherwise title is needed and the rest becomes empty' })),
+    },
+    ['slugId', 'userId', 'createdAt', 'updatedAt', 'author', 'board', 'roadmap', 'roadmap_id', 'voters'],
+  ),
+  output: Type.Object({ post: PostRow }),
+  async subject(ctx, input) {
+    const post = await postGiven(ctx, input)
+    assertMayChange(ctx.actor, post)
+    return post
+  },
+  run: (ctx, input, subject) =>
+    change(ctx, async (tx) => {
+      if (!input.partial && input.title === undefined) throw titleMissing()
+      const whole = !input.partial
+      const board = input.boardId === undefined && !whole ? subject.boardId : await boardIdFrom(tx, input.boardId, subject.boardId)
+      const post = await updatePost(tx.db, subject.postId, {
+        ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, subject.slugId) }),
+        ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown ?? null }),
+        ...(board !== subject.boardId && { boardId: board }),
+        ...(board === null && subject.boardId !== null && { display: 1 }), // taken out of its board, so as open as any post without one
+        ...((whole || input.roadmapId !== undefined) && { roadmap_id: await roadmapIdFrom(tx, input.roadmapId, subject.roadmap_id) }),
+        updatedAt: ctx.now().toISOString(),
+      })
+      if (!post) throw postNotFound(subject.postId)
+      tx.record('post.updated', post.postId, post.title)
+      return { post: toPostRow(post) }
+    }),
+})
+
+export const remove = operation({
+  id: 'posts.delete',
+  summary: 'Delete a post, with its votes and comments',
+  http: 'DELETE /posts 204',
+  access: 'post:destroy',
+  errors: ['POST_NOT_FOUND'],
+  input: fields(whichPost, ['userId']),
+  output: Type.Undefined(),
+  subject: postGiven,
+  run: (ctx, _input, subject) =>
+    change(ctx, async ({ db, record }) => {
+      if (!(await deletePost(db, subject.postId))) throw postNotFound(subject.postId)
+      record('post.deleted', subject.postId, subject.title)
+      return undefined
+    }),
+})
+
+function assertMayChange(actor: Actor, { userId }: PostView): void {
+  const isAuthor = actor.userId !== null && actor.userId === userId
+  if (!isAuthor && !can(actor, 'post:update')) throw notAllowed(['post:update'])
+}
+
+const titleMissing = () => invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given, unless partial is true' })
+
+async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {
+  return visiblePost(ctx, id ?? postId ?? slug)
+}
+
+/** The post, by id or slug; to whoever may not see it there is none. Throws POST_NOT_FOUND. */
+export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, given: unknown): Promise<PostView> {
+  const which = typeof given === 'string' ? given.trim() : ''
+  if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its id or slug.')
+  const post = await findPost(db, which)
+  if (!post || (post.display === 0 && !can(actor, 'board:read'))) throw postNotFound(which)
+  return post
+}
+
+/** The post a cursor stands for, if it is in this list. */
+async function postAtCursor({ db }: Context, { boards, roadmap, author, hidden }: PostFilter, after: string): Promise<PostView | undefined> {
+  const post = await findPost(db, after)
+  const listed =
+    post?.postId === after &&
+    (hidden || post.display === 1) &&
+    (boards.length === 0 || boards.includes(post.boardId ?? '')) &&
+    (roadmap === undefined || post.roadmap_id === roadmap) &&
+    (author === undefined || post.userId === author)
+  return listed ? post : undefined
+}
+
+export const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `There is no post ${JSON.stringify(given.slice(0, 100).toWellFormed())}.`)

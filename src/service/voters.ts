@@ -1,0 +1,48 @@
+import * as Type from 'typebox'
+import type { PostView } from '../db/posts.js'
+import type { VoteRow } from '../db/tables.js'
+import { newestVotes, votesOf, type Voter } from '../db/votes.js'
+import { can, type Actor } from './access.js'
+import type { Context } from './context.js'
+
+const Vote = {
+  voteId: Type.String({ format: 'uuid' }),
+  userId: Type.String({ format: 'uuid' }),
+  postId: Type.String({ format: 'uuid' }),
+  createdAt: Type.String({ format: 'date-time' }),
+}
+
+/** Who voted for a post, in short. */
+export const PostVote = Type.Object({
+  votes: Type.Array(Type.Object({ ...Vote, name: Type.String(), username: Type.String(), avatar: Type.String() }), {
+    description: 'The newest six; none where the board hides its voters',
+  }),
+  votesCount: Type.Integer(),
+  viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of whoever asks' })),
+})
+export type PostVote = Type.Static<typeof PostVote>
+
+const MOST = 6
+
+/** A board may hide who voted; whoever works on the dashboard sees it all the same. */
+export const seesVoters = (actor: Actor, { boardId, view_voters: shown }: Pick<PostView, 'boardId' | 'view_voters'>): boolean =>
+  boardId === null || shown === 1 || can(actor, 'dashboard:read')
+
+/** The voters of each of some posts, in two queries. */
+export async function votersOf({ db, actor }: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {
+  const open = posts.filter((post) => post.votesCount > 0 && seesVoters(actor, post))
+  const shown = await newestVotes(
+    db,
+    open.map(({ postId }) => postId),
+    MOST,
+  )
+  const own = actor.userId === null ? [] : await votesOf(db, actor.userId, posts.map(({ postId }) => postId)) // prettier-ignore
+  return posts.map(({ postId, votesCount }) => {
+    const mine = own.find((vote) => vote.postId === postId)
+    return { votes: shown.filter((vote) => vote.postId === postId).map(toVoter), votesCount, ...(mine && { viewerVote: toVote(mine) }) }
+  })
+}
+
+const toVote = ({ voteId, userId, postId, createdAt }: VoteRow) => ({ voteId, userId, postId, createdAt })
+
+const toVoter = ({ name, username, avatar, ...vote }: Voter) => ({ ...toVote(vote), name, username, avatar })

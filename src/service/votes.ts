@@ -1,0 +1,162 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { newId } from '../core/ids.js'
+import type { PostView } from '../db/posts.js'
+import { readSettings } from '../db/settings.js'
+import type { UserRow } from '../db/tables.js'
+import { findUser } from '../db/users.js'
+import { deleteVote, findVote, insertVote, listVotes, votesBehind, votesOf, type Voter } from '../db/votes.js'
+import { change, type Change } from './change.js'
+import type { Context } from './context.js'
+import { operation } from './operation.js'
+import { pageFields, pageKeys, pageOf } from './paging.js'
+import { visiblePost } from './posts.js'
+import { fields, inPath } from './schemas.js'
+import { personOf } from './sessions.js'
+import { PublicUser } from './users.js'
+import { PostVote, seesVoters, votersOf } from './voters.js'
+
+const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
+export type Vote = Type.Static<typeof Vote>
+
+const postId = Type.String({ description: 'Id or slug of the post' })
+const inPost = inPath('Id or slug of the post')
+
+export const list = operation({
+  id: 'votes.list',
+  summary: 'List who voted for a post, newest first; nobody where the board hides its voters',
+  http: 'GET /posts/:post_id/votes 200',
+  access: 'public',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({ post_id: inPost, ...pageFields('Votes', 'voteId', 20) }),
+  output: Type.Object({ votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }) }),
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  async run({ db, actor }, asked, post) {
+    const { postId: id, votesCount: total } = post
+    const open = seesVoters(actor, post)
+    const { rows, keys } = await pageOf<Voter>(asked, {
+      size: 20,
+      total,
+      id: (vote) => vote.voteId,
+      cursor: 'voteId of a vote',
+      find: async (after) => {
+        const vote = await findVote(db, after)
+        return open && vote?.postId === id ? vote : undefined
+      },
+      behind: (vote) => votesBehind(db, vote),
+      read: async (page) => (open ? listVotes(db, id, page) : []),
+    })
+    const [own] = actor.userId === null ? [] : await votesOf(db, actor.userId, [id])
+    const mine = own && (await findVote(db, own.voteId))
+    // In the contract the number of the first page of voters is not told.
+    const page_info = { ...keys.page_info, ...(asked.after === undefined && asked.page === undefined && { current_page: null }) }
+    return { votes: { results: rows.map(toVote), ...keys, page_info, ...(mine && { viewerVote: toVote(mine) }) } }
+  },
+})
+
+export const add = operation({
+  id: 'votes.add',
+  summary: 'Vote for a post',
+  http: 'POST /votes 201',
+  access: 'vote:create',
+  errors: ['POST_NOT_FOUND', 'VOTE_EXISTS'],
+  input: fields({ postId }, ['userId']),
+  output: Type.Object({ voters: PostVote }),
+  subject: (ctx, { postId: given }) => visiblePost(ctx, given),
+  run: (ctx, _input, post) =>
+    change(ctx, async (tx) => {
+      await cast(tx, post, await personOf(tx))
+      return { voters: await votersNow(tx, post) }
+    }),
+})
+
+export const remove = operation({
+  id: 'votes.remove',
+  summary: 'Take a vote back',
+  http: 'DELETE /votes 200',
+  access: 'vote:destroy',
+  errors: ['POST_NOT_FOUND', 'VOTE_NOT_FOUND'],
+  input: fields({ postId }, ['userId']),
+  output: Type.Object({ voters: PostVote }),
+  subject: (ctx, { postId: given }) => visiblePost(ctx, given),
+  run: (ctx, _input, post) =>
+    change(ctx, async (tx) => {
+      await takeBack(tx, post, await personOf(tx))
+      return { voters: await votersNow(tx, post) }
+    }),
+})
+
+const onBehalf = fields({ post_id: inPost, user_id: inPath('Id, e-mail address or user name of the person') })
+
+export const assign = operation({
+  id: 'votes.assign',
+  summary: 'Vote for a post on behalf of somebody, where the labs allow it',
+  http: 'POST /posts/:post_id/votes/:user_id 200',
+  access: 'vote:assign',
+  errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_EXISTS'],
+  input: onBehalf,
+  output: Type.Object({ vote: Vote }),
+  subject: postOnBehalf,
+  run: (ctx, input, post) =>
+    change(ctx, async (tx) => {
+      const user = await personGiven(tx, input.user_id)
+      const { voteId } = await cast(tx, post, user.userId)
+      return { vote: { voteId, user: publicUser(user) } }
+    }),
+})
+
+export const unassign = operation({
+  id: 'votes.unassign',
+  summary: 'Take back the vote of somebody, where the labs allow it',
+  http: 'DELETE /posts/:post_id/votes/:user_id 202',
+  access: 'vote:unassign',
+  errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_NOT_FOUND'],
+  input: onBehalf,
+  output: Type.Object({ vote: Vote }),
+  subject: postOnBehalf,
+  run: (ctx, input, post) =>
+    change(ctx, async (tx) => {
+      const user = await personGiven(tx, input.user_id)
+      const { voteId } = await takeBack(tx, post, user.userId)
+      return { vote: { voteId, user: publicUser(user) } }
+    }),
+})
+
+/** In the contract a switched-off feature is told before what is not allowed. */
+async function postOnBehalf(ctx: Context, { post_id: given }: Record<string, unknown>): Promise<PostView> {
+  const post = await visiblePost(ctx, given)
+  const labs = JSON.parse((await readSettings(ctx.db)).labs) as Record<string, boolean> // written by us only
+  if (!labs.voteOnBehalf) throw new AppError('LABS_DISABLED', 'Voting on behalf of somebody is switched off. Switch voteOnBehalf on among the labs.')
+  return post
+}
+
+async function personGiven({ db }: Context, given: string): Promise<UserRow> {
+  const user = await findUser(db, given)
+  if (user) return user
+  throw new AppError('USER_NOT_FOUND', `There is no account ${JSON.stringify(given.slice(0, 100).toWellFormed())}. Give its id, e-mail address or user name.`)
+}
+
+/** Asked anew inside the transaction: the post may have been deleted meanwhile, and then there is no vote for it. */
+async function cast(tx: Change, { postId: id }: PostView, userId: string) {
+  const post = await visiblePost(tx, id)
+  const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
+  if (!vote) throw new AppError('VOTE_EXISTS', 'There is one vote a person and post, and it is cast already.')
+  tx.record('post.voted', id, post.title)
+  return vote
+}
+
+async function takeBack(tx: Change, { postId: id, title }: PostView, userId: string) {
+  const vote = await deleteVote(tx.db, { userId, postId: id })
+  if (!vote) throw new AppError('VOTE_NOT_FOUND', 'There is no such vote to take back.')
+  tx.record('post.unvoted', id, title)
+  return vote
+}
+
+async function votersNow(tx: Change, { postId: id }: PostView): Promise<PostVote> {
+  const [voters] = await votersOf(tx, [await visiblePost(tx, id)])
+  return voters ?? { votes: [], votesCount: 0 }
+}
+
+const toVote = ({ voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(user) })
+
+const publicUser = ({ userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>) => ({ userId, name, username, avatar })

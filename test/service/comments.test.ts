@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import type { Permission } from '../../src/core/permissions.js'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
+import { engines, makeSite } from '../support/site.js'
+
+async function withPost(engine: (typeof engines)[number]) {
+  const site = await makeSite(engine)
+  const owner = await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Dark mode' })
+  const path = `/posts/${post.postId}`
+  const say = async (token: string, body: object) => {
+    site.clock.now = new Date(site.clock.now.getTime() + 1000)
+    return site.http(`POST ${path}/comments`, { token, body })
+  }
+  const bodies = async (token?: string, query = '') =>
+    (await site.http(`GET ${path}/activity${query}`, { token })).body.activity.map((each: { comment: { body: string } }) => each.comment.body)
+  return { site, owner, post, path, say, bodies }
+}
+
+describe.each(engines)('comments on %s', (engine) => {
+  it('are written, listed newest first and answered, in the shape of the contract', async () => {
+    const { site, path, say } = await withPost(engine)
+    const { token, userId } = await site.member()
+    const first = await say(token, { body: '  Me too ' })
+    expect(first.status).toBe(201)
+    const { activity } = first.body
+    expect(activity).toEqual({
+      id: expect.any(String),
+      type: 'comment',
+      created_at: '2026-03-02T10:00:01.000Z',
+      author: { userId, name: 'Member', username: expect.any(String), avatar: expect.any(String) },
+      comment: {
+        id: activity.id,
+        parent_id: null,
+        body: 'Me too',
+        is_internal: false,
+        is_edited: false,
+        is_spam: false,
+        created_at: '2026-03-02T10:00:01.000Z',
+        updated_at: '2026-03-02T10:00:01.000Z',
+      },
+    })
+    const answer = await say(token, { body: 'And me', parent_id: activity.id })
+    expect(answer.body.activity.comment.parent_id).toBe(activity.id)
+    const { body } = await site.http(`GET ${path}/activity`)
+    expect(body).toEqual({
+      activity: [answer.body.activity, activity],
+      page_info: { count: 2, current_page: 1, has_next_page: false, start_cursor: answer.body.activity.id, end_cursor: activity.id },
+      total_count: 2,
+      total_pages: 1,
+    })
+    const events = await site.db.selectFrom('events').selectAll().where('action', '=', 'comment.created').execute()
+    expect(events.map(({ subject_id: id, actor_id: actor }) => [id, actor])).toEqual([
+      [activity.id, userId],
+      [answer.body.activity.id, userId],
+    ])
+  })
+
+  it('are paged by number and by cursor', async () => {
+    const { site, path, say, bodies } = await withPost(engine)
+    const { token } = await site.member()
+    for (const body of 'abcde') await say(token, { body })
+    expect(await bodies(undefined, '?limit=2&page=2')).toEqual(['c', 'b'])
+    const { body } = await site.http(`GET ${path}/activity?limit=2`)
+    expect(await bodies(undefined, `?limit=2&after=${body.page_info.end_cursor}`)).toEqual(['c', 'b'])
+    for (const query of ['page=0', 'limit=101', 'visibility=secret', 'after=', `after=${newId()}`])
+      expect((await site.http(`GET ${path}/activity?${query}`)).body.code).toBe('VALIDATION_ERROR')
+  })
+
+  it('that answer one that is gone, or of another post, stand by themselves', async () => {
+    const { site, say } = await withPost(engine)
+    const { token } = await site.member()
+    const { post: other } = await site.call(posts.create, { title: 'Other' })
+    const { activity } = await site.call(comments.create, { post_id: other.postId, body: 'there' })
+    for (const parent of [newId(), activity.id, 'nonsense', '', null])
+      expect((await say(token, { body: 'x', parent_id: parent })).body.activity.comment.parent_id).toBeNull()
+  })
+
+  it('that are internal are seen only with comment:view_internal, and written only with comment:create_internal', async () => {
+    const { site, path, say, bodies, owner } = await withPost(engine)
+    const plain = await site.member()
+    const writer = await site.member(['comment:create_internal'])
+    const viewer = await site.member(['comment:view_internal'])
+    const refused = await say(plain.token, { body: 'secret', is_internal: true })
+    expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    const { activity } = (await say(writer.token, { body: 'secret', is_internal: true })).body
+    await say(plain.token, { body: 'open' })
+    for (const token of [undefined, plain.token, writer.token]) {
+      expect(await bodies(token)).toEqual(['open'])
+      expect(await bodies(token, '?visibility=internal')).toEqual([])
+      expect((await site.http(`GET ${path}/activity`, { token })).body.total_count).toBe(1)
+      expect((await site.http(`GET ${path}/activity?after=${activity.id}`, { token })).body.errors[0].code).toBe('INVALID_CURSOR')
+    }
+    expect((await say(plain.token, { body: 'x', parent_id: activity.id })).body.activity.comment.parent_id).toBeNull()
+    for (const token of [viewer.token, owner]) {
+      expect(await bodies(token)).toEqual(['x', 'open', 'secret'])
+      expect(await bodies(token, '?visibility=internal')).toEqual(['secret'])
+      expect(await bodies(token, '?visibility=public')).toEqual(['x', 'open'])
+    }
+  })
+
+  it.each([[{}], [{ body: '' }], [{ body: '  ' }], [{ body: 5 }], [{ body: null }]])('refuse %j with COMMENT_BODY_MISSING', async (body) => {
+    const { site, say } = await withPost(engine)
+    const { status, body: answer } = await say((await site.member()).token, body)
+    expect([status, answer.code, answer.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'COMMENT_BODY_MISSING'])
+  })
+
+  it('have at most 1000 characters of any script', async () => {
+    const { site, say } = await withPost(engine)
+    const { token } = await site.member()
+    expect((await say(token, { body: '🎉'.repeat(1000) })).status).toBe(201)
+    expect((await say(token, { body: 'x'.repeat(1001) })).body.errors[0].code).toBe('TOO_LONG')
+  })
+
+  it('are refused to visitors, blocked members and members without comment:create; 404 comes first', async () => {
+    const { site, say } = await withPost(engine)
+    const without = await site.member(['vote:create'], { everyone: false })
+    const blocked = await site.member([], { blocked: true })
+    expect((await say(blocked.token, { body: 'x' })).body.code).toBe('USER_BLOCK')
+    expect((await say(without.token, { body: 'x' })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await say('nonsense', { body: 'x' })).body.code).toBe('INVALID_TOKEN')
+    expect((await site.http(`POST /posts/${newId()}/comments`, { token: without.token })).body.code).toBe('POST_NOT_FOUND')
+    expect((await site.http(`GET /posts/${newId()}/activity`)).body.code).toBe('POST_NOT_FOUND')
+  })
+
+  it('are edited by their author, who is told apart from others', async () => {
+    const { site, path, say, owner } = await withPost(engine)
+    const author = await site.member()
+    const stranger = await site.member()
+    const moderator = await site.member(['comment:update:any'], { everyone: false })
+    const { activity } = (await say(author.token, { body: 'one' })).body
+    const put = async (token: string | undefined, body: object, id = activity.id) => site.http(`PUT ${path}/comments/${id}`, { token, body })
+    const outcome = async (...args: Parameters<typeof put>) => {
+      const { status, body } = await put(...args)
+      return [status, body.code ?? body.comment.body]
+    }
+    expect(await outcome(undefined, { body: 'x' })).toEqual([400, 'INVALID_AUTH_HEADER'])
+    expect(await outcome(stranger.token, { body: 'x' })).toEqual([403, 'UNAUTHORIZED_NOT_AUTHOR'])
+    expect(await outcome(stranger.token, { body: 'x' }, newId())).toEqual([404, 'COMMENT_NOT_FOUND'])
+    expect(await outcome(author.token, {})).toEqual([400, 'VALIDATION_ERROR'])
+    site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+    expect((await put(author.token, { body: 'two' })).body).toEqual({
+      comment: { ...activity.comment, body: 'two', is_edited: true, updated_at: '2026-03-02T10:01:01.000Z' },
+    })
+    expect(await outcome(moderator.token, { body: 'three' })).toEqual([200, 'three'])
+    expect(await outcome(owner, { body: 'four' })).toEqual([200, 'four'])
+    expect(await outcome(author.token, { body: 'x', is_spam: true })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    expect(await outcome(author.token, { body: 'x', is_internal: true })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    expect((await put(author.token, { is_internal: false, partial: true })).body.comment).toMatchObject({ body: 'four', is_internal: false })
+    const other = await site.call(posts.create, { title: 'Other' })
+    expect((await site.http(`PUT /posts/${other.post.postId}/comments/${activity.id}`, { token: owner, body: { body: 'x' } })).body.code).toBe(
+      'COMMENT_NOT_FOUND',
+    )
+  })
+
+  it('marked as spam are hidden from everybody but moderators', async () => {
+    const { site, path, say, bodies } = await withPost(engine)
+    const author = await site.member()
+    const moderator = await site.member(['comment:update:any'])
+    const { activity } = (await say(author.token, { body: 'Buy!' })).body
+    const marked = await site.http(`PUT ${path}/comments/${activity.id}`, { token: moderator.token, body: { is_spam: true, partial: true } })
+    expect(marked.body.comment).toMatchObject({ is_spam: true, is_edited: false, body: 'Buy!' })
+    expect(await bodies()).toEqual([])
+    expect(await bodies(moderator.token)).toEqual(['Buy!'])
+  })
+
+  it.each([
+    ['comment:delete:own', true],
+    ['comment:delete:any', false],
+  ] as const)('are deleted with %s', async (permission: Permission, own) => {
+    const { site, path, say, bodies } = await withPost(engine)
+    const author = await site.member(own ? [permission] : [])
+    const other = await site.member(own ? [] : [permission])
+    const { activity } = (await say(author.token, { body: 'one' })).body
+    await say(author.token, { body: 'two', parent_id: activity.id })
+    const [may, mayNot] = own ? [author, other] : [other, author]
+    const remove = async (token: string) => {
+      const { status, body } = await site.http(`DELETE ${path}/comments/${activity.id}`, { token })
+      return [status, body?.code]
+    }
+    expect(await remove(mayNot.token)).toEqual([403, own ? 'UNAUTHORIZED_NOT_AUTHOR' : 'NOT_ENOUGH_PERMISSION'])
+    expect(await bodies()).toEqual(['two', 'one'])
+    expect(await remove(may.token)).toEqual([204, undefined])
+    expect(await remove(may.token)).toEqual([404, 'COMMENT_NOT_FOUND'])
+    expect(await bodies()).toEqual(['two'])
+  })
+
+  it('of a deleted account stay, without its name', async () => {
+    const { site, path, say } = await withPost(engine)
+    const author = await site.member()
+    await say(author.token, { body: 'one' })
+    await site.db.deleteFrom('users').where('userId', '=', author.userId).execute()
+    expect((await site.http(`GET ${path}/activity`)).body.activity[0].author).toEqual({
+      userId: '00000000-0000-0000-0000-000000000000',
+      name: 'deleted user',
+      username: 'deleted',
+      avatar: '',
+    })
+  })
+})

@@ -1,0 +1,488 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import * as votes from '../../src/service/votes.js'
+import { engines, failure, makeSite, type TestSite } from '../support/site.js'
+
+const titles = (body: { posts: { title: string }[] }) => body.posts.map((post) => post.title)
+const tick = (site: TestSite, minutes = 1) => (site.clock.now = new Date(site.clock.now.getTime() + minutes * 60_000))
+
+/** A member's posts, a minute apart, with so many votes each. */
+async function withPosts(site: TestSite, wanted: { title: string; board?: string; votes?: number }[]) {
+  const author = await site.member()
+  const voters = await Promise.all(Array.from({ length: Math.max(...wanted.map((post) => post.votes ?? 1)) - 1 }, () => site.member()))
+  const made: Record<string, any> = {} // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
+  for (const { title, board, votes: count = 1 } of wanted) {
+    tick(site)
+    const { body } = await site.http('POST /posts', { token: author.token, body: { title, boardId: board } })
+    made[title] = body.post
+    for (const voter of voters.slice(0, count - 1)) await site.http('POST /votes', { token: voter.token, body: { postId: body.post.postId } })
+  }
+  return { author, made }
+}
+
+const events = async (site: TestSite) =>
+  (await site.db.selectFrom('events').selectAll().orderBy('id').execute()).map((event) => `${event.action} ${event.subject}`)
+
+describe.each(engines)('posts on %s', (engine) => {
+  describe('POST /posts', () => {
+    it('makes a post with the vote of its author, and answers the row of the contract', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas' })
+      const { token, userId } = await site.member()
+      const { status, body } = await site.http('POST /posts', {
+        token,
+        body: { title: '  Dark mode, please! ', contentMarkdown: '**Now**', boardId: board.boardId, roadmapId: 'ignored', userId: 'ignored' },
+      })
+      expect(status).toBe(201)
+      const { post } = body
+      expect(post).toEqual({
+        postId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        title: 'Dark mode, please!',
+        slug: `dark-mode-please-${post.slugId}`,
+        slugId: expect.stringMatching(/^[0-9a-z]{20}$/),
+        contentMarkdown: '**Now**',
+        userId,
+        boardId: board.boardId,
+        roadmap_id: null,
+        createdAt: '2026-03-02T10:00:00.000Z',
+        updatedAt: '2026-03-02T10:00:00.000Z',
+      })
+      const shown = await site.http('POST /posts/slug', { token, body: { slug: post.slug } })
+      expect(shown.body.post.voters).toEqual({
+        votes: [
+          {
+            voteId: expect.any(String),
+            userId,
+            postId: post.postId,
+            createdAt: post.createdAt,
+            name: 'Member',
+            username: expect.any(String),
+            avatar: expect.any(String),
+          },
+        ],
+        votesCount: 1,
+        viewerVote: { voteId: expect.any(String), userId, postId: post.postId, createdAt: post.createdAt },
+      })
+      expect(await events(site)).toEqual(['board.created Ideas', 'post.created Dark mode, please!'])
+      expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('1')
+    })
+
+    it.each([
+      ['Zoë & Größe', 'zoë-größe'],
+      ['Привет, мир', 'привет-мир'],
+      ['日本語のご意見 2', '日本語のご意見-2'],
+      ['हिन्दी में', 'हिन्दी-में'],
+      ["Don't I", 'dont-i'],
+      ['a'.repeat(100), 'a'.repeat(100)],
+      ['👍', ''],
+    ])('keeps the script of the title %s in the slug', async (title, start) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member()
+      const { post } = (await site.http('POST /posts', { token, body: { title } })).body
+      expect(post.slug).toBe([start, post.slugId].filter(Boolean).join('-'))
+      expect((await site.http('POST /posts/slug', { body: { slug: post.slug } })).body.post.title).toBe(title)
+    })
+
+    it('is called "new post" without a title', async () => {
+      const site = await makeSite(engine)
+      const { token } = await site.member()
+      for (const body of [{}, { title: '' }, { title: '  ' }]) expect((await site.http('POST /posts', { token, body })).body.post.title).toBe('new post')
+    })
+
+    it('is refused to visitors, blocked members and members without post:create', async () => {
+      const site = await makeSite(engine)
+      const without = await site.member(['vote:create'], { everyone: false })
+      const blocked = await site.member([], { blocked: true })
+      const code = async (token?: string) => (await site.http('POST /posts', { token, body: { title: 'x' } })).body.code
+      expect(await code()).toBe('INVALID_AUTH_HEADER')
+      expect(await code(without.token)).toBe('NOT_ENOUGH_PERMISSION')
+      expect(await code(blocked.token)).toBe('USER_BLOCK')
+      expect((await site.http('POST /posts/get')).body.total_count).toBe(0)
+    })
+
+    it.each([
+      [{ title: 'x'.repeat(101) }, 'TOO_LONG', 'title'],
+      [{ title: 5 }, 'STRING_EXPECTED', 'title'],
+      [{ title: 'a\nb' }, 'INVALID_VALUE', 'title'],
+      [{ title: 'x', contentMarkdown: 5 }, 'STRING_EXPECTED', 'contentMarkdown'],
+      [{ title: 'x', boardId: newId() }, 'UNKNOWN_BOARD', 'boardId'],
+      [{ title: 'x', boardId: 'nonsense' }, 'UNKNOWN_BOARD', 'boardId'],
+      [{ titel: 'x' }, 'UNKNOWN_FIELD', 'titel'],
+    ])('refuses %j and changes nothing', async (body, code, field) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member()
+      const refused = await site.http('POST /posts', { token, body })
+      expect([refused.status, refused.body.code]).toEqual([400, 'VALIDATION_ERROR'])
+      expect(refused.body.errors).toMatchObject([{ code, field }])
+      expect(await events(site)).toEqual([])
+    })
+
+    it('does not tell whether a private board exists', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Plans', display: false })
+      const { token } = await site.member()
+      const refused = await site.http('POST /posts', { token, body: { title: 'x', boardId: board.boardId } })
+      expect(refused.body.errors).toMatchObject([{ code: 'UNKNOWN_BOARD' }])
+      const reader = await site.member(['board:read'])
+      expect((await site.http('POST /posts', { token: reader.token, body: { title: 'x', boardId: 'plans' } })).body.post.boardId).toBe(board.boardId)
+    })
+
+    it('is the owner’s when the operator makes it, and needs an owner', async () => {
+      const site = await makeSite(engine)
+      expect((await failure(site.call(posts.create, { title: 'x' }))).code).toBe('USER_NOT_FOUND')
+      await site.owner()
+      const { post } = await site.call(posts.create, { title: 'x' })
+      expect((await site.http('POST /posts/slug', { body: { id: post.postId } })).body.post.author.name).toBe('Ada')
+    })
+  })
+
+  describe('POST /posts/get', () => {
+    const some = [
+      { title: 'a', votes: 2 },
+      { title: 'b', board: 'ideas', votes: 4 },
+      { title: 'c', board: 'bugs', votes: 1 },
+      { title: 'd', board: 'ideas', votes: 2 },
+      { title: 'e', votes: 3 },
+    ]
+    const filled = async () => {
+      const site = await makeSite(engine)
+      for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name })
+      return { site, ...(await withPosts(site, some)) }
+    }
+
+    it('shows a post with exactly the fields of the contract', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas', color: '1d4ed8' })
+      const { author, made } = await withPosts(site, [{ title: 'a' }, { title: 'b', board: 'ideas' }])
+      const { body } = await site.http('POST /posts/get', { body: {} })
+      const person = { userId: author.userId, name: 'Member', username: expect.any(String), avatar: expect.any(String) }
+      const voters = { votes: [expect.objectContaining({ userId: author.userId })], votesCount: 1 }
+      const { slugId: _a, userId: _b, boardId: _c, roadmap_id: _d, ...b } = made.b
+      const { slugId: _e, userId: _f, boardId: _g, roadmap_id: _h, ...a } = made.a
+      expect(body.posts).toEqual([
+        { ...b, author: person, voters, board: { boardId: board.boardId, name: 'Ideas', url: 'ideas', color: '1d4ed8', createdAt: board.createdAt } },
+        { ...a, author: person, voters, board: null },
+      ])
+      expect(body.results).toEqual(body.posts)
+      expect(body).toMatchObject({ total_count: 2, total_pages: 1, page_info: { count: 2, current_page: 1, has_next_page: false } })
+    })
+
+    it('sorts by age and by votes, and filters by board, author and both', async () => {
+      const { site, author } = await filled()
+      const list = async (body: object) => titles((await site.http('POST /posts/get', { body })).body).join('')
+      expect(await list({})).toBe('edcba')
+      expect(await list({ created: 'ASC' })).toBe('abcde')
+      expect(await list({ created: 'desc' })).toBe('edcba')
+      expect(await list({ sort: 'oldest' })).toBe('abcde')
+      expect(await list({ sort: 'votes' })).toBe('bedac')
+      expect(await list({ sort: 'votes', created: 'asc' })).toBe('bedac')
+      expect(await list({ boardId: ['ideas'] })).toBe('db')
+      expect(await list({ boardId: ['ideas', 'bugs', 'ideas'], sort: 'votes' })).toBe('bdc')
+      expect(await list({ boardId: [] })).toBe('edcba')
+      expect(await list({ authorId: author.userId, boardId: ['bugs'] })).toBe('c')
+      expect(await list({ userId: 'ignored' })).toBe('edcba')
+      expect(await list({ roadmapId: '' })).toBe('edcba')
+    })
+
+    it.each([{ sort: 'newest' }, { sort: 'oldest' }, { sort: 'votes' }, { boardId: ['ideas', 'bugs'], sort: 'votes' }, { boardId: ['ideas'] }])(
+      'walks %j by number and by cursor, each post once',
+      async (filter) => {
+        const { site } = await filled()
+        const all = titles((await site.http('POST /posts/get', { body: filter })).body)
+        const numbered: string[] = []
+        for (let page = 1; page <= 4; page++) {
+          const { body } = await site.http('POST /posts/get', { body: { ...filter, page, limit: 2 } })
+          expect(body).not.toHaveProperty('results')
+          expect(body.page_info).toMatchObject({ current_page: page, has_next_page: page * 2 < all.length })
+          expect(body).toMatchObject({ total_count: all.length, total_pages: Math.ceil(all.length / 2) })
+          numbered.push(...titles(body))
+        }
+        expect(numbered).toEqual(all)
+        const followed: string[] = []
+        let after: string | undefined
+        do {
+          const { body }: Awaited<ReturnType<TestSite['http']>> = await site.http('POST /posts/get', { body: { ...filter, first: 2, after } })
+          followed.push(...titles(body))
+          expect(body.page_info.has_next_page).toBe(followed.length < all.length)
+          after = body.page_info.has_next_page ? body.page_info.end_cursor : undefined
+        } while (after)
+        expect(followed).toEqual(all)
+      },
+    )
+
+    it.each([
+      [{ page: 0 }, 'MIN_VALUE_1'],
+      [{ limit: 101 }, 'MAX_VALUE_100'],
+      [{ limit: 'abc' }, 'INTEGER_EXPECTED'],
+      [{ created: 'sideways' }, 'UNKNOWN_CHOICE'],
+      [{ created: 5 }, 'STRING_EXPECTED'],
+      [{ sort: 'best' }, 'UNKNOWN_CHOICE'],
+      [{ boardId: 'ideas' }, 'ARRAY_EXPECTED'],
+      [{ boardId: ['nonsense'] }, 'UNKNOWN_BOARD'],
+      [{ roadmapId: newId() }, 'UNKNOWN_ROADMAP'],
+      [{ authorId: newId() }, 'UNKNOWN_PERSON'],
+      [{ after: newId() }, 'INVALID_CURSOR'],
+      [{ after: '' }, 'INVALID_CURSOR'],
+    ])('refuses %j', async (body, code) => {
+      const site = await makeSite(engine)
+      const refused = await site.http('POST /posts/get', { body })
+      expect([refused.status, refused.body.code, refused.body.errors?.[0].code]).toEqual([400, 'VALIDATION_ERROR', code])
+    })
+
+    it('takes numbers as text, as older clients send them', async () => {
+      const { site } = await filled()
+      expect(titles((await site.http('POST /posts/get', { body: { page: '2', limit: '2' } })).body)).toEqual(['c', 'b'])
+    })
+
+    it('embeds at most six voters, the newest, and the vote of whoever asks', async () => {
+      const site = await makeSite(engine)
+      const { made, author } = await withPosts(site, [
+        { title: 'a', votes: 9 },
+        { title: 'b', votes: 2 },
+      ])
+      const { body } = await site.http('POST /posts/get', { token: author.token })
+      const [b, a] = body.posts
+      expect([a.voters.votes.length, a.voters.votesCount, b.voters.votes.length, b.voters.votesCount]).toEqual([6, 9, 2, 2])
+      for (const post of [a, b]) expect(post.voters.viewerVote).toMatchObject({ userId: author.userId, postId: made[post.title].postId })
+    })
+  })
+
+  describe('posts of a private board', () => {
+    it('are invisible to whoever may not read it, in every place', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Plans', display: false })
+      await site.call(boards.create, { name: 'Ideas' })
+      await site.owner()
+      const { post: hidden } = await site.call(posts.create, { title: 'Secret', boardId: 'plans' })
+      tick(site)
+      const { post: open } = await site.call(posts.create, { title: 'Open', boardId: 'ideas' })
+      const reader = await site.member(['board:read'])
+      const plain = await site.member()
+      const blocked = await site.member(['board:read'], { blocked: true })
+      for (const token of [undefined, plain.token, blocked.token]) {
+        for (const sort of ['newest', 'oldest', 'votes']) {
+          const { body, text } = await site.http('POST /posts/get', { token, body: { sort } })
+          expect([titles(body), body.total_count]).toEqual([['Open'], 1])
+          expect(text).not.toMatch(/Secret|Plans/)
+        }
+        expect((await site.http('POST /posts/get', { token, body: { boardId: ['plans'] } })).body.errors[0].code).toBe('UNKNOWN_BOARD')
+        expect((await site.http('POST /posts/get', { token, body: { after: hidden.postId } })).body.errors[0].code).toBe('INVALID_CURSOR')
+        for (const key of [hidden.postId, hidden.slug]) {
+          for (const [request, body] of [
+            ['POST /posts/slug', { slug: key }],
+            ['POST /votes', { postId: key }],
+            [`GET /posts/${encodeURIComponent(key)}/votes`, undefined],
+            [`GET /posts/${encodeURIComponent(key)}/activity`, undefined],
+            [`POST /posts/${encodeURIComponent(key)}/comments`, { body: 'x' }],
+            ['PATCH /posts', { id: key, title: 'x' }],
+          ] as const) {
+            const { status, body: answer, text } = await site.http(request, { token, body })
+            expect([request, status, answer.code]).toEqual([
+              request,
+              ...(status === 404 ? [404, 'POST_NOT_FOUND'] : [token === undefined ? 400 : 403, token === undefined ? 'INVALID_AUTH_HEADER' : 'USER_BLOCK']),
+            ])
+            expect(text).not.toContain('Secret')
+          }
+        }
+      }
+      expect(titles((await site.http('POST /posts/get', { token: reader.token })).body)).toEqual(['Open', 'Secret'])
+      expect((await site.http('POST /posts/get', { token: reader.token, body: { boardId: ['plans'] } })).body.total_count).toBe(1)
+      expect((await site.http('POST /posts/slug', { token: reader.token, body: { id: hidden.postId } })).status).toBe(200)
+      expect((await site.http('POST /posts/slug', { body: { id: open.postId } })).status).toBe(200)
+    })
+
+    it('appear and disappear with the board, in lists and in counts, and stay hidden when it is deleted', async () => {
+      const site = await makeSite(engine)
+      const { board } = await site.call(boards.create, { name: 'Ideas' })
+      await site.owner()
+      const { post } = await site.call(posts.create, { title: 'One', boardId: 'ideas' })
+      const seen = async () => (await site.http('POST /posts/get')).body.total_count
+      expect(await seen()).toBe(1)
+      await site.call(boards.update, { boardId: 'ideas', display: false, partial: true })
+      expect(await seen()).toBe(0)
+      await site.call(boards.update, { boardId: 'ideas', display: true, partial: true })
+      expect(await seen()).toBe(1)
+      await site.call(boards.update, { boardId: 'ideas', display: false, partial: true })
+      await site.call(boards.remove, { boardId: board.boardId })
+      expect(await seen()).toBe(0)
+      expect((await site.http('POST /posts/slug', { body: { id: post.postId } })).status).toBe(404)
+      const { posts: all, total_count: count } = await site.call(posts.list, {})
+      expect([all[0]?.board, count]).toEqual([null, 1])
+      await site.call(boards.create, { name: 'Open' })
+      await site.call(posts.update, { id: post.postId, boardId: 'open', partial: true })
+      expect(await seen()).toBe(1)
+      await site.call(posts.update, { id: post.postId, title: 'One' })
+      expect(await seen()).toBe(1)
+    })
+  })
+
+  describe('POST /posts/slug', () => {
+    it('finds by slug, by an earlier slug and by id, under each of their names', async () => {
+      const site = await makeSite(engine)
+      const { author, made } = await withPosts(site, [{ title: 'First title' }])
+      const old = made['First title']
+      const { post } = (await site.http('PATCH /posts', { token: author.token, body: { id: old.postId, title: 'Second title' } })).body
+      expect(post.slug).toBe(`second-title-${old.slugId}`)
+      for (const body of [
+        { slug: post.slug },
+        { slug: ` ${old.slug} ` },
+        { id: old.postId },
+        { postId: old.postId },
+        { slug: 'wrong', id: old.postId, userId: 'ignored' },
+      ]) {
+        const shown = await site.http('POST /posts/slug', { body })
+        expect(shown.body.post).toMatchObject({ postId: old.postId, title: 'Second title', slug: post.slug, slugId: old.slugId })
+        expect(shown.body.post).not.toHaveProperty('board')
+        expect(shown.body.post).not.toHaveProperty('roadmap')
+      }
+    })
+
+    it.each([[{}], [{ slug: null }], [{ slug: '' }], [{ slug: 'nothing' }], [{ id: newId() }], [{ id: 5 }]])('answers 404 to %j', async (body) => {
+      const site = await makeSite(engine)
+      const { status, body: answer } = await site.http('POST /posts/slug', { body })
+      expect([status, answer.code]).toEqual([404, 'POST_NOT_FOUND'])
+    })
+  })
+
+  describe('PATCH /posts', () => {
+    it('replaces everything for the author, and only what is named with partial', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Ideas' })
+      const { token } = await site.member()
+      const { post } = (await site.http('POST /posts', { token, body: { title: 'a', contentMarkdown: 'text', boardId: 'ideas' } })).body
+      tick(site)
+      const kept = await site.http('PATCH /posts', { token, body: { id: post.postId, title: 'b', partial: true } })
+      expect(kept.body.post).toEqual({ ...post, title: 'b', slug: `b-${post.slugId}`, updatedAt: '2026-03-02T10:01:00.000Z' })
+      const replaced = await site.http('PATCH /posts', { token, body: { id: post.postId, title: 'c', slugId: 'x', userId: 'y' } })
+      expect(replaced.body.post).toMatchObject({ title: 'c', contentMarkdown: null, boardId: null, roadmap_id: null })
+      expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
+    })
+
+    it('is for the author and whoever has post:update; 404 comes before 403, and 403 before 400', async () => {
+      const site = await makeSite(engine)
+      const { author, made } = await withPosts(site, [{ title: 'a' }])
+      const id = made.a.postId
+      const stranger = await site.member()
+      const editor = await site.member(['post:update'], { everyone: false })
+      const patch = async (token: string | undefined, body: object) => {
+        const { status, body: answer } = await site.http('PATCH /posts', { token, body })
+        return [status, answer.code ?? answer.post.title]
+      }
+      expect(await patch(undefined, { id, title: 'x' })).toEqual([400, 'INVALID_AUTH_HEADER'])
+      expect(await patch(stranger.token, { id, title: 'x' })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect(await patch(stranger.token, { id })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect(await patch(stranger.token, { id: newId(), title: 'x' })).toEqual([404, 'POST_NOT_FOUND'])
+      expect(await patch(stranger.token, { title: 'x' })).toEqual([404, 'POST_NOT_FOUND'])
+      expect(await patch(editor.token, { id, title: 'x' })).toEqual([200, 'x'])
+      expect(await patch(author.token, { id, title: 'y' })).toEqual([200, 'y'])
+      expect(await patch(await site.owner(), { id, title: 'z' })).toEqual([200, 'z'])
+    })
+
+    it.each([[{}], [{ title: '' }], [{ title: ' ' }], [{ title: 5 }]])('refuses %j with POST_TITLE_MISSING', async (change) => {
+      const site = await makeSite(engine)
+      const { author, made } = await withPosts(site, [{ title: 'a' }])
+      const { status, body } = await site.http('PATCH /posts', { token: author.token, body: { id: made.a.postId, ...change } })
+      expect([status, body.code, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'POST_TITLE_MISSING'])
+    })
+  })
+
+  describe('DELETE /posts', () => {
+    it('needs post:destroy, and takes votes and comments along', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: 'Ideas' })
+      const { author, made } = await withPosts(site, [{ title: 'a', board: 'ideas', votes: 3 }])
+      const id = made.a.postId
+      await site.http(`POST /posts/${id}/comments`, { token: author.token, body: { body: 'hello' } })
+      expect((await site.http('DELETE /posts', { token: author.token, body: { id } })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+      const { token } = await site.member(['post:destroy'])
+      expect((await site.http('DELETE /posts', { token, body: { id: newId() } })).body.code).toBe('POST_NOT_FOUND')
+      const { status, text } = await site.http('DELETE /posts', { token, body: { id } })
+      expect([status, text]).toEqual([204, ''])
+      expect((await site.http('DELETE /posts', { token, body: { id } })).body.code).toBe('POST_NOT_FOUND')
+      for (const table of ['votes', 'comments'] as const) expect(await site.db.selectFrom(table).selectAll().execute()).toEqual([])
+      expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
+      expect((await site.http('POST /posts/get')).body.total_count).toBe(0)
+      expect(await site.db.selectFrom('users').select('vote_count').where('vote_count', '<>', 0).execute()).toEqual([])
+      expect((await events(site)).at(-1)).toBe('post.deleted a')
+    })
+  })
+
+  it('a delete beside many votes: each vote is counted or refused, and nothing is left over', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const { post } = await site.call(posts.create, { title: 'a' })
+    const people = await Promise.all(Array.from({ length: 12 }, () => site.member()))
+    const answers = await Promise.all([
+      ...people.slice(0, 6).map(({ token }) => site.http('POST /votes', { token, body: { postId: post.postId } })),
+      site.call(posts.remove, { id: post.postId }).then(() => ({ status: 204 })),
+      ...people.slice(6).map(({ token }) => site.http('POST /votes', { token, body: { postId: post.postId } })),
+    ])
+    for (const { status } of answers) expect([201, 204, 404]).toContain(status)
+    expect(await site.db.selectFrom('votes').selectAll().execute()).toEqual([])
+    expect(await site.db.selectFrom('users').select('vote_count').where('vote_count', '<>', 0).execute()).toEqual([])
+  })
+
+  it('counts of posts and votes are right whatever happens at once', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name })
+    const made = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => site.call(posts.create, { title: `${index}`, boardId: index % 2 ? 'ideas' : 'bugs' })),
+    )
+    const people = await Promise.all(Array.from({ length: 4 }, () => site.member()))
+    const ids = made.map(({ post }) => post.postId)
+    await Promise.all([
+      ...ids.slice(0, 5).map((id, index) => site.call(posts.update, { id, boardId: index % 2 ? 'bugs' : 'ideas', partial: true })),
+      ...people.flatMap(({ token }) => ids.map((postId) => site.http('POST /votes', { token, body: { postId } }))),
+      ...[true, false, true].map((display) => site.call(boards.update, { boardId: 'ideas', display, partial: true })),
+      site.call(posts.remove, { id: ids[9]! }),
+    ])
+    const rows = await site.db.selectFrom('posts').selectAll().execute()
+    for (const row of rows) {
+      const votesOfPost = await site.db.selectFrom('votes').selectAll().where('postId', '=', row.postId).execute()
+      expect(row.votesCount).toBe(votesOfPost.length)
+    }
+    const { boards: all } = await site.call(boards.list, { visibility: ['public', 'private'] })
+    for (const board of all) {
+      expect(Number(board.post_count)).toBe(rows.filter((row) => row.boardId === board.boardId).length)
+      expect(rows.filter((row) => row.boardId === board.boardId && row.display !== (board.display ? 1 : 0))).toEqual([])
+    }
+    expect((await site.call(posts.list, {})).total_count).toBe(9)
+    expect((await site.http('POST /posts/get')).body.total_count).toBe(rows.filter((row) => row.display === 1).length)
+  })
+
+  it('a post written while its board is being hidden is as hidden as the board', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    for (let round = 0; round < 10; round++) {
+      const { board } = await site.call(boards.create, { name: `Board ${round}` })
+      const [{ post }] = await Promise.all([
+        site.call(posts.create, { title: 'x', boardId: board.boardId }),
+        site.call(boards.update, { boardId: board.boardId, display: false, partial: true }),
+      ])
+      const row = await site.db.selectFrom('posts').select('display').where('postId', '=', post.postId).executeTakeFirstOrThrow()
+      expect(row.display).toBe(0)
+    }
+  })
+
+  it('a dry run changes nothing and writes no event', async () => {
+    const site = await makeSite(engine)
+    const { token } = await site.member()
+    const { status } = await site.http('POST /posts', { token, body: { title: 'x' }, headers: { 'feedbackctl-dry-run': '1' } })
+    expect(status).toBe(201)
+    expect(await site.db.selectFrom('posts').selectAll().execute()).toEqual([])
+    expect(await events(site)).toEqual([])
+  })
+
+  it('one vote a person and post, however many ask at once', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const { post } = await site.call(posts.create, { title: 'a' })
+    const { token } = await site.member()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => site.http('POST /votes', { token, body: { postId: post.postId } })))
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 7 }, () => 409)])
+    expect((await site.call(votes.list, { post_id: post.postId })).votes.total_count).toBe(2)
+  })
+})
