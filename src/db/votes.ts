@@ -6,20 +6,15 @@ import type { Tables, VoteRow } from './tables.js'
 export type Voter = Awaited<ReturnType<typeof listVotes>>[number]
 
 const voters = (db: Db) =>
-  db
-    .selectFrom('votes')
-    .innerJoin('users', 'users.userId', 'votes.userId')
-    .selectAll('votes')
-    .select(['users.name', 'users.username', 'users.avatar'])
-    .orderBy('votes.createdAt', 'desc')
-    .orderBy('votes.voteId', 'desc')
+  db.selectFrom('votes').innerJoin('users', 'users.userId', 'votes.userId').selectAll('votes').select(['users.name', 'users.username', 'users.avatar'])
+
+const newestFirst = (db: Db, postId: string) => voters(db).where('votes.postId', '=', postId).orderBy('votes.createdAt', 'desc').orderBy('votes.voteId', 'desc')
 
 const isAfter = ({ createdAt, voteId }: VoteRow) => sql<boolean>`(votes."createdAt", votes."voteId") < (${createdAt}, ${voteId})`
 
 /** The votes of a post, newest first. */
 export const listVotes = (db: Db, postId: string, { limit, offset, after }: { limit: number; offset?: number; after?: VoteRow }) =>
-  voters(db)
-    .where('votes.postId', '=', postId)
+  newestFirst(db, postId)
     .$if(after !== undefined, (query) => query.where(isAfter(after as VoteRow)))
     .limit(limit)
     .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
@@ -27,7 +22,7 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
 
 /** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
 export async function newestVotes(db: Db, postIds: readonly string[], each: number): Promise<Voter[]> {
-  const ranges = postIds.map((postId) => db.selectFrom(voters(db).where('votes.postId', '=', postId).limit(each).as('range')).selectAll('range'))
+  const ranges = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
   const [first, ...others] = ranges
   return first ? others.reduce((all, range) => all.unionAll(range), first).execute() : []
 }
