@@ -129,7 +129,7 @@ describe.each(engines)('plans on %s', (engine) => {
       for (const input of inputsOf(op)) {
         const [method, path] = op.http.split(' ') as [string, string]
         const url = path.replaceAll(/:(\w+)/g, (_, name: string) => paths[name] ?? 'x')
-        const query = new URLSearchParams(input)
+        const query = new URLSearchParams(input).toString()
         const queries = await statementsOf(site, async () => {
           const { status } = await site.http(method === 'GET' ? `GET ${url}?${query}` : `${method} ${url}`, { token: owner, ...(method !== 'GET' && { body: { id: post.postId } }) }) // prettier-ignore
           expect([op.id, [200, 404]]).toEqual([op.id, expect.arrayContaining([status])])
