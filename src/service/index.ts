@@ -1,6 +1,8 @@
 import * as auth from './auth.js'
 import * as boards from './boards.js'
 import type { AnyOperation } from './operation.js'
+import * as roadmaporder from './roadmaporder.js'
+import * as roadmaps from './roadmaps.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
 
@@ -16,5 +18,13 @@ export const operations = [
   boards.update,
   boards.remove,
   boards.checkSlug,
+  roadmaps.list,
+  roadmaps.search,
+  roadmaps.show,
+  roadmaps.create,
+  roadmaps.update,
+  roadmaporder.sort,
+  roadmaporder.move,
+  roadmaps.remove,
   settings.site,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas
