@@ -3,6 +3,7 @@ import * as boards from './boards.js'
 import type { AnyOperation } from './operation.js'
 import * as roadmaporder from './roadmaporder.js'
 import * as roadmaps from './roadmaps.js'
+import * as roles from './roles.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
 
@@ -26,5 +27,13 @@ export const operations = [
   roadmaporder.sort,
   roadmaporder.move,
   roadmaps.remove,
+  roles.list,
+  roles.permissions,
+  roles.show,
+  roles.create,
+  roles.update,
+  roles.remove,
+  roles.assign,
+  roles.unassign,
   settings.site,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas

@@ -6,14 +6,19 @@ import { SLUG_MAX } from '../core/slugs.js'
 
 type Noun = 'BOARD' | 'ROADMAP'
 
+/** The rules of a name. */
+export const oneLine = (maxLength: number) => ({
+  minLength: 1,
+  maxLength,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  rule: `text of 1 to ${maxLength} characters, none of them a control character`,
+  trim: true,
+})
+
 /** The fields of whatever has a name, an address and a colour; the item codes are its noun's. */
 export const naming = (noun: Noun) => ({
   name: Type.String({
-    minLength: 1,
-    maxLength: 50,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    rule: 'text of 1 to 50 characters, none of them a control character',
-    trim: true,
+    ...oneLine(50),
     description: 'Name shown to visitors',
     codes: { required: `${noun}_NAME_MISSING`, type: `${noun}_NAME_MISSING`, minLength: `${noun}_NAME_MISSING` },
   }),
