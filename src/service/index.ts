@@ -1,5 +1,6 @@
 import * as auth from './auth.js'
 import * as boards from './boards.js'
+import * as labs from './labs.js'
 import type { AnyOperation } from './operation.js'
 import * as roadmaporder from './roadmaporder.js'
 import * as roadmaps from './roadmaps.js'
@@ -36,4 +37,7 @@ export const operations = [
   roles.assign,
   roles.unassign,
   settings.site,
+  settings.update,
+  labs.show,
+  labs.update,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas
