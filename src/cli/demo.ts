@@ -7,6 +7,7 @@ import { loadConfig, type Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { startDaemon, type Daemon } from '../daemon.js'
 import * as boards from '../service/boards.js'
+import { PALETTE } from '../service/naming.js'
 import * as site from '../service/site.js'
 import { columns } from './boards.js'
 import { forMachines, print, type OutputFlags } from './output.js'
@@ -79,7 +80,7 @@ async function fill(app: App): Promise<string> {
   const at = (daysAgo: number) => localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } })
   const { user } = await localCall(app)(site.setup, OWNER)
   for (const [index, name] of BOARDS.entries())
-    await at(BOARDS.length - index)(boards.create, { name, display: name !== '🧪 Labs', color: boards.PALETTE[index % boards.PALETTE.length] })
+    await at(BOARDS.length - index)(boards.create, { name, display: name !== '🧪 Labs', color: PALETTE[index % PALETTE.length] })
   return user.authToken
 }
 

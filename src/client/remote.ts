@@ -30,9 +30,10 @@ export const remote = ({ server, token, dryRun = false }: Remote): Call => {
     }
     const response = await reach(url, { method, headers, ...(method !== 'GET' && { body: JSON.stringify(Object.fromEntries(fields)) }) })
     if (response.status === 204) return undefined as never
-    const body = (await response.json().catch(() => undefined)) as ErrorBody | undefined
+    const isText = response.headers.get('content-type')?.startsWith('text/plain') && 'const' in op.output // such an operation answers one word
+    const body = await (isText ? response.text() : response.json()).catch(() => undefined)
     if (response.ok && body !== undefined) return body as never // the server filtered it through the operation's own schema
-    throw failure(url, response.status, body)
+    throw failure(url, response.status, body as ErrorBody | undefined)
   }
 }
 

@@ -170,8 +170,10 @@ function prepared({ properties }: Shape, given: Record<string, unknown>): Record
 /** TypeBox reports a few errors at a time; that there is one is enough to refuse. */
 function issuesOf(shape: Shape, value: Record<string, unknown>): Issue[] {
   const issues = shape.Errors(value).flatMap(({ keyword, instancePath, params }) => {
-    const names = (params as { requiredProperties?: string[] }).requiredProperties ?? [instancePath.split('/')[1] ?? '']
-    return names.map((name) => issueOf(shape, keyword, name, value[name]))
+    const [, outer] = instancePath.split('/')
+    if (outer !== undefined) return [issueOf(shape, keyword === 'required' ? 'type' : keyword, outer, value[outer])] // what a field lacks is said of the field
+    const { requiredProperties = [''] } = params as { requiredProperties?: string[] }
+    return requiredProperties.map((name) => issueOf(shape, keyword, name, value[name]))
   })
   return issues.length > 0 ? issues : [{ code: 'INVALID_VALUE', message: 'Some fields are not valid.', field: '', rule: 'valid fields' }]
 }

@@ -1,10 +1,9 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
+import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
 import type { BoardRow, Tables } from './tables.js'
-
-type Visibility = 'public' | 'private'
 
 /** Which boards count, and in which direction of age. */
 export interface BoardFilter {
@@ -29,13 +28,6 @@ export const listBoards = (db: Db, filter: BoardFilter, page: { limit: number; o
     .limit(page.limit)
     .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
     .execute()
-
-/** How many boards the filter lets through, from counters that the database keeps. */
-export async function boardTotal(db: Db, { visibility }: BoardFilter): Promise<number> {
-  const rows = await db.selectFrom('counters').selectAll().where('name', 'in', ['boards', 'boards.public']).execute()
-  const { boards = 0, 'boards.public': shown = 0 } = Object.fromEntries(rows.map((row) => [row.name, row.value]))
-  return (visibility.includes('public') ? shown : 0) + (visibility.includes('private') ? boards - shown : 0)
-}
 
 /** How many boards come after this one: the contract's `current_page` of a cursor page needs it. */
 export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow): Promise<number> {

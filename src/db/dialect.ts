@@ -23,6 +23,12 @@ export async function inCommitOrder(db: AnyDb): Promise<void> {
   if (onPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.events'))`.execute(db)
 }
 
+/** A JSON object in a text column with the keys of another put into it, in one statement. */
+export const mergedJson = (db: AnyDb, column: string, changes: object): RawBuilder<string> => {
+  const [into, from] = [sql.ref(column), JSON.stringify(changes)]
+  return onPostgres(db) ? sql`(${into}::jsonb || ${from}::jsonb)::text` : sql`json_patch(${into}, ${from})`
+}
+
 interface Trigger {
   name: string
   on: string

@@ -1,10 +1,85 @@
+import { sql, type Insertable, type Updateable } from 'kysely'
 import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
-import type { RoadmapRow } from './tables.js'
+import type { Visibility } from './counters.js'
+import { unlessTaken } from './dialect.js'
+import type { RoadmapRow, Tables } from './tables.js'
 
+const filtered = (db: Db, visibility: readonly Visibility[]) => {
+  const [only, other] = new Set(visibility)
+  return db.selectFrom('roadmaps').$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
+}
+
+const following = (db: Db, visibility: readonly Visibility[], cursor: RoadmapRow) =>
+  filtered(db, visibility).where((eb) => eb(eb.refTuple('index', 'id'), '>', eb.tuple(cursor.index, cursor.id)))
+
+/** A page in the order of the site, by number of rows to skip, or by the roadmap it comes after. */
+export const listRoadmaps = (db: Db, visibility: readonly Visibility[], page: { limit: number; offset?: number; after?: RoadmapRow }): Promise<RoadmapRow[]> =>
+  (page.after ? following(db, visibility, page.after) : filtered(db, visibility))
+    .selectAll()
+    .orderBy('index')
+    .orderBy('id')
+    .limit(page.limit)
+    .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
+    .execute()
+
+export async function roadmapsAfter(db: Db, visibility: readonly Visibility[], cursor: RoadmapRow): Promise<number> {
+  const row = await following(db, visibility, cursor)
+    .select(sql<number>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+/** By id or url. No url looks like an id (the service refuses those), so this is one roadmap. */
 export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undefined> =>
   db
     .selectFrom('roadmaps')
     .selectAll()
     .where(isId(urlOrId) ? 'id' : 'url', '=', urlOrId)
     .executeTakeFirst()
+
+/** Roadmaps whose folded name starts with the folded prefix, by name. */
+export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<RoadmapRow[]> =>
+  db
+    .selectFrom('roadmaps')
+    .selectAll()
+    .where('nameFolded', '>=', prefix)
+    .where('nameFolded', '<', `${prefix}\u{10ffff}`)
+    .orderBy('nameFolded')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** All roadmaps in order, which nobody else adds to, removes from or changes until the transaction ends. */
+export async function lockRoadmapOrder(db: Db): Promise<RoadmapRow[]> {
+  await db
+    .updateTable('counters')
+    .set((eb) => ({ value: eb.ref('value') }))
+    .where('name', '=', 'roadmaps')
+    .execute()
+  return db.selectFrom('roadmaps').selectAll().orderBy('index').orderBy('id').execute()
+}
+
+/** Writes the places that are not as they were. */
+export async function placeRoadmaps(db: Db, were: readonly RoadmapRow[], places: ReadonlyMap<string, number>, updatedAt: string): Promise<void> {
+  for (const { id, index } of were) {
+    const place = places.get(id) ?? index
+    if (place !== index) await db.updateTable('roadmaps').set({ index: place, updated_at: updatedAt }).where('id', '=', id).execute()
+  }
+}
+
+/** Returns undefined when another roadmap has this url. */
+export const insertRoadmap = (db: Db, roadmap: Insertable<Tables['roadmaps']>): Promise<RoadmapRow | undefined> =>
+  db
+    .insertInto('roadmaps')
+    .values(roadmap)
+    .onConflict((conflict) => conflict.column('url').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+/** Returns 'taken' when another roadmap has the url, and undefined when there is no such roadmap any more. */
+export const updateRoadmap = (db: Db, id: string, change: Updateable<Tables['roadmaps']>): Promise<RoadmapRow | 'taken' | undefined> =>
+  unlessTaken(db, () => db.updateTable('roadmaps').set(change).where('id', '=', id).returningAll().executeTakeFirst())
+
+export const deleteRoadmap = (db: Db, id: string): Promise<RoadmapRow | undefined> =>
+  db.deleteFrom('roadmaps').where('id', '=', id).returningAll().executeTakeFirst()

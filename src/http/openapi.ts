@@ -48,7 +48,7 @@ function describe(op: AnyOperation): object {
   const parameters = properties
     .filter(([name]) => inQuery || inPath.includes(name))
     .map(([name, schema]) => parameter(name, schema, inPath.includes(name) ? 'path' : 'query', op.input.required?.includes(name) ?? false))
-  const success = { description: op.summary, ...(status !== '204' && { content: json(plain(op.output)) }) }
+  const success = { description: op.summary, ...(status !== '204' && { content: content(op.output) }) }
   return {
     operationId: op.id,
     summary: op.summary,
@@ -86,6 +86,9 @@ function failures(all: Failure[]): object {
 }
 
 const json = (schema: object) => ({ 'application/json': { schema } })
+
+/** A text travels as it is. */
+const content = (schema: TSchema) => ('const' in schema ? { 'text/plain': { schema: plain(schema) } } : json(plain(schema)))
 
 /** The schema without the keywords that are ours. */
 function plain(schema: unknown): object {

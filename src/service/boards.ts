@@ -1,19 +1,19 @@
-import { randomInt } from 'node:crypto'
 import * as Type from 'typebox'
-import { AppError, type Issue } from '../core/errors.js'
-import { invalid } from '../core/fields.js'
+import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
-import { SLUG_MAX, slugOf } from '../core/slugs.js'
+import { slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
-import { boardsAfter, boardTotal, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
+import { boardsAfter, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
+import { visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
 import { change } from './change.js'
 import type { Context } from './context.js'
+import { anyColor, assertWhole, naming } from './naming.js'
 import { operation } from './operation.js'
 import { alias, pageFields, pageKeys, pageOf } from './paging.js'
 import { fields, inPath, oneOf, someOf } from './schemas.js'
-import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, type Urls } from './urls.js'
+import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, urlTaken, type Urls } from './urls.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -27,31 +27,7 @@ const Board = Type.Object({
 })
 export type Board = Type.Static<typeof Board>
 
-const name = Type.String({
-  minLength: 1,
-  maxLength: 50,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  rule: 'text of 1 to 50 characters, none of them a control character',
-  trim: true,
-  description: 'Name shown to visitors',
-  codes: { required: 'BOARD_NAME_MISSING', type: 'BOARD_NAME_MISSING', minLength: 'BOARD_NAME_MISSING' },
-})
-const url = Type.String({
-  minLength: 1,
-  maxLength: SLUG_MAX,
-  trim: true,
-  description: 'Slug in the address',
-  codes: { required: 'BOARD_URL_MISSING', type: 'BOARD_URL_MISSING', minLength: 'BOARD_URL_MISSING' },
-})
-const color = Type.String({
-  minLength: 6,
-  maxLength: 6,
-  pattern: '^[0-9a-fA-F]*$',
-  rule: 'six hexadecimal digits without #',
-  description: 'Six hexadecimal digits without #',
-  codes: { minLength: 'BOARD_COLOR_HEX_LENGTH', maxLength: 'BOARD_COLOR_HEX_LENGTH', pattern: 'BOARD_COLOR_HEX_CHAR' },
-})
-const display = Type.Boolean({ description: 'Shown to everybody' })
+const { name, url, color, display, partial } = naming('BOARD')
 const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
 const boardId = Type.String({ description: 'Id or url of the board' })
 
@@ -74,7 +50,7 @@ export const list = operation({
   async run({ db, actor }, { created, visibility, ...asked }) {
     const filter: BoardFilter = { created, visibility: can(actor, 'board:read') ? visibility : ['public'] }
     const { rows, keys } = await pageOf<BoardRow>(asked, {
-      total: await boardTotal(db, filter),
+      total: await visibleTotal(db, 'boards', filter.visibility),
       id: (board) => board.boardId,
       cursor: 'boardId of a board',
       find: (after) => boardAtCursor(db, filter, after),
@@ -136,7 +112,7 @@ export const create = operation({
       boardId: newId(),
       name: title,
       nameFolded: searchKey(title),
-      color: (input.color ?? PALETTE[randomInt(PALETTE.length)] ?? '').toLowerCase(),
+      color: (input.color ?? anyColor()).toLowerCase(),
       display: input.display ? 1 : 0,
       view_voters: input.view_voters ? 1 : 0,
       createdAt,
@@ -146,7 +122,7 @@ export const create = operation({
     return change(ctx, async (tx) => {
       const insert = (url: string) => insertBoard(tx.db, { ...row, url })
       const board = input.url === undefined ? await insertWithFreeUrl(slug, insert) : await insert(slug)
-      if (!board) throw await urlTaken(tx, slug)
+      if (!board) throw await taken(tx, slug)
       tx.record('board.created', board.boardId, board.name)
       return { board: toBoard(board) }
     })
@@ -167,14 +143,14 @@ export const update = operation({
       color: Type.Optional(color),
       view_voters: Type.Optional(viewVoters),
       display: Type.Optional(display),
-      partial: Type.Optional(Type.Boolean({ description: 'Leave name and url as they are if they are not given; both are needed otherwise' })),
+      partial,
     },
     ['createdAt', 'updatedAt', 'post_count'],
   ),
   output: Type.Object({ board: Board }),
   subject: boardOf,
   async run(ctx, input, subject) {
-    if (!input.partial) assertWhole(input)
+    assertWhole('BOARD', input)
     const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(URLS, input.url)
     return change(ctx, async (tx) => {
       const board = await updateBoard(tx.db, subject.boardId, {
@@ -185,7 +161,7 @@ export const update = operation({
         ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
         ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
       })
-      if (board === 'taken') throw await urlTaken(tx, slug)
+      if (board === 'taken') throw await taken(tx, slug)
       if (!board) throw boardNotFound(input.boardId)
       tx.record('board.updated', board.boardId, board.name)
       return { board: toBoard(board) }
@@ -226,29 +202,16 @@ export const checkSlug = operation({
 })
 
 const URLS: Urls = {
-  fallback: 'board',
+  noun: 'board',
   reserved: new Set(['get', 'search', 'check-slug', 'check-name']),
   missing: 'BOARD_URL_MISSING',
   exists: 'BOARD_URL_EXISTS',
 }
 
-/** The error that says which board has the url, to whoever may know that board. */
-async function urlTaken({ db, actor }: Context, slug: string): Promise<AppError> {
+async function taken({ db, actor }: Context, slug: string): Promise<AppError> {
   const board = await findBoard(db, slug)
   const visible = board && (board.display === 1 || can(actor, 'board:read'))
-  const why = visible ? `board "${board.name}" has had it since ${board.createdAt.slice(0, 10)}` : undefined
-  return new AppError('BOARD_URL_EXISTS', `The url "${slug}" is taken. Choose another.`, { why })
-}
-
-/** Colours that read well under white text and beside each other. */
-export const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
-
-/** Published clients send name and url with every change, and expect to be told when one is missing. */
-function assertWhole(input: { name?: string; url?: string }): void {
-  const missing: Issue[] = []
-  if (input.name === undefined) missing.push({ code: 'BOARD_NAME_MISSING', message: 'name is missing.', field: 'name', rule: 'given, unless partial is true' })
-  if (input.url === undefined) missing.push({ code: 'BOARD_URL_MISSING', message: 'url is missing.', field: 'url', rule: 'given, unless partial is true' })
-  if (missing.length > 0) throw invalid(missing)
+  return urlTaken(URLS, slug, visible ? { name: board.name, since: board.createdAt } : undefined)
 }
 
 async function boardOf({ db }: Context, input: Record<string, unknown>): Promise<BoardRow> {

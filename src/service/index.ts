@@ -3,6 +3,10 @@ import * as boards from './boards.js'
 import * as comments from './comments.js'
 import type { AnyOperation } from './operation.js'
 import * as posts from './posts.js'
+import * as labs from './labs.js'
+import * as roadmaporder from './roadmaporder.js'
+import * as roadmaps from './roadmaps.js'
+import * as roles from './roles.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
 import * as votes from './votes.js'
@@ -33,5 +37,24 @@ export const operations = [
   boards.update,
   boards.remove,
   boards.checkSlug,
+  roadmaps.list,
+  roadmaps.search,
+  roadmaps.show,
+  roadmaps.create,
+  roadmaps.update,
+  roadmaporder.sort,
+  roadmaporder.move,
+  roadmaps.remove,
+  roles.list,
+  roles.permissions,
+  roles.show,
+  roles.create,
+  roles.update,
+  roles.remove,
+  roles.assign,
+  roles.unassign,
   settings.site,
+  settings.update,
+  labs.show,
+  labs.update,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas

@@ -1,8 +1,13 @@
 import * as Type from 'typebox'
-import { readSettings } from '../db/settings.js'
+import isURL from 'validator/lib/isURL.js'
+import { AppError } from '../core/errors.js'
+import { readSettings, updateSettings } from '../db/settings.js'
 import type { SettingsRow } from '../db/tables.js'
+import { change } from './change.js'
 import { operation } from './operation.js'
 import { fields, nullable } from './schemas.js'
+
+export const Labs = Type.Record(Type.String(), Type.Boolean(), { description: 'Features that are tried out, by name' })
 
 const Settings = Type.Object({
   title: Type.String(),
@@ -14,7 +19,7 @@ const Settings = Type.Object({
   isPoweredBy: Type.Boolean(),
   allowSignup: Type.Boolean(),
   developer_mode: Type.Boolean(),
-  labs: Type.Record(Type.String(), Type.Boolean(), { description: 'Features that are tried out, by name' }),
+  labs: Labs,
 })
 
 export const site = operation({
@@ -30,6 +35,64 @@ export const site = operation({
   },
 })
 
+const text = (description: string) => Type.Optional(nullable('string', { maxLength: 255, trim: true, description }))
+const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description })) // its length has a code of its own
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+
+/** Published clients send all settings back, and more: what is not named here does nothing. */
+export const update = operation({
+  id: 'settings.update',
+  summary: 'Change settings of the site; what is not given stays as it is',
+  http: 'PATCH /settings/site 200',
+  access: 'settings:update',
+  errors: ['INVALID_LOGO_URL', 'LOGO_URL_TOO_LONG', 'INVALID_ACCENT_COLOR'],
+  input: fields(
+    {
+      title: text('Title shown across the site (empty: Feedback)'),
+      description: text('What the site is for'),
+      logo: uncounted('Address of the logo, which is also the icon (empty: none)'),
+      accentColor: uncounted('Three or six hexadecimal digits, with or without # (empty: none)'),
+      googleAnalyticsId: text('Measurement id of Google Analytics'),
+      allowSignup: flag('Whether people can make an account themselves'),
+      developer_mode: flag('Whether the web client shows ids'),
+    },
+    'all',
+  ),
+  output: Type.Object({ settings: Settings }),
+  async run(ctx, { title, logo, accentColor, allowSignup, developer_mode: developerMode, ...rest }) {
+    const changes = {
+      ...rest,
+      ...(title !== undefined && { title: title || 'Feedback' }),
+      ...(logo !== undefined && { logo: logoFrom(logo), icon: logoFrom(logo) }),
+      ...(accentColor !== undefined && { accentColor: colorFrom(accentColor) }),
+      ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
+      ...(developerMode !== undefined && { developer_mode: developerMode ? 1 : 0 }),
+    }
+    if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
+    return change(ctx, async ({ db, record }) => {
+      const row = await updateSettings(db, changes)
+      record('site.updated', String(row.id), row.title)
+      return { settings: toSettings(row) }
+    })
+  },
+})
+
+/** As it is stored; browsers load it, so it must be an address that they take, and not one of the machine they run on. */
+function logoFrom(logo: string | null): string | null {
+  if (!logo) return null
+  const rules = { protocols: ['http', 'https'], disallow_auth: true, host_blacklist: [/\.localhost$/i], max_allowed_length: Infinity }
+  if (!isURL(logo, rules)) throw new AppError('INVALID_LOGO_URL', 'The logo must be the address of a picture, like https://example.com/logo.png.')
+  if (logo.length > 255) throw new AppError('LOGO_URL_TOO_LONG', 'The address of the logo is longer than 255 characters. Give a shorter one.')
+  return logo
+}
+
+function colorFrom(color: string | null): string | null {
+  if (!color) return null
+  const [, digits] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(color) ?? []
+  if (!digits) throw new AppError('INVALID_ACCENT_COLOR', 'The accent colour must be three or six hexadecimal digits, like 2f6fed.')
+  return (digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')).toLowerCase()
+}
+
 const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow): Type.Static<typeof Settings> => ({
   title,
   description,
@@ -40,5 +103,7 @@ const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyti
   isPoweredBy: row.isPoweredBy === 1,
   allowSignup: row.allowSignup === 1,
   developer_mode: row.developer_mode === 1,
-  labs: JSON.parse(row.labs) as Record<string, boolean>, // written by us only
+  labs: labsOf(row),
 })
+
+export const labsOf = ({ labs }: Pick<SettingsRow, 'labs'>): Type.Static<typeof Labs> => JSON.parse(labs) as Record<string, boolean> // written by us only

@@ -11,6 +11,7 @@ export async function up(db: Kysely<Tables>): Promise<void> {
   await comments(db)
   await counts(db)
   await events(db)
+  await roadmapCounts(db)
 }
 
 async function people(db: Kysely<Tables>): Promise<void> {
@@ -194,4 +195,18 @@ async function events(db: Kysely<Tables>): Promise<void> {
     .addColumn('origin', words, (column) => column.notNull())
     .addColumn('created_at', words, (column) => column.notNull())
     .execute()
+}
+
+/** Counted as boards are. Whoever orders roadmaps, or adds one at the end, holds the row `roadmaps` until that is committed. */
+async function roadmapCounts(db: Kysely<Tables>): Promise<void> {
+  await db
+    .insertInto('counters')
+    .values(['roadmaps', 'roadmaps.public'].map((name) => ({ name, value: 0 })))
+    .execute()
+  const add = (name: string, by: string) => `update counters set value = value + (${by}) where name = '${name}'`
+  const shown = (by: string) => add('roadmaps.public', by)
+  await createTrigger(db, { name: 'roadmaps_added', on: 'roadmaps', after: 'insert', run: `${add('roadmaps', '1')}; ${shown('new.display')}` })
+  await createTrigger(db, { name: 'roadmaps_removed', on: 'roadmaps', after: 'delete', run: `${add('roadmaps', '-1')}; ${shown('-old.display')}` })
+  const when = 'new.display <> old.display'
+  await createTrigger(db, { name: 'roadmaps_shown', on: 'roadmaps', after: 'update', when, run: shown('new.display - old.display') })
 }

@@ -1,0 +1,43 @@
+import * as Type from 'typebox'
+import { readSettings, updateLabs } from '../db/settings.js'
+import { change } from './change.js'
+import { operation } from './operation.js'
+import { fields } from './schemas.js'
+import { Labs, labsOf } from './settings.js'
+
+export const show = operation({
+  id: 'labs.show',
+  summary: 'Show which features are tried out',
+  http: 'GET /settings/labs 200',
+  access: 'public',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ labs: Labs }),
+  async run({ db }) {
+    return { labs: labsOf(await readSettings(db)) }
+  },
+})
+
+/** In the contract a value that is not true or false is no error, but does nothing. */
+const whatever = Type.Unsafe<unknown>({
+  type: ['boolean', 'null', 'number', 'string', 'array', 'object'],
+  description: 'Whether to let staff vote for others; anything but true or false does nothing',
+})
+
+export const update = operation({
+  id: 'labs.update',
+  summary: 'Switch features that are tried out on or off',
+  http: 'PATCH /settings/labs 200',
+  access: 'settings:update',
+  errors: [],
+  input: fields({ voteOnBehalf: Type.Optional(whatever) }, 'all'),
+  output: Type.Object({ labs: Labs }),
+  async run(ctx, { voteOnBehalf }) {
+    if (typeof voteOnBehalf !== 'boolean') return { labs: labsOf(await readSettings(ctx.db)) }
+    return change(ctx, async ({ db, record }) => {
+      const row = await updateLabs(db, { voteOnBehalf })
+      record('site.updated', String(row.id), row.title)
+      return { labs: labsOf(row) }
+    })
+  },
+})

@@ -1,0 +1,260 @@
+import * as Type from 'typebox'
+import { AppError, type ErrorCode } from '../core/errors.js'
+import { isId, newId } from '../core/ids.js'
+import { PERMISSIONS, type Permission } from '../core/permissions.js'
+import {
+  assignRole,
+  deleteRole,
+  findRoles,
+  insertRole,
+  listRoles,
+  permissionsOfRole,
+  replacePermissions,
+  roleTotal,
+  rolesAfter,
+  unassignRole,
+  updateRole,
+} from '../db/roles.js'
+import type { RoleRow, UserRow } from '../db/tables.js'
+import { findUser } from '../db/users.js'
+import { can, type Actor } from './access.js'
+import { change } from './change.js'
+import type { Context } from './context.js'
+import { oneLine } from './naming.js'
+import { operation } from './operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './paging.js'
+import { fields, inPath, nullable, someOf } from './schemas.js'
+
+const Role = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  description: nullable('string'),
+  isSystem: Type.Boolean({ description: 'Made by the program, and not to be changed' }),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+export type Role = Type.Static<typeof Role>
+
+const Permissions = Type.Array(Type.String())
+
+const name = Type.String({ ...oneLine(30), description: 'Name of up to 30 characters; several roles may share one' })
+const description = nullable('string', { maxLength: 50, trim: true, description: 'What it is for, in up to 50 characters' })
+const permissionList = someOf(PERMISSIONS, {
+  minItems: 0,
+  rule: 'a list of permissions, each of them one that GET /roles/permissions names',
+  description: 'What whoever has it may do; you can give only what you may do yourself',
+})
+const id = Type.String({ description: 'Id of the role, or its name if no other has it' })
+
+export const list = operation({
+  id: 'roles.list',
+  summary: 'List roles by age, oldest first',
+  http: 'GET /roles 200',
+  access: 'role:read',
+  errors: [],
+  input: fields(pageFields('Roles', 'id')),
+  output: Type.Object({ roles: Type.Array(Role), results: alias(Role), ...pageKeys }),
+  async run({ db }, asked) {
+    const { rows, keys } = await pageOf<RoleRow>(asked, {
+      total: await roleTotal(db),
+      id: (role) => role.id,
+      cursor: 'id of a role',
+      find: async (after) => (isId(after) ? (await findRoles(db, after))[0] : undefined),
+      behind: (cursor) => rolesAfter(db, cursor),
+      read: (page) => listRoles(db, page),
+    })
+    const roles = rows.map(toRole)
+    return { roles, ...keys, ...(asked.page === undefined && { results: roles }) }
+  },
+})
+
+export const permissions = operation({
+  id: 'roles.permissions',
+  summary: 'List the permissions that a role can have',
+  http: 'GET /roles/permissions 200',
+  access: 'role:read',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ permissions: Permissions }),
+  run: async () => ({ permissions: [...PERMISSIONS] }),
+})
+
+export const show = operation({
+  id: 'roles.show',
+  summary: 'Show a role with its permissions',
+  http: 'GET /roles/:id 200',
+  access: 'role:read',
+  errors: ['ROLE_NOT_FOUND'],
+  input: fields({ id: inPath('Id of the role, or its name if no other has it') }),
+  output: Type.Object({ role: Type.Object({ ...Role.properties, permissions: Permissions }) }),
+  subject: roleOf,
+  run: async ({ db }, _, role) => ({ role: { ...toRole(role), permissions: inOrder(await permissionsOfRole(db, role.id)) } }),
+})
+
+/** The contract's takes no fields. That nobody gives away what they do not have is ours, here and below. */
+export const create = operation({
+  id: 'roles.create',
+  summary: 'Create a role, with permissions that you have yourself',
+  http: 'POST /roles 201',
+  access: 'role:create',
+  errors: [],
+  input: fields({
+    name: Type.Optional({ ...name, default: 'new role' }),
+    description: Type.Optional(description),
+    permissions: Type.Optional(permissionList),
+  }),
+  output: Type.Object({ role: Role }),
+  async run(ctx, input) {
+    const { name: title = '', permissions: given = [] } = input // the name has a default
+    assertOwn(ctx.actor, given)
+    const now = ctx.now().toISOString()
+    const row = { id: newId(), name: title, description: input.description || null, isSystem: 0, created_at: now, updated_at: now }
+    return change(ctx, async ({ db, record }) => {
+      const role = await insertRole(db, row)
+      await replacePermissions(db, role.id, inOrder(given))
+      record('role.created', role.id, role.name)
+      return { role: toRole(role) }
+    })
+  },
+})
+
+/** As in the contract, permissions that are not named are taken away, unless the change is partial. */
+export const update = operation({
+  id: 'roles.update',
+  summary: 'Change a role, and make these its permissions; what you add you must have yourself',
+  http: 'PATCH /roles 200',
+  access: 'role:update',
+  errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
+  input: fields(
+    {
+      id,
+      name: Type.Optional(name),
+      description: Type.Optional(description),
+      permissions: Type.Optional(permissionList),
+      partial: Type.Optional(Type.Boolean({ description: 'Leave the permissions as they are if they are not given; none are left otherwise' })),
+    },
+    ['isSystem', 'created_at', 'updated_at'],
+  ),
+  output: Type.Object({ role: Role, permissions: Permissions }),
+  subject: roleOf,
+  async run(ctx, input, subject) {
+    assertOrdinary(subject)
+    return change(ctx, async ({ db, actor, record }) => {
+      const role = await updateRole(db, subject.id, {
+        ...(input.name !== undefined && { name: input.name }),
+        ...(input.description !== undefined && { description: input.description || null }),
+        updated_at: ctx.now().toISOString(),
+      })
+      if (!role) throw roleNotFound(input.id)
+      const had = await permissionsOfRole(db, role.id) // after the row was written: nobody else changes them now
+      const wanted = inOrder(input.permissions ?? (input.partial ? had : []))
+      const added = wanted.filter((permission) => !had.includes(permission))
+      assertOwn(actor, added)
+      await replacePermissions(db, role.id, wanted)
+      record('role.updated', role.id, role.name)
+      return { role: toRole(role), permissions: wanted }
+    })
+  },
+})
+
+export const remove = operation({
+  id: 'roles.delete',
+  summary: 'Delete a role; whoever had it loses it',
+  http: 'DELETE /roles 204',
+  access: 'role:destroy',
+  errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
+  input: fields({ id }),
+  output: Type.Undefined(),
+  subject: roleOf,
+  async run(ctx, input, subject) {
+    assertOrdinary(subject)
+    return change(ctx, async ({ db, record }) => {
+      if (!(await deleteRole(db, subject.id))) throw roleNotFound(input.id)
+      record('role.deleted', subject.id, subject.name)
+      return undefined
+    })
+  },
+})
+
+const assignment = {
+  role_id: inPath('Id of the role, or its name if no other has it'),
+  user_id: inPath('Id, e-mail address or user name of the person'),
+}
+
+export const assign = operation({
+  id: 'roles.assign',
+  summary: 'Give a role to a person; you must have all its permissions yourself',
+  http: 'PUT /roles/:role_id/users/:user_id 200',
+  access: 'role:assign',
+  errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND', 'ROLE_USER_CONFLICT'],
+  input: fields(assignment),
+  output: Type.Object({
+    success: Type.Integer({ description: '1, or 0 in the error when the person has the role already' }),
+    ...Type.Pick(Role, ['id', 'name', 'isSystem']).properties,
+    user_role_id: Type.String({ description: 'The same as id' }),
+  }),
+  subject: roleAndUser,
+  run: (ctx, input, { role, user }) =>
+    change(ctx, async ({ db, actor, record }) => {
+      if (!(await updateRole(db, role.id, {}))) throw roleNotFound(input.role_id)
+      assertOwn(actor, inOrder(await permissionsOfRole(db, role.id)))
+      const outcome = await assignRole(db, role.id, user.userId)
+      if (outcome === 'gone') throw userNotFound(input.user_id)
+      if (outcome === 'had') throw new AppError('ROLE_USER_CONFLICT', `This person has the role "${role.name}" already.`)
+      record('role.assigned', role.id, role.name)
+      return { success: 1, id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id }
+    }),
+})
+
+export const unassign = operation({
+  id: 'roles.unassign',
+  summary: 'Take a role from a person, if they have it',
+  http: 'DELETE /roles/:role_id/users/:user_id 204',
+  access: 'role:unassign',
+  errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND'],
+  input: fields(assignment),
+  output: Type.Undefined(),
+  subject: roleAndUser,
+  run: (ctx, _, { role, user }) =>
+    change(ctx, async ({ db, record }) => {
+      if (await unassignRole(db, role.id, user.userId)) record('role.unassigned', role.id, role.name)
+      return undefined
+    }),
+})
+
+function assertOwn(actor: Actor, given: readonly Permission[]): void {
+  const lacking = given.find((permission) => !can(actor, permission))
+  if (!lacking) return
+  throw new AppError('NOT_ENOUGH_PERMISSION', `You cannot give away the permission ${lacking}: you do not have it yourself. Ask the owner of the site.`)
+}
+
+function assertOrdinary(role: RoleRow): void {
+  if (role.isSystem) throw new AppError('CANNOT_UPDATE_SYSTEM_ROLE', `"${role.name}" is a system role and stays as it is. Make another role instead.`)
+}
+
+const inOrder = (given: readonly string[]): Permission[] => PERMISSIONS.filter((permission) => given.includes(permission))
+
+async function roleOf({ db }: Context, { id: given }: Record<string, unknown>, failure: ErrorCode = 'ROLE_NOT_FOUND'): Promise<RoleRow> {
+  if (typeof given !== 'string' || given === '') throw new AppError(failure, 'Which role? Give its id, or its name.')
+  const [role, other] = await findRoles(db, given)
+  if (other) throw new AppError(failure, `More than one role is called ${shown(given)}. Give the id.`)
+  if (role) return role
+  throw isId(given) ? roleNotFound(given) : new AppError(failure, `There is no role ${shown(given)}. Give its id, or its name.`)
+}
+
+async function roleAndUser(ctx: Context, { role_id: roleId, user_id: userId }: Record<string, unknown>): Promise<{ role: RoleRow; user: UserRow }> {
+  const role = await roleOf(ctx, { id: roleId }, 'INVALID_ROLE_ID')
+  if (typeof userId !== 'string' || userId === '') throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
+  const user = await findUser(ctx.db, userId)
+  if (user) return { role, user }
+  if (isId(userId)) throw userNotFound(userId)
+  throw new AppError('INVALID_USER_ID', `There is no account ${shown(userId)}. Give its e-mail address, user name or id.`)
+}
+
+const shown = (given: string): string => JSON.stringify(given.slice(0, 100))
+
+const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `There is no role ${shown(given)}.`)
+
+const userNotFound = (given: string) => new AppError('USER_NOT_FOUND', `There is no account ${shown(given)}.`)
+
+const toRole = ({ isSystem, ...row }: RoleRow): Role => ({ ...row, isSystem: isSystem === 1 })

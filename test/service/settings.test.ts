@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import * as labs from '../../src/service/labs.js'
+import * as settings from '../../src/service/settings.js'
+import { engines, makeSite, type TestSite } from '../support/site.js'
+
+const FRESH = {
+  title: 'Feedback',
+  description: 'Tell us what you miss, and see what others ask for.',
+  logo: null,
+  icon: null,
+  accentColor: '2f6fed',
+  googleAnalyticsId: null,
+  isPoweredBy: true,
+  allowSignup: true,
+  developer_mode: false,
+  labs: { comments: false },
+}
+
+const now = async (site: TestSite) => (await site.http('GET /settings/site')).body.settings
+const events = (site: TestSite) => site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
+
+describe.each(engines)('settings on %s', (engine) => {
+  describe('PATCH /settings/site', () => {
+    it('changes what it is given, and answers all settings', async () => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const changes = {
+        title: ' Møønbase ',
+        description: null,
+        allowSignup: false,
+        googleAnalyticsId: 'G-1',
+        developer_mode: true,
+        logo: 'https://example.com/logo.png?a=1&b=2',
+        accentColor: '#ABCDEF',
+      }
+      const { status, body } = await site.http('PATCH /settings/site', { token, body: changes })
+      expect(status).toBe(200)
+      expect(body.settings).toEqual({ ...FRESH, ...changes, title: 'Møønbase', icon: changes.logo, accentColor: 'abcdef' })
+      expect(await now(site)).toEqual(body.settings)
+      expect(await events(site)).toEqual([{ action: 'site.updated', subject_id: '1', subject: 'Møønbase' }])
+      const { settings: later } = await site.call(settings.update, { title: '', logo: '', accentColor: '', description: 'x' })
+      expect(later).toEqual({ ...body.settings, title: 'Feedback', logo: null, icon: null, accentColor: null, description: 'x' })
+    })
+
+    it('takes back what GET answered, and ignores what it does not know', async () => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const body = { ...FRESH, isPoweredBy: false, labs: { voteOnBehalf: true }, icon: 'https://evil.example.com/x', secretFingerprint: 'x', id: 5 }
+      expect((await site.http('PATCH /settings/site', { token, body })).body.settings).toEqual(FRESH)
+    })
+
+    it.each([[undefined], [{}], [{ labs: { comments: true } }]])('answers %j with the settings as they are, and no event', async (body) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const answer = await site.http('PATCH /settings/site', { token, body })
+      expect([answer.status, answer.body.settings]).toEqual([200, FRESH])
+      expect(await events(site)).toEqual([])
+    })
+
+    it.each(['example.com/a.png', 'http://example.com', 'HTTPS://example.com/ü.png', 'http://192.0.2.1:8080/a.png', '192.0.2.1/a.png'])(
+      'takes %s as a logo, as it is written',
+      async (logo) => {
+        const site = await makeSite(engine)
+        expect((await site.call(settings.update, { logo })).settings).toMatchObject({ logo, icon: logo })
+      },
+    )
+
+    it.each([
+      ['logo', 'nothing', 'INVALID_LOGO_URL'],
+      ['logo', 'http://localhost/a.png', 'INVALID_LOGO_URL'],
+      ['logo', 'http://me.localhost/a.png', 'INVALID_LOGO_URL'],
+      ['logo', 'javascript:alert(1)', 'INVALID_LOGO_URL'],
+      ['logo', 'javascript:alert(1)//@example.com', 'INVALID_LOGO_URL'],
+      ['logo', 'javascript:@example.com', 'INVALID_LOGO_URL'],
+      ['logo', 'data:image/png;base64,AAAA', 'INVALID_LOGO_URL'],
+      ['logo', 'ftp://example.com/a.png', 'INVALID_LOGO_URL'],
+      ['logo', '//example.com/a.png', 'INVALID_LOGO_URL'],
+      ['logo', 'https://user:secret@example.com/a.png', 'INVALID_LOGO_URL'],
+      ['logo', `https://example.com/${'a'.repeat(236)}`, 'LOGO_URL_TOO_LONG'],
+      ['logo', `https://example.com/${'a'.repeat(9000)}`, 'LOGO_URL_TOO_LONG'],
+      ['accentColor', 'abcd', 'INVALID_ACCENT_COLOR'],
+      ['accentColor', '#aabbccdd', 'INVALID_ACCENT_COLOR'],
+      ['accentColor', 'gggggg', 'INVALID_ACCENT_COLOR'],
+      ['accentColor', '##abc', 'INVALID_ACCENT_COLOR'],
+      ['logo', 5, 'VALIDATION_ERROR'],
+      ['accentColor', true, 'VALIDATION_ERROR'],
+      ['title', 5, 'VALIDATION_ERROR'],
+      ['title', 'x'.repeat(256), 'VALIDATION_ERROR'],
+      ['description', ['x'], 'VALIDATION_ERROR'],
+      ['googleAnalyticsId', {}, 'VALIDATION_ERROR'],
+      ['allowSignup', 'true', 'VALIDATION_ERROR'],
+      ['developer_mode', 1, 'VALIDATION_ERROR'],
+    ])('refuses %s %j with %s, and changes nothing', async (field, value, code) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const { status, body } = await site.http('PATCH /settings/site', { token, body: { title: 'Changed', [field]: value } })
+      expect([status, body.code]).toEqual([400, code])
+      expect(await now(site)).toEqual(FRESH)
+      expect(await events(site)).toEqual([])
+    })
+
+    it.each([
+      ['abc', 'aabbcc'],
+      ['#F0a', 'ff00aa'],
+      ['#1d4ED8', '1d4ed8'],
+    ])('stores the colour %s as %s', async (given, stored) => {
+      const site = await makeSite(engine)
+      expect((await site.call(settings.update, { accentColor: given })).settings.accentColor).toBe(stored)
+    })
+
+    it('takes 255 characters of a logo', async () => {
+      const site = await makeSite(engine)
+      const logo = `https://example.com/${'a'.repeat(235)}`
+      expect((await site.call(settings.update, { logo })).settings.logo).toBe(logo)
+    })
+  })
+
+  describe('labs', () => {
+    it('are shown to everybody, and switched without touching the others', async () => {
+      const site = await makeSite(engine)
+      expect((await site.http('GET /settings/labs')).body).toEqual({ labs: { comments: false } })
+      const { token } = await site.member(['settings:update'])
+      const { status, body } = await site.http('PATCH /settings/labs', { token, body: { voteOnBehalf: true } })
+      expect([status, body]).toEqual([200, { labs: { comments: false, voteOnBehalf: true } }])
+      expect((await now(site)).labs).toEqual(body.labs)
+      expect((await site.call(labs.update, { voteOnBehalf: false })).labs).toEqual({ comments: false, voteOnBehalf: false })
+      expect(await events(site)).toMatchObject([{ action: 'site.updated' }, { action: 'site.updated' }])
+    })
+
+    it.each([[{}], [{ voteOnBehalf: 'true' }], [{ voteOnBehalf: 1 }], [{ voteOnBehalf: null }], [{ comments: true }], [{ voteOnBehalf: { a: [] } }]])(
+      'ignore %j',
+      async (body) => {
+        const site = await makeSite(engine)
+        const { token } = await site.member(['settings:update'])
+        const answer = await site.http('PATCH /settings/labs', { token, body })
+        expect([answer.status, answer.body]).toEqual([200, { labs: { comments: false } }])
+        expect(await events(site)).toEqual([])
+      },
+    )
+
+    it('keep both of two changes at once, of labs and of other settings', async () => {
+      const site = await makeSite(engine)
+      await Promise.all([
+        ...Array.from({ length: 5 }, () => site.call(labs.update, { voteOnBehalf: true })),
+        ...Array.from({ length: 5 }, () => site.call(settings.update, { title: 'Changed' })),
+      ])
+      expect(await now(site)).toEqual({ ...FRESH, title: 'Changed', labs: { comments: false, voteOnBehalf: true } })
+    })
+  })
+
+  it.each(['site', 'labs'])('PATCH /settings/%s is for settings:update alone, and says so before it looks at what is given', async (which) => {
+    const site = await makeSite(engine)
+    const code = async (token?: string) => (await site.http(`PATCH /settings/${which}`, { token, body: { title: 5, voteOnBehalf: true } })).body.code
+    expect(await code()).toBe('INVALID_AUTH_HEADER')
+    expect(await code((await site.member(['settings:read'])).token)).toBe('NOT_ENOUGH_PERMISSION')
+    expect(await code((await site.member(['settings:update'], { blocked: true })).token)).toBe('USER_BLOCK')
+    expect(await now(site)).toEqual(FRESH)
+    const owner = await site.owner()
+    const answer = await site.http(`PATCH /settings/${which}`, { token: owner, body: { developer_mode: true } })
+    expect(answer.status).toBe(200)
+    const dry = await site.http(`PATCH /settings/${which}`, {
+      token: owner,
+      body: { title: 'X', voteOnBehalf: true },
+      headers: { 'feedbackctl-dry-run': '1' },
+    })
+    expect(dry.status).toBe(200)
+    expect(await now(site)).toMatchObject({ title: 'Moonbase', labs: { comments: false } })
+  })
+})
