@@ -1,6 +1,7 @@
-import type { Insertable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
+import { unlessTaken } from './dialect.js'
 import type { Tables, UserRow } from './tables.js'
 
 /** By id, e-mail address or user name: no two of these look alike. */
@@ -33,8 +34,8 @@ export async function findActor(
   return { ...person, permissions: rows.flatMap((row) => row.permission ?? []) }
 }
 
-export const findOwner = (db: Db): Promise<{ userId: string } | undefined> =>
-  db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirst()
+export const findOwner = (db: Db): Promise<Pick<UserRow, 'userId' | 'email'> | undefined> =>
+  db.selectFrom('users').select(['userId', 'email']).where('isOwner', '=', 1).executeTakeFirst()
 
 /** Returns undefined when the site has an owner, or when the address or the user name is taken. */
 export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<UserRow | undefined> =>
@@ -44,6 +45,19 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<U
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
+
+type UserChange = Updateable<Tables['users']> & { updatedAt: string }
+
+/** Returns 'taken' when another person has the address or the user name, and undefined when there is no such person any more. */
+export const updateUser = (db: Db, userId: string, change: UserChange, { endSessions = false } = {}): Promise<UserRow | 'taken' | undefined> =>
+  unlessTaken(db, () =>
+    db
+      .updateTable('users')
+      .set((eb) => ({ ...change, ...(endSessions && { sessions: eb('sessions', '+', 1) }) }))
+      .where('userId', '=', userId)
+      .returningAll()
+      .executeTakeFirst(),
+  )
 
 /** Gives a person the system role that everyone has. */
 export const assignEveryone = (db: Db, userId: string) =>
@@ -56,15 +70,5 @@ export const assignEveryone = (db: Db, userId: string) =>
         .select((select) => ['roles.id', select.val(userId).as('user_id')])
         .where('isSystem', '=', 1)
         .where('name', '=', '@everyone'),
-    )
-    .execute()
-
-/** Keeps the hash of a one-time token; a new one of the same purpose replaces the old. */
-export const putOneTimeToken = (db: Db, token: Insertable<Tables['one_time_tokens']>) =>
-  db
-    .insertInto('one_time_tokens')
-    .values(token)
-    .onConflict((conflict) =>
-      conflict.columns(['userId', 'purpose']).doUpdateSet({ tokenHash: token.tokenHash, createdAt: token.createdAt, expiresAt: token.expiresAt }),
     )
     .execute()

@@ -4,7 +4,9 @@ import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../core/errors.js'
 import { newId, randomWord } from '../core/ids.js'
 import { NIL } from 'uuid'
+import type { Db } from '../db/connect.js'
 import type { Tables, UserRow } from '../db/tables.js'
+import { findOwner, findUserByEmail, insertUser } from '../db/users.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
 import { sessionToken } from './tokens.js'
@@ -43,12 +45,15 @@ export const authUser = async (ctx: Context, { userId, name, username, email, av
   avatar,
 })
 
-/** The address in the form it is stored and compared: lower case. Throws EMAIL_INVALID. */
+/** The address in the form it is stored and compared: lower case. Throws EMAIL_INVALID, or INVALID_EMAIL_DOMAIN if only the domain is wrong. */
 export function assertEmail(email: string | null | undefined): string {
   const address = (email ?? '').trim().toLowerCase()
   if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')
-  if (!isEmail(address)) throw new AppError('EMAIL_INVALID', `${JSON.stringify(address.slice(0, 100))} is not an e-mail address.`)
-  return address
+  if (isEmail(address)) return address
+  const domain = domainOf(address)
+  if (domain.includes('.') && isEmail(`${localPart(address)}@example.org`))
+    throw new AppError('INVALID_EMAIL_DOMAIN', `${JSON.stringify(domain.slice(0, 100))} is not the name of a domain. Check what stands after the @.`)
+  throw new AppError('EMAIL_INVALID', `${JSON.stringify(address.slice(0, 100))} is not an e-mail address.`)
 }
 
 /** The row of a new person, with the contract's rules for user name and avatar. */
@@ -60,7 +65,7 @@ export function newUser(now: Date, { email, name, password }: { email: string; n
     username: usernameFor(email),
     email,
     password,
-    avatar: `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`,
+    avatar: avatarOf(email),
     isVerified: 0,
     isOwner: 0,
     isBlocked: 0,
@@ -69,7 +74,31 @@ export function newUser(now: Date, { email, name, password }: { email: string; n
   } satisfies Partial<Tables['users']>
 }
 
+export const avatarOf = (email: string): string => `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`
+
+/** How many user names are tried: each has eight random characters, so that even the second is hardly ever needed. */
+const NAMES = 5
+
+/** Inserts a new person, under another user name while the one made is taken. */
+export async function insertPerson(db: Db, person: ReturnType<typeof newUser>): Promise<UserRow> {
+  for (let attempt = 1; attempt <= NAMES; attempt++) {
+    const user = await insertUser(db, attempt === 1 ? person : { ...person, username: usernameFor(person.email) })
+    if (user) return user
+    if (person.isOwner && (await findOwner(db))) throw setupCompleted()
+    if (await findUserByEmail(db, person.email)) throw userExists(person.email)
+  }
+  throw new AppError('USERNAME_EXISTS', 'No free user name was found. Try again.')
+}
+
+export const setupCompleted = () => new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
+
+export const userExists = (email: string) => new AppError('USER_EXISTS', `${email} has an account already. Use another address.`)
+
+export const userNotFound = () => new AppError('USER_NOT_FOUND', 'This account does not exist any more.')
+
 export const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
+
+export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1)
 
 const usernameFor = (email: string): string => {
   const readable = localPart(email)
