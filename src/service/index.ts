@@ -6,6 +6,7 @@ import type { AnyOperation } from './operation.js'
 import * as profile from './profile.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import * as users from './users.js'
 
 /** The registry: every operation, in the order of the documentation. */
 export const operations = [
@@ -22,6 +23,14 @@ export const operations = [
   profile.updateProfile,
   profile.permissions,
   profile.dashboard,
+  users.list,
+  users.show,
+  users.create,
+  users.update,
+  users.block,
+  users.unblock,
+  users.signOut,
+  users.remove,
   boards.list,
   boards.search,
   boards.show,

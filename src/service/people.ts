@@ -6,7 +6,7 @@ import { newId, randomWord } from '../core/ids.js'
 import { NIL } from 'uuid'
 import type { Db } from '../db/connect.js'
 import type { Tables, UserRow } from '../db/tables.js'
-import { findOwner, findUserByEmail, insertUser } from '../db/users.js'
+import { findOwner, findUserByEmail, insertUser, rolesOf } from '../db/users.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
 import { sessionToken } from './tokens.js'
@@ -27,6 +27,30 @@ export const PublicUser = Type.Object({
   name: Type.String(),
   username: Type.String(),
   avatar: Type.String(),
+})
+
+/** A person as the owner sees them. */
+export const User = Type.Object({
+  userId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  email: Type.String(),
+  username: Type.String(),
+  avatar: Type.String(),
+  isVerified: Type.Boolean(),
+  isBlocked: Type.Boolean(),
+  isOwner: Type.Boolean(),
+  notes: nullable('string'),
+  createdAt: Type.String({ format: 'date-time' }),
+  votes: Type.String({ description: 'Number of votes, as a decimal integer' }),
+  posts: Type.String({ description: 'Number of posts, as a decimal integer' }),
+  roles: Type.Array(
+    Type.Object({
+      id: Type.String({ format: 'uuid' }),
+      name: Type.String(),
+      isSystem: Type.Boolean(),
+      user_role_id: Type.String({ description: 'The id of the role once more' }),
+    }),
+  ),
 })
 
 /** Who is shown where an account was deleted and what it wrote was kept. */
@@ -75,6 +99,33 @@ export function newUser(now: Date, { email, name, password }: { email: string; n
 }
 
 export const avatarOf = (email: string): string => `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`
+
+/** People with their roles, in the order given. */
+export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
+  const roles = rows.length === 0 ? [] : await rolesOf(db, rows.map((row) => row.userId)) // prettier-ignore
+  return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => ({
+    userId,
+    name,
+    email,
+    username,
+    avatar,
+    isVerified: row.isVerified === 1,
+    isBlocked: row.isBlocked === 1,
+    isOwner: row.isOwner === 1,
+    notes,
+    createdAt,
+    votes: String(row.vote_count),
+    posts: String(row.post_count),
+    roles: roles
+      .filter((role) => role.user_id === userId)
+      .map((role) => ({ id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id })),
+  }))
+}
+
+export async function userShown(db: Db, row: UserRow): Promise<{ user: Type.Static<typeof User> }> {
+  const [user] = await usersShown(db, [row])
+  return { user: user as Type.Static<typeof User> } // one row in, one out
+}
 
 /** How many user names are tried: each has eight random characters, so that even the second is hardly ever needed. */
 const NAMES = 5
