@@ -101,6 +101,15 @@ export const updateUser = (db: Db, userId: string, change: UserChange, { endSess
       .executeTakeFirst(),
   )
 
+/** A person who cannot be deleted or changed by anybody else until the transaction is over. */
+export const holdUser = (db: Db, userId: string): Promise<UserRow | undefined> =>
+  db
+    .updateTable('users')
+    .set((eb) => ({ sessions: eb.ref('sessions') }))
+    .where('userId', '=', userId)
+    .returningAll()
+    .executeTakeFirst()
+
 /** Returns undefined when it was so already. */
 export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: string): Promise<UserRow | undefined> =>
   db.updateTable('users').set({ isBlocked, updatedAt }).where('userId', '=', userId).where('isBlocked', '<>', isBlocked).returningAll().executeTakeFirst()

@@ -98,13 +98,14 @@ const submitting = (work) => form.addEventListener('submit', async (event) => {
   await work()
   button.disabled = false
 })
-if (!token) finish('This link is not complete. Open it from the mail again, or copy all of it.', 'bad')
+if (token) form.hidden = false
+else finish('This link is not complete. Open it from the mail again, or copy all of it.', 'bad')
 `
 
 const VERIFY: Page = {
   url: '/email-verify',
   title: 'Confirm your e-mail address',
-  main: `<form method="post">
+  main: `<form method="post" hidden>
 <p>Press the button to confirm that this address is yours.</p>
 <button type="submit">Confirm the address</button>
 </form>`,
@@ -123,7 +124,7 @@ submitting(async () => {
 const RESET: Page = {
   url: '/password-reset/confirm',
   title: 'Choose a password',
-  main: `<form method="post" novalidate>
+  main: `<form method="post" novalidate hidden>
 <label for="password">New password</label>
 <input id="password" type="password" autocomplete="new-password" required aria-describedby="rule answer">
 <p id="rule" class="hint">8 to 256 characters. A few words in a row are easy to remember.</p>
@@ -142,6 +143,7 @@ const wrong = (input, text) => {
 submitting(async () => {
   for (const input of [password, again]) input.removeAttribute('aria-invalid')
   const length = [...password.value].length
+  if (length === 0) return wrong(password, 'Type the new password, twice.')
   if (length < 8 || length > 256) return wrong(password, 'The password must be 8 to 256 characters long; this one has ' + length + '.')
   if (password.value !== again.value) return wrong(again, 'The two passwords are not the same.')
   const { ok, code, text } = await post('/auth/password/set', { password: password.value })
@@ -178,6 +180,7 @@ button:disabled{opacity:.6;cursor:default}
 #answer:empty{margin:0}
 form[hidden]{display:none}
 form[hidden]+#answer{margin-top:0}
+#answer:empty+noscript p{margin:0}
 .good{color:var(--good);font-weight:600}
 .bad{color:var(--bad);font-weight:600}
 `

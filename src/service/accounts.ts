@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { findUser, findUserByEmail, updateUser } from '../db/users.js'
+import { findUserByEmail, holdUser, updateUser } from '../db/users.js'
 import { change } from './change.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './domains.js'
 import { queueLetter } from './letters.js'
@@ -24,11 +24,12 @@ export const verify = operation({
   input: fields({}),
   output: Verified,
   async run(ctx) {
-    const user = await findUser(ctx.db, await personOf(ctx))
-    if (!user) throw userNotFound()
-    await assertAddressAllowed(ctx.db, user.email)
-    if (user.isVerified) throw verifiedAlready()
+    const userId = await personOf(ctx)
     return change(ctx, async (tx) => {
+      const user = await holdUser(tx.db, userId)
+      if (!user) throw userNotFound()
+      await assertAddressAllowed(tx.db, user.email)
+      if (user.isVerified) throw verifiedAlready()
       await queueLetter(tx, 'verification', user)
       tx.record('user.verification_requested', user.userId)
       return { verify: { success: true } }
@@ -70,9 +71,11 @@ export const resetPassword = operation({
   async run(ctx, { email }) {
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
-    const user = await findUserByEmail(ctx.db, address)
-    if (!user) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
+    const known = await findUserByEmail(ctx.db, address)
+    if (!known) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
     return change(ctx, async (tx) => {
+      const user = await holdUser(tx.db, known.userId)
+      if (!user) throw userNotFound()
       await queueLetter(tx, 'reset', user)
       tx.record('user.reset_requested', user.userId)
       return { reset: { success: true } }

@@ -476,6 +476,19 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect(await site.events()).toHaveLength(12_002)
   })
 
+  it('fits with whatever else happens to the person at once', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    for (let time = 1; time <= 5; time++) {
+      const eve = await site.member([], EVE)
+      const reset = () => answer(site, 'POST /auth/password/reset', { email: EVE.email })
+      const verify = () => answer(site, 'POST /auth/email/verify', {}, eve.token)
+      const answers = await Promise.all([reset(), answer(site, `DELETE /users/${eve.userId}`, {}, token), verify(), reset(), verify()])
+      expect(answers[1]).toEqual([204, undefined])
+      for (const [status] of answers) expect([200, 204, 404]).toContain(status)
+    }
+  })
+
   it('refuses another word for posts, and succeeds for one of many at once', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
