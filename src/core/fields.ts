@@ -91,7 +91,7 @@ export function coerce(schema: TObject, text: Record<string, unknown>): Record<s
   for (const { name, type } of fieldsOf(schema)) {
     const raw = value[name]
     if (typeof raw !== 'string') continue
-    if (type === 'array') value[name] = raw.split(',').map((item) => item.trim())
+    if (type === 'array') value[name] = raw.trim() === '' ? [] : raw.split(',').map((item) => item.trim())
     else if (type === 'integer') value[name] = numberIn(raw)
     else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
   }
@@ -203,7 +203,7 @@ function itemCode(keyword: string, property: Property): string {
   if (keyword === 'maximum') return `MAX_VALUE_${property.maximum}`
   if (keyword === 'required') return 'FIELD_MISSING'
   if (keyword === 'type') return `${[property.type ?? 'string'].flat()[0]?.toUpperCase()}_EXPECTED`
-  return { minLength: 'TOO_SHORT', maxLength: 'TOO_LONG', enum: 'UNKNOWN_CHOICE' }[keyword] ?? 'INVALID_VALUE'
+  return { minLength: 'TOO_SHORT', maxLength: 'TOO_LONG', maxItems: 'TOO_MANY', enum: 'UNKNOWN_CHOICE' }[keyword] ?? 'INVALID_VALUE'
 }
 
 /** What would have been right, as the end of the sentence "it must be …". Lengths are counted in Unicode code points. */

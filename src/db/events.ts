@@ -3,11 +3,19 @@ import type { Db } from './connect.js'
 import { inCommitOrder } from './dialect.js'
 import type { EventRow, Tables } from './tables.js'
 
+/** Rows of one insert: both engines limit how many values a statement has. */
+const SLICE = 1000
+
 /** Writes what happened, as the last thing of a transaction. */
 export async function insertEvents(db: Db, events: Insertable<Tables['events']>[]): Promise<void> {
   if (events.length === 0) return
   await inCommitOrder(db)
-  await db.insertInto('events').values(events).execute()
+  for (let at = 0; at < events.length; at += SLICE) {
+    await db
+      .insertInto('events')
+      .values(events.slice(at, at + SLICE))
+      .execute()
+  }
 }
 
 /** An event with the names that the people in it have now. */

@@ -1,7 +1,8 @@
-import type { Insertable } from 'kysely'
+import { sql, type Insertable, type Updateable } from 'kysely'
 import { isId } from '../core/ids.js'
 import type { Db } from './connect.js'
-import type { Tables, UserRow } from './tables.js'
+import { unlessTaken } from './dialect.js'
+import type { RoleRow, Tables, UserRow } from './tables.js'
 
 /** By id, e-mail address or user name: no two of these look alike. */
 export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
@@ -10,6 +11,48 @@ export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
     .selectAll()
     .where(isId(who) ? 'userId' : who.includes('@') ? 'email' : 'username', '=', who.includes('@') ? who.toLowerCase() : who)
     .executeTakeFirst()
+
+/** In which direction of age people are listed. */
+export interface UserOrder {
+  created: 'asc' | 'desc'
+}
+
+const following = (db: Db, { created }: UserOrder, cursor: UserRow) =>
+  db.selectFrom('users').where((eb) => eb(eb.refTuple('createdAt', 'userId'), created === 'asc' ? '>' : '<', eb.tuple(cursor.createdAt, cursor.userId)))
+
+/** A page by number of rows to skip, or by the person it comes after. People of the same instant are ordered by id. */
+export const listUsers = (db: Db, order: UserOrder, page: { limit: number; offset?: number; after?: UserRow }): Promise<UserRow[]> =>
+  (page.after ? following(db, order, page.after) : db.selectFrom('users'))
+    .selectAll()
+    .orderBy('createdAt', order.created)
+    .orderBy('userId', order.created)
+    .limit(page.limit)
+    .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
+    .execute()
+
+export async function userTotal(db: Db): Promise<number> {
+  const { value } = await db.selectFrom('counters').select('value').where('name', '=', 'users').executeTakeFirstOrThrow()
+  return value
+}
+
+/** How many people come after this one: the contract's `current_page` of a cursor page needs it. */
+export async function usersAfter(db: Db, order: UserOrder, cursor: UserRow): Promise<number> {
+  const row = await following(db, order, cursor)
+    .select(sql<number>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+/** The roles of some people, by name. */
+export const rolesOf = (db: Db, userIds: string[]): Promise<(Pick<RoleRow, 'id' | 'name' | 'isSystem'> & { user_id: string })[]> =>
+  db
+    .selectFrom('roles_users')
+    .innerJoin('roles', 'roles.id', 'roles_users.role_id')
+    .select(['roles_users.user_id', 'roles.id', 'roles.name', 'roles.isSystem'])
+    .where('roles_users.user_id', 'in', userIds)
+    .orderBy('roles.name')
+    .orderBy('roles.id')
+    .execute()
 
 export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
@@ -33,8 +76,8 @@ export async function findActor(
   return { ...person, permissions: rows.flatMap((row) => row.permission ?? []) }
 }
 
-export const findOwner = (db: Db): Promise<{ userId: string } | undefined> =>
-  db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirst()
+export const findOwner = (db: Db): Promise<Pick<UserRow, 'userId' | 'email'> | undefined> =>
+  db.selectFrom('users').select(['userId', 'email']).where('isOwner', '=', 1).executeTakeFirst()
 
 /** Returns undefined when the site has an owner, or when the address or the user name is taken. */
 export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<UserRow | undefined> =>
@@ -44,6 +87,46 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<U
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
+
+type UserChange = Updateable<Tables['users']> & { updatedAt: string }
+
+/** Returns 'taken' when another person has the address or the user name, and undefined when there is no such person any more. */
+export const updateUser = (db: Db, userId: string, change: UserChange, { endSessions = false } = {}): Promise<UserRow | 'taken' | undefined> =>
+  unlessTaken(db, () =>
+    db
+      .updateTable('users')
+      .set((eb) => ({ ...change, ...(endSessions && { sessions: eb('sessions', '+', 1) }) }))
+      .where('userId', '=', userId)
+      .returningAll()
+      .executeTakeFirst(),
+  )
+
+/** A person who cannot be deleted or changed by anybody else until the transaction is over. */
+export const holdUser = (db: Db, userId: string): Promise<UserRow | undefined> =>
+  db
+    .updateTable('users')
+    .set((eb) => ({ sessions: eb.ref('sessions') }))
+    .where('userId', '=', userId)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Returns undefined when it was so already. */
+export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: string): Promise<UserRow | undefined> =>
+  db.updateTable('users').set({ isBlocked, updatedAt }).where('userId', '=', userId).where('isBlocked', '<>', isBlocked).returningAll().executeTakeFirst()
+
+/** Removes a person with votes, roles and mails. Posts and comments stay, without an author. */
+export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userId' | 'email'>): Promise<boolean> {
+  await db.deleteFrom('outbox').where('recipient', '=', email).execute()
+  const { numDeletedRows } = await db.deleteFrom('users').where('userId', '=', userId).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Removes what a person wrote, and returns the ids of it. Comments of others on these posts go with them. */
+export async function deleteWritings(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
+  const comments = await db.deleteFrom('comments').where('author_id', '=', userId).returning('id').execute()
+  const posts = await db.deleteFrom('posts').where('userId', '=', userId).returning('postId').execute()
+  return { posts: posts.map((post) => post.postId), comments: comments.map((comment) => comment.id) }
+}
 
 /** Gives a person the system role that everyone has. */
 export const assignEveryone = (db: Db, userId: string) =>
@@ -56,15 +139,5 @@ export const assignEveryone = (db: Db, userId: string) =>
         .select((select) => ['roles.id', select.val(userId).as('user_id')])
         .where('isSystem', '=', 1)
         .where('name', '=', '@everyone'),
-    )
-    .execute()
-
-/** Keeps the hash of a one-time token; a new one of the same purpose replaces the old. */
-export const putOneTimeToken = (db: Db, token: Insertable<Tables['one_time_tokens']>) =>
-  db
-    .insertInto('one_time_tokens')
-    .values(token)
-    .onConflict((conflict) =>
-      conflict.columns(['userId', 'purpose']).doUpdateSet({ tokenHash: token.tokenHash, createdAt: token.createdAt, expiresAt: token.expiresAt }),
     )
     .execute()

@@ -3,6 +3,7 @@ import etag from 'etag'
 import type { FastifyInstance } from 'fastify'
 import fresh from 'fresh'
 import { AppError } from '../core/errors.js'
+import { API_ROOT } from '../core/wire.js'
 
 /** What every answer has in common (contract, sections 1.0 and 7). */
 export async function conventions(server: FastifyInstance): Promise<void> {
@@ -26,10 +27,19 @@ export async function conventions(server: FastifyInstance): Promise<void> {
   server.addHook('onResponse', async (request, reply) => {
     const { op } = request.routeOptions.config as { op?: string }
     request.log.info(
-      { ...(op && { op }), method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 },
+      { ...(op && { op }), method: request.method, url: withoutSecrets(request.url), status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 },
       'request',
     )
   })
+}
+
+/** An address as it may be logged: only the API's have a query worth keeping, and in it nothing that may be a secret. */
+function withoutSecrets(url: string): string {
+  const [path = '', ...rest] = url.split('?')
+  if (rest.length === 0) return url
+  if (!path.toLowerCase().startsWith(API_ROOT)) return `${path}?***`
+  const pairs = rest.join('?').split('&')
+  return `${path}?${pairs.map((pair) => pair.replace(/^([^=]*)=.*$/s, (whole, name: string) => (/token|pass|secret|%/i.test(name) ? `${name}=***` : whole))).join('&')}`
 }
 
 /** An absent or empty body is an empty object, whatever its type; any other that is not JSON is refused. */

@@ -3,9 +3,10 @@ import { AppError } from '../core/errors.js'
 import { API_ROOT } from '../core/wire.js'
 import type { AnyOperation } from '../service/operation.js'
 import { openapi } from './openapi.js'
+import { mailPages } from './pages.js'
 import type { Site } from './server.js'
 
-/** What is no operation: probes, the API document and the page that shows it. */
+/** What is no operation: probes, the pages of mailed links, the API document and the page that shows it. */
 export function plainRoutes(server: FastifyInstance, operations: readonly AnyOperation[], site: Site): void {
   let stopping = false
   server.addHook('preClose', async () => {
@@ -22,6 +23,8 @@ export function plainRoutes(server: FastifyInstance, operations: readonly AnyOpe
     await site.ping()
     return { status: 'ready' }
   })
+
+  mailPages(server, site)
 
   let document: object | undefined
   server.get(`${API_ROOT}/openapi.json`, async () => (document ??= openapi(operations, API_ROOT)))

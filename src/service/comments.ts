@@ -14,7 +14,7 @@ import { pageFields, pageKeys, pageOf } from './paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath, nullable, someOf } from './schemas.js'
 import { personOf } from './sessions.js'
-import { DELETED_USER, PublicUser } from './users.js'
+import { DELETED_USER, PublicUser } from './people.js'
 
 const Comment = Type.Object({
   id: Type.String({ format: 'uuid' }),

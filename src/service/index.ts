@@ -1,14 +1,18 @@
+import * as accounts from './accounts.js'
 import * as auth from './auth.js'
 import * as boards from './boards.js'
 import * as comments from './comments.js'
+import * as domains from './domains.js'
+import * as labs from './labs.js'
 import type { AnyOperation } from './operation.js'
 import * as posts from './posts.js'
-import * as labs from './labs.js'
+import * as profile from './profile.js'
 import * as roadmaporder from './roadmaporder.js'
 import * as roadmaps from './roadmaps.js'
 import * as roles from './roles.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import * as users from './users.js'
 import * as votes from './votes.js'
 
 /** The registry: every operation, in the order of the documentation. */
@@ -16,6 +20,24 @@ export const operations = [
   site.status,
   site.setup,
   auth.login,
+  auth.signup,
+  accounts.verify,
+  accounts.validate,
+  accounts.resetPassword,
+  accounts.validateToken,
+  accounts.setPassword,
+  profile.profile,
+  profile.updateProfile,
+  profile.permissions,
+  profile.dashboard,
+  users.list,
+  users.show,
+  users.create,
+  users.update,
+  users.block,
+  users.unblock,
+  users.signOut,
+  users.remove,
   posts.list,
   posts.show,
   posts.create,
@@ -57,4 +79,6 @@ export const operations = [
   settings.update,
   labs.show,
   labs.update,
+  domains.blockedDomains,
+  domains.blockDomains,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas

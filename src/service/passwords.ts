@@ -15,11 +15,15 @@ export async function hashPassword(password: string): Promise<string> {
   return hash(password, COST)
 }
 
-/** `stored` undefined means that there is no such person: never true, in the time a check takes. */
+/** Stored for whoever was invited and has set no password yet: no password matches it. */
+export const NO_PASSWORD = '!'
+
+/** `stored` undefined means that there is no such person: like anything that is no hash never true, in the time a check takes. */
 export async function passwordMatches(stored: string | undefined, password: string): Promise<boolean> {
   const { verify } = await import('@node-rs/argon2')
-  const matches = await verify(stored ?? NOBODY, password)
-  return matches && stored !== undefined
+  const hashed = stored?.startsWith('$argon2id$') ? stored : undefined
+  const matches = await verify(hashed ?? NOBODY, password)
+  return matches && hashed !== undefined
 }
 
 /** Throws PASSWORD_MISSING, or a VALIDATION_ERROR outside 8 to 256 characters. The password is in neither. */

@@ -3,7 +3,7 @@ import type { PostView } from '../db/posts.js'
 import type { PostRow as Row } from '../db/tables.js'
 import { can, type Actor } from './access.js'
 import { nullable } from './schemas.js'
-import { DELETED_USER, PublicUser } from './users.js'
+import { DELETED_USER, PublicUser } from './people.js'
 import { PostVote } from './voters.js'
 
 const Board = Type.Object({

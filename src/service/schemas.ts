@@ -13,6 +13,9 @@ export const oneOf = <const T extends readonly string[]>(choices: T, options: ob
 export const someOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
   Type.Unsafe<T[number][]>({ type: 'array', items: { type: 'string', enum: [...choices] }, minItems: 1, ...options })
 
+/** A list of texts; comma-separated where it is text. */
+export const listOf = (options: Parameters<typeof Type.Array>[1] = {}) => Type.Array(Type.String(), options)
+
 /** An input object: fields that it does not name are refused, except the ones `ignored`, which clients of the contract still send. */
 export const fields = <P extends Parameters<typeof Type.Object>[0]>(properties: P, ignored: Ignored = []) =>
   Type.Object(properties, { additionalProperties: false, ignored })

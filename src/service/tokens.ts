@@ -1,16 +1,20 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { AppError } from '../core/errors.js'
+import * as Type from 'typebox'
+import { AppError, type Failure } from '../core/errors.js'
 import { claimFingerprint } from '../db/settings.js'
-import { putOneTimeToken } from '../db/users.js'
+import { deleteOneTimeToken, findOneTimeToken, putOneTimeToken, type OneTimeToken } from '../db/tokens.js'
 import type { Db } from '../db/connect.js'
 import type { UserRow } from '../db/tables.js'
 import type { Context } from './context.js'
+import { nullable } from './schemas.js'
 
 /** How long a session lasts, in seconds. */
 const SESSION = 2 * 24 * 60 * 60
 const ONE_TIME_MS = 2 * 60 * 60 * 1000
 
 type Purpose = 'emailVerification' | 'resetPassword'
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 /** A session token: HS256 with the claims userId, iat and exp, and the number of the sessions it belongs to unless that is 0. */
 export async function sessionToken(ctx: Pick<Context, 'now' | 'secret'>, { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>): Promise<string> {
@@ -37,8 +41,36 @@ export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, tok
 export async function oneTimeToken(db: Db, now: Date, userId: string, purpose: Purpose): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expiresAt = new Date(now.getTime() + ONE_TIME_MS).toISOString()
-  await putOneTimeToken(db, { tokenHash: createHash('sha256').update(token).digest('hex'), purpose, userId, createdAt: now.toISOString(), expiresAt })
+  await putOneTimeToken(db, { tokenHash: hashOf(token), purpose, userId, createdAt: now.toISOString(), expiresAt })
   return token
+}
+
+export const tokenField = Type.Optional(nullable('string', { description: 'The token of the link in the mail', secret: true }))
+
+export const TOKEN_ERRORS = ['MISSING_TOKEN', 'INVALID_TOKEN', 'INVALID_TOKEN 400', 'INVALID_TOKEN 404'] as const satisfies Failure[]
+
+/** The one-time token that was sent, by the contract's ladder (section 1.1); it is not used up yet. */
+export async function oneTimeTokenOf(ctx: Pick<Context, 'db' | 'now'>, token: string | null | undefined, purpose: Purpose): Promise<OneTimeToken> {
+  if (!token) throw missingToken()
+  if (!/^[\w-]{43}$/.test(token)) throw new AppError('INVALID_TOKEN', 'This is not the token of a mailed link. Open the link in the mail again.')
+  const known = await findOneTimeToken(ctx.db, hashOf(token))
+  if (!known) throw usedUp()
+  if (known.expiresAt <= ctx.now().toISOString())
+    throw new AppError('INVALID_TOKEN', 'The link in the mail has expired: it works for two hours. Ask for a new one.')
+  if (known.purpose !== purpose) throw new AppError('INVALID_TOKEN 400', 'The token of this link is for something else. Open the link in the mail.')
+  return known
+}
+
+/** Of two that use one token at once, one gets here first; the other is refused. */
+export async function useUp(db: Db, { tokenHash }: OneTimeToken): Promise<void> {
+  if (!(await deleteOneTimeToken(db, tokenHash))) throw usedUp()
+}
+
+const usedUp = () => new AppError('INVALID_TOKEN 404', 'The link in the mail was used already, or a newer one was sent. Use the newest, or ask for a new one.')
+
+function missingToken(): AppError {
+  const message = 'The token is missing. Open the link in the mail again.'
+  return new AppError('MISSING_TOKEN', message, { errors: [{ code: 'MISSING_TOKEN', message, field: 'token', rule: 'the token of the link in the mail' }] })
 }
 
 /** Ties the database to the secret at first use, and refuses any other: tokens signed with it would not be valid. */

@@ -1,81 +1,262 @@
-import { createHash } from 'node:crypto'
 import * as Type from 'typebox'
-import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../core/errors.js'
-import { newId, randomWord } from '../core/ids.js'
-import { NIL } from 'uuid'
-import type { Tables, UserRow } from '../db/tables.js'
+import { isId } from '../core/ids.js'
+import type { UserRow } from '../db/tables.js'
+import { deleteOneTimeTokensOf } from '../db/tokens.js'
+import { assignEveryone, deleteUser, deleteWritings, findUser, findUserByEmail, listUsers, setBlocked, updateUser, usersAfter, userTotal } from '../db/users.js'
+import { change, type Action } from './change.js'
 import type { Context } from './context.js'
-import { nullable } from './schemas.js'
-import { sessionToken } from './tokens.js'
+import { ADDRESS_ERRORS, assertAddressAllowed } from './domains.js'
+import { queueLetter } from './letters.js'
+import { assertMail, operation } from './operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './paging.js'
+import { assertNewPassword, hashPassword, NO_PASSWORD } from './passwords.js'
+import {
+  assertEmail,
+  avatarOf,
+  emailField,
+  insertPerson,
+  nameField,
+  newUser,
+  passwordField,
+  User,
+  userExists,
+  userNotFound,
+  userShown,
+  usersShown,
+} from './people.js'
+import { fields, inPath, nullable, oneOf } from './schemas.js'
 
-/** A person as setup and login answer them, with a token for what follows. */
-export const AuthUser = Type.Object({
-  authToken: Type.String({ description: 'Send it as "Authorization: Bearer <authToken>"; valid for two days' }),
-  userId: Type.String({ format: 'uuid' }),
-  name: Type.String(),
-  username: Type.String(),
-  email: Type.String(),
-  avatar: Type.String(),
+const who = inPath('Id, e-mail address or user name')
+const Shown = Type.Object({ user: User })
+
+export const list = operation({
+  id: 'users.list',
+  summary: 'List people by age, oldest first',
+  http: 'GET /users 200',
+  access: 'owner',
+  errors: [],
+  input: fields({
+    created: oneOf(['asc', 'desc'], { default: 'asc', anyCase: true, description: 'Direction of creation time, in any letter case' }),
+    ...pageFields('People', 'userId'),
+  }),
+  output: Type.Object({
+    status: Type.Object({ code: Type.Integer(), type: Type.String() }),
+    users: Type.Array(User),
+    results: alias(User),
+    ...pageKeys,
+  }),
+  async run({ db }, { created, ...asked }) {
+    const { rows, keys } = await pageOf<UserRow>(asked, {
+      total: await userTotal(db),
+      id: (user) => user.userId,
+      cursor: 'userId of a person',
+      find: async (after) => (isId(after) ? findUser(db, after) : undefined),
+      behind: (cursor) => usersAfter(db, { created }, cursor),
+      read: (page) => listUsers(db, { created }, page),
+    })
+    const users = await usersShown(db, rows)
+    return { status: { code: 200, type: 'success' }, users, ...keys, ...(asked.page === undefined && { results: users }) }
+  },
 })
 
-/** A person as everybody sees them. */
-export const PublicUser = Type.Object({
-  userId: Type.String({ format: 'uuid' }),
-  name: Type.String(),
-  username: Type.String(),
-  avatar: Type.String(),
+export const show = operation({
+  id: 'users.show',
+  summary: 'Show a person',
+  http: 'GET /users/:user 200',
+  access: 'owner',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({ user: who }),
+  output: Shown,
+  subject: userOf,
+  run: ({ db }, _input, subject) => userShown(db, subject),
 })
 
-/** Who is shown where an account was deleted and what it wrote was kept. */
-export const DELETED_USER = { userId: NIL, name: 'deleted user', username: 'deleted', avatar: '' }
-
-export const emailField = Type.Optional(nullable('string', { description: 'E-mail address', documentedFormat: 'email' }))
-export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))
-export const nameField = Type.Optional(nullable('string', { maxLength: 100, trim: true, description: 'Display name, in any script' }))
-
-export const authUser = async (ctx: Context, { userId, name, username, email, avatar, sessions }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
-  authToken: await sessionToken(ctx, { userId, sessions }),
-  userId,
-  name,
-  username,
-  email,
-  avatar,
+export const create = operation({
+  id: 'users.create',
+  summary: 'Create an account for somebody: with a password, or with a mail that invites to choose one',
+  http: 'POST /users 201',
+  access: 'owner',
+  errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'MAIL_CONFIG_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
+  input: fields({ email: emailField, name: nameField, password: passwordField }),
+  output: Shown,
+  async run(ctx, { email, name, password }) {
+    const invited = password === undefined || password === null
+    if (invited) assertMail({ mails: true }, ctx)
+    const address = assertEmail(email)
+    await assertAddressAllowed(ctx.db, address)
+    if (!invited) assertNewPassword(password)
+    const person = newUser(ctx.now(), { email: address, name: name ?? '', password: invited ? NO_PASSWORD : await hashPassword(password) })
+    return change(ctx, async (tx) => {
+      const user = await insertPerson(tx.db, person)
+      await assignEveryone(tx.db, user.userId)
+      if (invited) await queueLetter(tx, 'invitation', user)
+      tx.record('user.created', user.userId)
+      return userShown(tx.db, user)
+    })
+  },
 })
 
-/** The address in the form it is stored and compared: lower case. Throws EMAIL_INVALID. */
-export function assertEmail(email: string | null | undefined): string {
-  const address = (email ?? '').trim().toLowerCase()
-  if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')
-  if (!isEmail(address)) throw new AppError('EMAIL_INVALID', `${JSON.stringify(address.slice(0, 100))} is not an e-mail address.`)
-  return address
+export const update = operation({
+  id: 'users.update',
+  summary: 'Change a person; a new address is to be confirmed anew, and a new password signs the person out',
+  http: 'PATCH /users/:user 200',
+  access: 'owner',
+  errors: [...ADDRESS_ERRORS, 'USER_NOT_FOUND', 'PASSWORD_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
+  input: fields({
+    user: who,
+    name: Type.Optional(Type.String({ maxLength: 100, trim: true, description: 'Display name, in any script' })),
+    username: Type.Optional(
+      Type.String({
+        pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,30}$',
+        rule: '1 to 30 of the characters A-Z, a-z, 0-9, ".", "_" and "-"',
+        trim: true,
+        description: 'User name, unique on the site',
+      }),
+    ),
+    email: emailField,
+    notes: Type.Optional(nullable('string', { maxLength: 5000, description: "The owner's notes about the person" })),
+    isVerified: Type.Optional(Type.Boolean({ description: 'Whether the address is confirmed' })),
+    password: passwordField,
+  }),
+  output: Shown,
+  subject: userOf,
+  async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
+    if (username !== undefined && ROUTES.has(username.toLowerCase())) throw usernameTaken(username)
+    const email = input.email === undefined ? subject.email : assertEmail(input.email)
+    const moves = email !== subject.email
+    if (moves) await assertAddressAllowed(ctx.db, email)
+    const password = input.password === undefined ? undefined : await newHash(input.password)
+    return change(ctx, async ({ db, record }) => {
+      const user = await updateUser(
+        db,
+        subject.userId,
+        {
+          updatedAt: ctx.now().toISOString(),
+          ...(name !== undefined && { name }),
+          ...(username !== undefined && { username }),
+          ...(notes !== undefined && { notes: notes || null }),
+          ...(moves && { email, avatar: avatarOf(email), isVerified: 0 }),
+          ...(isVerified !== undefined && { isVerified: isVerified ? 1 : 0 }),
+          ...(password !== undefined && { password }),
+        },
+        { endSessions: password !== undefined },
+      )
+      if (user === 'taken') throw await taken(db, subject, email, username ?? '')
+      if (!user) throw userNotFound()
+      if (moves) await deleteOneTimeTokensOf(db, user.userId)
+      else if (password !== undefined) await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')
+      record('user.updated', user.userId)
+      if (password !== undefined) record('user.password_set', user.userId)
+      return userShown(db, user)
+    })
+  },
+})
+
+export const block = operation({
+  id: 'users.block',
+  summary: 'Block a person, who is refused at once wherever an account is needed',
+  http: 'POST /users/:user/block 200',
+  access: 'owner',
+  errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
+  input: fields({ user: who }),
+  output: Shown,
+  subject: userOf,
+  async run(ctx, _input, subject) {
+    assertNotOwner(subject, 'blocked')
+    return blocked(ctx, subject, 1, 'user.blocked')
+  },
+})
+
+export const unblock = operation({
+  id: 'users.unblock',
+  summary: 'Let a blocked person in again',
+  http: 'POST /users/:user/unblock 200',
+  access: 'owner',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({ user: who }),
+  output: Shown,
+  subject: userOf,
+  run: (ctx, _input, subject) => blocked(ctx, subject, 0, 'user.unblocked'),
+})
+
+export const signOut = operation({
+  id: 'users.signOut',
+  summary: 'End all sessions of a person',
+  http: 'POST /users/:user/sign-out 200',
+  access: 'owner',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({ user: who }),
+  output: Shown,
+  subject: userOf,
+  run: (ctx, _input, subject) =>
+    change(ctx, async ({ db, record }) => {
+      const user = await updateUser(db, subject.userId, { updatedAt: ctx.now().toISOString() }, { endSessions: true })
+      if (!user || user === 'taken') throw userNotFound() // nothing unique changes, so nothing is taken
+      record('user.signed_out', user.userId)
+      return userShown(db, user)
+    }),
+})
+
+export const remove = operation({
+  id: 'users.delete',
+  summary: 'Delete a person with all votes; what they wrote stays, without a name, or goes too',
+  http: 'DELETE /users/:user 204',
+  access: 'owner',
+  errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
+  input: fields({
+    user: who,
+    posts: oneOf(['keep', 'delete'], { default: 'keep', description: 'What happens to their posts and comments' }),
+  }),
+  output: Type.Undefined(),
+  subject: userOf,
+  async run(ctx, { posts }, subject) {
+    assertNotOwner(subject, 'deleted')
+    return change(ctx, async ({ db, record }) => {
+      const gone = posts === 'delete' ? await deleteWritings(db, subject.userId) : { posts: [], comments: [] }
+      if (!(await deleteUser(db, subject))) throw userNotFound()
+      for (const id of gone.comments) record('comment.deleted', id)
+      for (const id of gone.posts) record('post.deleted', id) // without its title, which was the person's
+      record('user.deleted', subject.userId)
+      return undefined
+    })
+  },
+})
+
+/** User names that a path cannot carry: `GET /users/profile` is something else. */
+const ROUTES = new Set(['profile', 'permissions', 'dashboard'])
+
+async function userOf({ db }: Context, input: Record<string, unknown>): Promise<UserRow> {
+  const { user: given } = input
+  const user = typeof given === 'string' && given !== '' ? await findUser(db, given) : undefined
+  if (user) return user
+  const named = typeof given === 'string' ? ` ${JSON.stringify(given.slice(0, 100))}` : ''
+  throw new AppError('USER_NOT_FOUND', `There is no account${named}. Give its e-mail address, user name or id.`)
 }
 
-/** The row of a new person, with the contract's rules for user name and avatar. */
-export function newUser(now: Date, { email, name, password }: { email: string; name: string; password: string }) {
-  const createdAt = now.toISOString()
-  return {
-    userId: newId(),
-    name,
-    username: usernameFor(email),
-    email,
-    password,
-    avatar: `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`,
-    isVerified: 0,
-    isOwner: 0,
-    isBlocked: 0,
-    createdAt,
-    updatedAt: createdAt,
-  } satisfies Partial<Tables['users']>
+async function newHash(password: string | null): Promise<string> {
+  assertNewPassword(password)
+  return hashPassword(password)
 }
 
-export const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
+/** What is so already is success, and no event. */
+const blocked = (ctx: Context, { userId }: UserRow, isBlocked: 0 | 1, action: Action) =>
+  change(ctx, async ({ db, record }) => {
+    const changed = await setBlocked(db, userId, isBlocked, ctx.now().toISOString())
+    if (changed) record(action, userId)
+    const user = changed ?? (await findUser(db, userId))
+    if (!user) throw userNotFound()
+    return userShown(db, user)
+  })
 
-const usernameFor = (email: string): string => {
-  const readable = localPart(email)
-    .slice(0, 30)
-    .replaceAll(/[^A-Za-z0-9._-]/g, '')
-    .replace(/^_+/, '')
-    .slice(0, 21)
-  return `${readable || 'user'}_${randomWord(8)}`
+function assertNotOwner(user: UserRow, done: string): void {
+  if (user.isOwner) throw new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`)
 }
+
+/** Which of the two it was that somebody else has. */
+async function taken(db: Context['db'], { userId }: UserRow, email: string, username: string): Promise<AppError> {
+  const other = await findUserByEmail(db, email)
+  return other && other.userId !== userId ? userExists(email) : usernameTaken(username)
+}
+
+const usernameTaken = (username: string) => new AppError('USERNAME_EXISTS', `The user name ${JSON.stringify(username)} is taken. Choose another.`)

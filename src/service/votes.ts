@@ -13,7 +13,7 @@ import { pageFields, pageKeys, pageOf } from './paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath } from './schemas.js'
 import { personOf } from './sessions.js'
-import { PublicUser } from './users.js'
+import { PublicUser } from './people.js'
 import { PostVote, seesVoters, votersOf } from './voters.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })

@@ -22,7 +22,7 @@ import { execute, type AnyOperation, type Call } from '../../src/service/operati
 import { hashPassword } from '../../src/service/passwords.js'
 import * as setup from '../../src/service/site.js'
 import { sessionToken } from '../../src/service/tokens.js'
-import { newUser } from '../../src/service/users.js'
+import { newUser } from '../../src/service/people.js'
 import { withDatabase } from './postgres.js'
 
 export const engines = ['sqlite', 'postgres'] as const
@@ -42,6 +42,10 @@ export interface TestSite {
   call: Call
   callAs(actor: Actor): Call
   http(request: string, options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> }): Promise<Answer>
+  /** The token of the newest mail to an address. */
+  mailedToken(recipient: string): Promise<string>
+  /** What happened, oldest first: the action, and to whom or what. */
+  events(): Promise<[action: string, subject: string][]>
   /** Sets the site up and returns the owner's token. */
   owner(): Promise<string>
   /** A member with only these permissions beside those of everyone (or of nobody), and a token. */
@@ -147,6 +151,14 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
         headers: answered,
         body: String(answered['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
       }
+    },
+    async mailedToken(recipient) {
+      const mail = await db.selectFrom('outbox').select('text').where('recipient', '=', recipient).orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+      return /token=([\w-]{43})\n/.exec(mail.text)?.[1] ?? expect.fail('the mail has no token')
+    },
+    async events() {
+      const rows = await db.selectFrom('events').select(['action', 'subject_id']).orderBy('id').execute()
+      return rows.map(({ action, subject_id }) => [action, subject_id])
     },
     async owner() {
       const { user } = await callAs(operator)(setup.setup, OWNER)

@@ -1,0 +1,84 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { PERMISSIONS } from '../core/permissions.js'
+import type { UserRow } from '../db/tables.js'
+import { findUser, updateUser } from '../db/users.js'
+import { can } from './access.js'
+import { change } from './change.js'
+import type { Context } from './context.js'
+import { operation } from './operation.js'
+import { userNotFound } from './people.js'
+import { fields } from './schemas.js'
+import { personOf } from './sessions.js'
+
+const Profile = Type.Object({ userId: Type.String({ format: 'uuid' }), name: Type.String(), username: Type.String(), email: Type.String() })
+
+export const profile = operation({
+  id: 'users.profile',
+  summary: 'Show the account of whoever asks',
+  http: 'GET /users/profile 200',
+  access: 'signed-in',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({}),
+  output: Type.Object({ user: Type.Object({ ...Profile.properties, isVerified: Type.Boolean() }) }),
+  async run(ctx) {
+    const user = await ownUser(ctx)
+    return { user: { ...toProfile(user), isVerified: user.isVerified === 1 } }
+  },
+})
+
+export const updateProfile = operation({
+  id: 'users.updateProfile',
+  summary: 'Change the name of whoever asks',
+  http: 'PATCH /users/profile 200',
+  access: 'signed-in',
+  errors: ['USER_NOT_FOUND', 'NAME_LENGTH'],
+  input: fields({ name: Type.Optional(Type.String({ trim: true, description: 'Display name of 1 to 100 characters, in any script' })) }),
+  output: Type.Object({ user: Profile }),
+  async run(ctx, { name }) {
+    const user = await ownUser(ctx)
+    if (name === undefined) return { user: toProfile(user) }
+    const length = [...name].length
+    if (length < 1 || length > 100) throw new AppError('NAME_LENGTH', `The name must be 1 to 100 characters long; this one has ${length}.`)
+    return change(ctx, async ({ db, record }) => {
+      const renamed = await updateUser(db, user.userId, { name, updatedAt: ctx.now().toISOString() })
+      if (!renamed || renamed === 'taken') throw userNotFound() // a name is never taken
+      record('user.updated', user.userId)
+      return { user: toProfile(renamed) }
+    })
+  },
+})
+
+export const permissions = operation({
+  id: 'users.permissions',
+  summary: 'List what whoever asks may do',
+  http: 'GET /users/permissions 200',
+  access: 'signed-in',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ permissions: Type.Array(Type.String()) }),
+  async run({ actor }) {
+    return { permissions: PERMISSIONS.filter((permission) => can(actor, permission)) }
+  },
+})
+
+export const dashboard = operation({
+  id: 'users.dashboard',
+  summary: 'Tell whether whoever asks may see the dashboard',
+  http: 'GET /users/dashboard 200',
+  access: 'dashboard:read',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ access: Type.Boolean() }),
+  async run() {
+    return { access: true }
+  },
+})
+
+async function ownUser(ctx: Context): Promise<UserRow> {
+  const user = await findUser(ctx.db, await personOf(ctx))
+  if (!user) throw userNotFound()
+  return user
+}
+
+const toProfile = ({ userId, name, username, email }: UserRow): Type.Static<typeof Profile> => ({ userId, name, username, email })
