@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.js'
+import { printable } from '../core/text.js'
 import { canAsk, type Terminal } from './terminal.js'
 
 type Prompts = typeof import('@inquirer/prompts')
@@ -17,22 +18,18 @@ export async function asking<T>(
   }
 }
 
-/** Asks before something is lost. Without a terminal only --yes consents: silence never does. */
-export async function confirm(terminal: Terminal, flags: { input?: boolean; yes?: boolean }, question: string): Promise<void> {
-  if (flags.yes) return
-  if (!canAsk(terminal, flags)) throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be taken back, and nobody is here to be asked.`)
-  const agreed = await asking(terminal, (prompts, streams) => prompts.confirm({ message: question, default: false }, streams))
-  if (!agreed) throw new AppError('INTERRUPTED', 'Stopped: nothing was changed.')
-}
+/** The question before something is lost; where much is lost, with the name that must be typed for a yes. */
+export type Loss = string | { question: string; type: string }
 
-/** A new password, typed twice and never shown. */
-export async function askNewPassword(terminal: Terminal, problem: (password: string) => string | undefined): Promise<string> {
-  for (;;) {
-    const password = await asking(terminal, (prompts, streams) =>
-      prompts.password({ message: 'Password (8 to 256 characters)', mask: false, validate: (text) => problem(text) ?? true }, streams),
-    )
-    const again = await asking(terminal, (prompts, streams) => prompts.password({ message: 'The same again', mask: false }, streams))
-    if (again === password) return password
-    terminal.stderr.write('The two passwords differ. Type them once more.\n')
-  }
+/** Asks before something is lost. Without a terminal only --yes consents: silence never does. */
+export async function confirm(terminal: Terminal, flags: { input?: boolean; yes?: boolean }, loss: Loss): Promise<void> {
+  if (flags.yes) return
+  const { question, type }: { question: string; type?: string } = typeof loss === 'string' ? { question: loss } : loss
+  if (!canAsk(terminal, flags)) throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be taken back, and nobody is here to be asked.`)
+  const agreed = await asking(terminal, async (prompts, streams) => {
+    if (type === undefined) return prompts.confirm({ message: question, default: false }, streams)
+    const typed = await prompts.input({ message: `${question} Type ${printable(type)} to go on:` }, streams)
+    return [type, printable(type)].some((name) => name.trim() === typed.trim())
+  })
+  if (!agreed) throw new AppError('INTERRUPTED', 'Stopped: nothing was changed.')
 }

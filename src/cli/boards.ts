@@ -39,7 +39,7 @@ export function register(group: Command, cli: Cli): void {
     hidden: ['first'],
     preset: { visibility: ['public', 'private'] }, // an administrator who does not see a board would think it is gone
   })
-  add(boards.search, { ...table, words: 'search <name>', examples: ['boards search mob'], rows: (answer) => answer.boards })
+  add(boards.search, { ...table, words: 'search <name>', examples: ['boards search mob'], rows: (answer) => answer.boards, many: true })
   add(boards.show, { ...one, words: 'show <url:board>', examples: ['boards show ideas'] })
   add(boards.create, {
     ...one,

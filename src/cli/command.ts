@@ -1,15 +1,16 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { coerce, fieldsOf, type Field } from '../core/fields.js'
-import type { PageInfo } from '../core/pages.js'
+import { coerce, fieldsOf } from '../core/fields.js'
 import type { Call, Operation } from '../service/operation.js'
-import { confirm } from './ask.js'
+import { confirm, type Loss } from './ask.js'
+import { optionsOf } from './options.js'
 import { formatOf, print, type OutputFlags } from './output.js'
-import { streamAll } from './pages.js'
+import { footer, streamAll } from './pages.js'
 import type { Cli } from './session.js'
 import type { Column } from './table.js'
 import { say } from './terminal.js'
-import { typed, withOptions, withoutOption } from './typed.js'
+
+type Values = Record<string, unknown>
 
 /** What the command line adds to an operation: the words that are typed, and an answer as rows. */
 export interface View<In, Out, Row> {
@@ -18,11 +19,18 @@ export interface View<In, Out, Row> {
   columns: readonly Column<Row>[]
   rows(this: void, answer: Out): readonly Row[]
   id(this: void, row: Row): string
-  list?: keyof Out & string // the key of the rows in the body, if they are a list that has pages
+  list?: (keyof Out & string) | `${keyof Out & string}.results` // the key of the rows in the body, if they are a list that has pages
+  many?: true // any number of rows, without pages
   hidden?: readonly string[] // fields that are not offered as flags
+  flags?: Partial<Record<keyof In & string, string>> // the flag of a field, where another word is better: { boardId: 'board' }
   preset?: Partial<In> // what is sent when a flag is not given, where the operator's default differs from the visitor's
-  loses?(this: void, call: Call, input: Record<string, unknown>): Promise<string> // the question before something is lost
-  done?(this: void, answer: Out, input: Record<string, unknown>): string // said when a change was made
+  text?: keyof In & string // a long text, that may come from a file as well
+  edits?(this: void, call: Call, input: Values): Promise<string | undefined> // the text that the editor starts with; undefined: no editor
+  asks?: readonly (keyof In & string)[] // asked for on a terminal when they are missing
+  generates?: keyof In & string // a secret that --generate-… makes up
+  as?: true | ((this: void, call: Call, who: string) => Promise<Partial<In>>) // --as; a function says it to a server, in fields
+  loses?(this: void, call: Call, input: Values): Promise<Loss> // the question before something is lost
+  done?(this: void, answer: Out, input: Values): string // said when a change was made
 }
 
 interface Flags extends OutputFlags {
@@ -30,17 +38,25 @@ interface Flags extends OutputFlags {
   all?: boolean
   yes?: boolean
   input?: boolean
+  as?: string
+}
+
+interface Reach {
+  call(this: void): Promise<Call>
+  /** What says in whose name, where it is said to a server. */
+  fields?(this: void, call: Call): Promise<object>
 }
 
 /** Makes a command of an operation: its schema gives the flags, its view gives the words and the table. */
 export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In, Out, Subject>, view: View<In, Out, Row>, cli: Cli): void {
   const positional = [...view.words.matchAll(/[<[](\w+)(?::\w+)?[>\]]/g)].map(([, name]) => name as string)
-  const writes = !op.http.startsWith('GET')
   const made = parent.command(view.words.replaceAll(/(\w+):(\w+)/g, '$2')).description(op.summary)
   const offered = fieldsOf(op.input).filter((field) => !positional.includes(field.name) && !view.hidden?.includes(field.name))
-  for (const field of offered) made.addOption(optionOf(field, view.preset?.[field.name as keyof In] ?? field.default))
+  const options = optionsOf(offered, view)
+  for (const option of options) made.addOption(option)
+  if (view.as) made.option('--as <user>', 'in the name of this account: e-mail address, user name or id')
   if (view.list) made.option('--all', 'every page, one after the other')
-  if (writes) made.option('--dry-run', 'check everything and show the answer, but change nothing')
+  if (!op.http.startsWith('GET')) made.option('--dry-run', 'check everything and show the answer, but change nothing')
   if (view.loses) made.option('-y, --yes', 'do not ask before something is lost')
   made.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
   const verb = made.name()
@@ -50,64 +66,46 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   made.action(async () => {
     const flags = made.optsWithGlobals<Flags>()
     formatOf(cli.terminal, flags) // a contradiction is said before anything is done
-    const call = await cli.connect({ dryRun: flags.dryRun ?? false })
-    const local = made.opts<Record<string, unknown>>()
-    const given = Object.fromEntries(
-      [...offered.map(({ name }) => [name, local[name]]), ...positional.map((name, index) => [name, made.args[index]])].filter(
-        ([, value]) => value !== undefined,
-      ),
-    )
-    const input = coerce(op.input, { ...view.preset, ...given })
-    if (view.loses && !flags.dryRun) await confirm(cli.terminal, flags, await view.loses(call, input))
-    if (view.list && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined)) {
+    const given = typedValues()
+    if (view.list && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints every page: leave --limit, --page and --after out.')
-    }
+    const reach = await inTheNameOf(flags)
+    const { values, generated } = await complete(flags, given, reach.call)
+    const call = await reach.call()
+    const input = coerce(op.input, { ...view.preset, ...values, ...(await reach.fields?.(call)) })
+    if (view.loses && !flags.dryRun) await confirm(cli.terminal, flags, await view.loses(call, input))
     if (view.list && flags.all) return streamAll(cli.terminal, flags, { call, op, input, view, list: view.list })
     const answer = await call(op, input)
-    await print(cli.terminal, flags, {
-      body: answer,
-      rows: view.rows(answer),
-      columns: view.columns,
-      id: view.id,
-      single: !view.list && op.id.split('.')[1] !== 'search',
-    })
-    const human = !['json', 'jsonl', 'yaml'].includes(formatOf(cli.terminal, flags)) && !flags.quiet
-    if (view.list) footer(cli, view.rows(answer).length, answer as Paged, human)
-    else if (view.done && human) say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + view.done(answer, input))
+    if (generated !== undefined && !flags.dryRun) (await import('./inputs.js')).showGenerated(cli.terminal, generated)
+    const rows = view.rows(answer)
+    await print(cli.terminal, flags, { body: answer, rows, columns: view.columns, id: view.id, single: !view.list && !view.many })
+    if (flags.quiet || ['json', 'jsonl', 'yaml'].includes(formatOf(cli.terminal, flags))) return
+    if (view.list) footer(cli.terminal, answer, { list: view.list, shown: rows.length, numbered: offered.some(({ name }) => name === 'page') })
+    else if (view.done) say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + view.done(answer, input))
   })
-}
 
-function optionOf(field: Field, preset: unknown): Option {
-  const kebab = field.name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const otherwise = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
-  const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
-  const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type]
-  const option = new Option(`--${kebab} <${placeholder}>`, field.description + choices + otherwise)
-  option.attributeName = () => field.name
-  return option
-}
+  function typedValues(): Values {
+    const local = made.opts<Values>()
+    const all = [...offered.map(({ name }) => [name, local[name]]), ...positional.map((name, index) => [name, made.args[index]])]
+    return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+  }
 
-interface Paged {
-  page_info: PageInfo
-  total_count: number
-  total_pages: number
-}
+  /** How the operations are reached. A name that a server would not take is refused before anything is asked. */
+  async function inTheNameOf({ dryRun = false, as }: Flags): Promise<Reach> {
+    const { as: said } = view
+    if (as === undefined) return { call: async () => cli.connect({ dryRun }) }
+    if (typeof said === 'function' && (await cli.config()).get('server') !== undefined)
+      return { call: async () => cli.connect({ dryRun }), fields: async (call) => said(call, as) }
+    const call = await cli.connect({ dryRun, as })
+    return { call: async () => call }
+  }
 
-/** Where one is and the command for the next page, on stderr. */
-function footer({ terminal }: Cli, shown: number, { page_info: page, total_count: total, total_pages: pages }: Paged, human: boolean): void {
-  if (!human) return
-  if (total === 0) return say(terminal, 'There is nothing yet.')
-  if (shown === 0)
-    return say(terminal, `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`)
-  if (!terminal.stderr.isTTY) return
-  say(
-    terminal,
-    `${page.current_page === null ? '' : `Page ${page.current_page} of ${pages} · `}${shown} of ${total}${page.has_next_page ? ` · next: ${nextCommand(terminal.args, page)}` : ''}`,
-  )
-}
-
-function nextCommand(args: readonly string[], page: PageInfo): string {
-  const byCursor = args.some((arg) => arg === '--after' || arg.startsWith('--after='))
-  const rest = withoutOption(withoutOption(args, '--after'), '--page')
-  return typed(withOptions(rest, ...(byCursor ? ['--after', page.end_cursor ?? ''] : ['--page', String((page.current_page ?? 1) + 1)])))
+  /** Most commands take words only, and load nothing for this. */
+  async function complete(flags: Flags, given: Values, reach: Reach['call']): Promise<{ values: Values; generated?: string }> {
+    const { text, edits, asks = [] } = view
+    if (text === undefined && asks.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
+    const { gather } = await import('./inputs.js')
+    const present = async (values: Values) => edits?.(await reach(), values)
+    return gather(cli.terminal, flags, { what: `"${parent.name()} ${verb}"`, given, offered, options, asks, text, present })
+  }
 }

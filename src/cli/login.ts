@@ -3,22 +3,22 @@ import { AppError } from '../core/errors.js'
 import * as auth from '../service/auth.js'
 import { asking } from './ask.js'
 import { saveToken } from './credentials.js'
+import { cannotAsk, readsStdin, valueOf } from './inputs.js'
+import { secretOptions, type Source } from './options.js'
 import { forMachines, print, type OutputFlags } from './output.js'
 import { PERSON } from './users.js'
 import { settingFlags, type Cli } from './session.js'
-import { canAsk, readStdin, whyNot, write, type Terminal } from './terminal.js'
+import { canAsk, write, type Terminal } from './terminal.js'
 
 interface Flags extends OutputFlags {
-  passwordStdin?: boolean
+  password?: Source
   input?: boolean
 }
 
 export function register(command: Command, cli: Cli): void {
+  command.option('--email <address>', 'e-mail address of the account')
+  for (const option of secretOptions({ name: 'password', description: 'password' })) command.addOption(option)
   command
-    .option('--email <address>', 'e-mail address of the account')
-    .option('--password <text>', 'password; visible in the process list, so rather one of the next two')
-    .option('--password-stdin', 'read the password from stdin')
-    .option('--password-file <file>', 'read the password from a file')
     .addHelpText(
       'before',
       'Examples:\n  $ feedbackctl login --server https://feedback.example.org\n  $ feedbackctl boards list --server https://feedback.example.org\n',
@@ -31,7 +31,7 @@ export function register(command: Command, cli: Cli): void {
         throw new AppError('INPUT_MISSING', 'Sign in where? On this machine no login is needed.', {
           errors: [{ code: 'FIELD_MISSING', message: 'server is missing', field: 'server', rule: '--server <url>   or FEEDBACKCTL_SERVER' }],
         })
-      const password = flags.passwordStdin ? await readStdin(cli.terminal) : config.get('setup.password')
+      const password = flags.password ? await valueOf(cli.terminal, flags.password) : config.get('setup.password')
       const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
       const call = await cli.connect()
       const answer = await call(auth.login, credentials)
@@ -43,15 +43,11 @@ export function register(command: Command, cli: Cli): void {
 
 async function gather(terminal: Terminal, flags: Flags, email: string | undefined, password: string | undefined) {
   if (email !== undefined && password !== undefined) return { email, password }
-  if (!canAsk(terminal, flags)) {
-    const missing = [
-      ...(email === undefined ? [{ code: 'FIELD_MISSING', message: 'email is missing', field: 'email', rule: '--email <address>' }] : []),
-      ...(password === undefined
-        ? [{ code: 'FIELD_MISSING', message: 'password is missing', field: 'password', rule: '--password-stdin   or --password-file' }]
-        : []),
-    ]
-    throw new AppError('INPUT_MISSING', `Signing in needs an account and cannot ask: ${whyNot(terminal)}.`, { errors: missing })
-  }
+  if (!canAsk(terminal, { input: flags.input !== false && !readsStdin(flags.password) }))
+    throw cannotAsk(terminal, 'Signing in', [
+      ...(email === undefined ? [{ field: 'email', rule: '--email <address>' }] : []),
+      ...(password === undefined ? [{ field: 'password', rule: '--password-stdin       or --password-file' }] : []),
+    ])
   return {
     email: email ?? (await asking(terminal, (prompts, streams) => prompts.input({ message: 'E-mail address', required: true }, streams))),
     password: password ?? (await asking(terminal, (prompts, streams) => prompts.password({ message: 'Password', mask: false }, streams))),

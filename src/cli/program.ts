@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.js'
 import { FORMATS } from './output.js'
 import { session, type Cli } from './session.js'
 import { write, type Terminal } from './terminal.js'
-import { branches } from './tree.js'
+import { branches, type Branch } from './tree.js'
 import { version } from './version.js'
 
 /** The whole command line; a branch is filled in when it is asked for. */
@@ -34,16 +34,25 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .description('Show help for a command or a topic')
     .helpGroup('Help:')
     .action(async (words: string[]) => help(program, cli, words))
-  program.addHelpText('after', '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options')
+  program.addHelpText('after', '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options (--server and other settings)')
   program.allowExcessArguments().action(async () => {
     const [word] = program.args
     if (word !== undefined)
       throw new AppError('USAGE', `Unknown command "${word}". Did you mean "${closest(word, [...branches.map(({ name }) => name), 'help'])}"?`)
     const { statusLine } = await import('./status.js')
-    const commands = branches.map((branch) => `  feedbackctl ${branch.name.padEnd(9)} ${branch.summary}`)
-    await write(terminal, `${[program.description(), '', ...commands, '', await statusLine(cli), 'More: feedbackctl --help'].join('\n')}\n`)
+    await write(
+      terminal,
+      `${[program.description(), '', ...overview(), await statusLine(cli), 'More: feedbackctl --help, or feedbackctl COMMAND --help'].join('\n')}\n`,
+    )
   })
   return { program, cli }
+}
+
+/** Every branch under the heading of its group. */
+function overview(): string[] {
+  const width = Math.max(...branches.map(({ name }) => name.length))
+  const line = ({ name, summary }: Branch) => `  ${name.padEnd(width)}  ${summary}`
+  return [...new Set(branches.map(({ group }) => group))].flatMap((group) => [group, ...branches.filter((each) => each.group === group).map(line), ''])
 }
 
 async function fill(branch: Command, cli: Cli): Promise<void> {
@@ -59,7 +68,7 @@ const filled = new WeakSet<Command>()
 /** Declared once, here: commander gives an option that is declared on both ends to the root. */
 function globalOptions(program: Command): void {
   const hidden = (flags: string, description: string) =>
-    program.addOption(new Option(flags, description).helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'))
+    program.addOption(new Option(flags, description).hideHelp().helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'))
   program
     .addOption(new Option('-o, --output <format>', 'how data is printed').choices(FORMATS))
     .option('--json', 'print the answer as HTTP sends it (-o json)')
@@ -88,7 +97,8 @@ function globalOptions(program: Command): void {
 
 async function help(program: Command, cli: Cli, words: readonly string[]): Promise<void> {
   const [first] = words
-  if (first === undefined || first === 'options') return program.outputHelp()
+  if (first === undefined) return program.outputHelp()
+  if (first === 'options') return allOptions(program)
   const { topics } = await import('./help.js')
   const topic = topics[first]
   if (topic) return write(cli.terminal, topic())
@@ -100,6 +110,12 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
     command = next
   }
   command.outputHelp()
+}
+
+/** The settings too, which would bury the commands in the help of the program. */
+function allOptions(program: Command): void {
+  for (const option of program.options) option.hidden = false
+  program.configureHelp({ visibleCommands: () => [] }).outputHelp()
 }
 
 /** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */

@@ -12,8 +12,8 @@ export interface Cli {
   config(this: void, own?: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean }): Promise<Config>
   /** Opens the database of this machine; closed when the command ends. */
   open(this: void, options?: { migrating?: boolean }): Promise<App>
-  /** Reaches the operations: in this process, or over HTTP with --server. */
-  connect(this: void, options?: { dryRun?: boolean }): Promise<Call>
+  /** Reaches the operations: in this process, or over HTTP with --server. `as` is in whose name, and only in this process. */
+  connect(this: void, options?: { dryRun?: boolean; as?: string | undefined }): Promise<Call>
   close(this: void): Promise<void>
 }
 
@@ -29,10 +29,12 @@ export function session(terminal: Terminal, program: Command): Cli {
     terminal,
     config,
     open,
-    async connect(options) {
+    async connect({ as, ...options } = {}) {
       const settings = await config()
       const server = settings.get('server')
-      if (server === undefined) return import('../app.js').then(async ({ localCall }) => localCall(await open(), options))
+      if (server === undefined) return import('../app.js').then(async ({ localCall }) => localCall(await open(), { ...options, as }))
+      if (as !== undefined)
+        throw new AppError('USAGE', `A server (from ${settings.origin('server')}) acts only as whoever is signed in: leave --as out, or sign in as ${as}.`)
       const [{ remote }, { savedToken }] = await Promise.all([import('../client/remote.js'), import('./credentials.js')])
       return remote({ server, token: settings.get('token') ?? savedToken(settings, server), ...options })
     },

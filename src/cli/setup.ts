@@ -1,24 +1,24 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
-import { AppError, type Issue } from '../core/errors.js'
+import { AppError } from '../core/errors.js'
 import { assertNewPassword } from '../service/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/people.js'
-import { askNewPassword, asking } from './ask.js'
+import { asking } from './ask.js'
 import { prepareSetting, type PreparedSetting } from './configfile.js'
+import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueOf } from './inputs.js'
 import { checkMail, mailUrlAsked } from './mail.js'
+import { secretOptions, type Source } from './options.js'
 import { forMachines, print, type OutputFlags } from './output.js'
 import { PERSON } from './users.js'
 import { settingFlags, type Cli } from './session.js'
-import { canAsk, hasColor, ink, readStdin, say, whyNot, write, type Terminal } from './terminal.js'
+import { canAsk, hasColor, ink, say, write, type Terminal } from './terminal.js'
 
 interface Flags extends OutputFlags {
   ifNeeded?: boolean
-  generatePassword?: boolean
-  passwordStdin?: boolean
+  password?: Source
   dryRun?: boolean
   input?: boolean
 }
@@ -43,10 +43,8 @@ export function register(command: Command, cli: Cli): void {
     .option('--site-title <text>', 'title of the site (default: Feedback)')
     .option('--name <text>', "owner's display name (default: what stands before the @)")
     .option('--email <address>', "owner's e-mail address")
-    .option('--password <text>', "owner's password; visible in the process list, so rather one of the next three")
-    .option('--password-stdin', 'read the password from stdin')
-    .option('--password-file <file>', 'read the password from a file')
-    .option('--generate-password', 'make a password and print it once')
+  for (const option of secretOptions({ name: 'password', description: "owner's password" }, 'password', true)) command.addOption(option)
+  command
     .option('--if-needed', 'do nothing, successfully, if the site has an owner')
     .option('--dry-run', 'check everything and show the answer, but change nothing')
     .addHelpText('before', `Examples:\n  $ feedbackctl setup\n  $ feedbackctl setup --email ada@example.org --generate-password --mail-url folder:mail\n`)
@@ -54,8 +52,6 @@ export function register(command: Command, cli: Cli): void {
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()
       const config = await cli.config({ flags: settingFlags(command), newFile: true })
-      if (command.opts<{ password?: string }>().password !== undefined)
-        say(cli.terminal, 'Note: --password is visible to everybody on this machine in the process list. --password-stdin is not.')
       const remote = config.get('server') !== undefined
       try {
         if (await isSetUp(cli, config)) throw new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
@@ -122,7 +118,7 @@ async function finish(
   generated: string | undefined,
   facts: string[],
 ): Promise<void> {
-  if (generated !== undefined && !flags.dryRun) say(terminal, `The password, shown only now: ${generated}`)
+  if (generated !== undefined && !flags.dryRun) showGenerated(terminal, generated)
   const { user } = answer
   if (forMachines(flags)) return print(terminal, flags, { body: answer, rows: [user], columns: PERSON, id: () => user.userId, single: true })
   const { green, dim } = ink(hasColor(terminal, terminal.stdout, flags))
@@ -139,13 +135,13 @@ async function finish(
 async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): Promise<Gathered> {
   const { terminal } = cli
   const given = { siteTitle: config.get('setup.site-title'), name: config.get('setup.name'), email: config.get('setup.email') }
-  const generated = flags.generatePassword ? randomBytes(18).toString('base64url') : undefined
-  const password = generated ?? (flags.passwordStdin ? await readStdin(terminal) : config.get('setup.password'))
+  const password = flags.password ? await valueOf(terminal, flags.password) : config.get('setup.password')
+  const generated = flags.password?.how === 'random' ? password : undefined
   const needsMail = !remote && config.get('mail.url') === undefined
   // What the flags say is checked before anything is asked.
   if (given.email !== undefined) assertEmail(given.email)
   if (password !== undefined) assertNewPassword(password)
-  const ask = canAsk(terminal, flags) && !flags.passwordStdin
+  const ask = canAsk(terminal, flags) && !readsStdin(flags.password)
   if (!ask) assertComplete(terminal, given.email, password, needsMail)
 
   const text = (message: string, preset: string) => asking(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
@@ -157,7 +153,7 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
       prompts.input({ message: 'Your e-mail address', required: true, validate: (typed) => problemOf(() => assertEmail(typed)) ?? true }, streams),
     ))
   const name = given.name ?? (ask && !complete ? await text('Your name', localPart(email)) : undefined)
-  const answers = { siteTitle, name, email, password: password ?? (await askNewPassword(terminal, (typed) => problemOf(() => assertNewPassword(typed)))) }
+  const answers = { siteTitle, name, email, password: password ?? (await askNewPassword(terminal)) }
   if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
   if (needsMail) {
     const asked = await mailUrlAsked(terminal, config)
@@ -168,24 +164,11 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
   return { answers, mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined, mailWorks, generated }
 }
 
-/** Without a terminal every missing answer is named at once, with the flag that gives it. */
 function assertComplete(terminal: Terminal, email: string | undefined, password: string | undefined, needsMail: boolean): void {
-  const missing: Issue[] = []
-  const add = (field: string, rule: string) => missing.push({ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule })
-  if (email === undefined) add('email', '--email <address>      or FEEDBACKCTL_SETUP_EMAIL')
-  if (password === undefined) add('password', '--password-stdin       or --password-file, --generate-password')
-  if (needsMail) add('mail', '--mail-url <url>       or FEEDBACKCTL_MAIL_URL')
-  if (missing.length > 0) {
-    const count = missing.length === 1 ? '1 more answer' : `${missing.length} more answers`
-    throw new AppError('SETUP_INPUT_MISSING', `Setup needs ${count} and cannot ask: ${whyNot(terminal)}. Nothing was changed.`, { errors: missing })
-  }
-}
-
-function problemOf(check: () => unknown): string | undefined {
-  try {
-    check()
-    return undefined
-  } catch (error) {
-    return (error as Error).message
-  }
+  const missing = [
+    ...(email === undefined ? [{ field: 'email', rule: '--email <address>      or FEEDBACKCTL_SETUP_EMAIL' }] : []),
+    ...(password === undefined ? [{ field: 'password', rule: '--password-stdin       or --password-file, --generate-password' }] : []),
+    ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
+  ]
+  if (missing.length > 0) throw cannotAsk(terminal, 'Setup', missing, 'SETUP_INPUT_MISSING')
 }

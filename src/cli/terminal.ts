@@ -1,5 +1,3 @@
-import { AppError } from '../core/errors.js'
-
 /** Where a command reads and writes: stdout is data only, everything said to a person goes to stderr. */
 export interface Terminal {
   env: Record<string, string | undefined>
@@ -44,7 +42,7 @@ export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { inp
 export const whyNot = ({ stdin, stderr, env }: Terminal): string => {
   if (!stdin.isTTY) return 'stdin is not a terminal'
   if (!stderr.isTTY) return 'stderr is not a terminal'
-  return env.CI ? 'CI is set' : '--no-input or --password-stdin is given'
+  return env.CI ? 'CI is set' : '--no-input is given, or an answer is read from stdin'
 }
 
 /** Whether a stream gets colour: --no-color, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
@@ -59,15 +57,4 @@ export function hasColor({ env }: Terminal, stream: NodeJS.WriteStream, { color 
 export function ink(on: boolean) {
   const code = (open: number, close: number) => (text: string) => (on ? `\u001b[${open}m${text}\u001b[${close}m` : text)
   return { red: code(31, 39), green: code(32, 39), yellow: code(33, 39), dim: code(2, 22), bold: code(1, 22) }
-}
-
-/** All of stdin as text, for --password-stdin and the like. One line break at the end is not part of it. */
-export async function readStdin({ stdin }: Terminal): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array))
-  const text = Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
-  if (text === '') throw new AppError('INPUT_MISSING', 'Nothing came on stdin.')
-  return text
 }

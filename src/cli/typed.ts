@@ -1,10 +1,11 @@
 import { redactedUrl } from '../core/addresses.js'
 
-const SECRET = /^--(password|secret|token|server|(mail|database)-url)$/
+const SECRET = ['--password', '--secret', '--token', '--server', '--mail-url', '--database-url']
 
 /** A command with these arguments, to be typed again: quoted, and without what neither a screen nor a log should keep. */
-export function typed(args: readonly string[]): string {
-  const shown = args.map((arg, index) => (SECRET.test(args[index - 1] ?? '') && !/^https?:\/\/[^@]*$/.test(arg) ? '***' : withoutSecret(arg)))
+export function typed(args: readonly string[], secrets: readonly string[] = []): string {
+  const hidden = [...SECRET, ...secrets]
+  const shown = args.map((arg, index) => (hidden.includes(args[index - 1] ?? '') && !/^https?:\/\/[^@]*$/.test(arg) ? '***' : withoutSecret(arg, hidden)))
   return `feedbackctl ${shown.map(quoted).join(' ')}`
 }
 
@@ -18,9 +19,9 @@ export function withOptions(args: readonly string[], ...options: string[]): stri
   return args.toSpliced(end === -1 ? args.length : end, 0, ...options)
 }
 
-function withoutSecret(arg: string): string {
+function withoutSecret(arg: string, hidden: readonly string[]): string {
   const [option = '', ...value] = arg.split('=')
-  return value.length > 0 && SECRET.test(option) ? `${option}=***` : redactedUrl(arg)
+  return value.length > 0 && hidden.includes(option) ? `${option}=***` : redactedUrl(arg)
 }
 
 const quoted = (arg: string): string => (/^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`)

@@ -38,6 +38,7 @@ export interface Field {
   description: string
   default?: unknown
   choices?: string[]
+  secret?: true
 }
 
 /** Fields that clients of the contract send and that do nothing: some, or whatever there may be. */
@@ -79,6 +80,7 @@ function fieldOf(name: string, property: Property): Field {
     description: property.description ?? '',
     ...(property.default !== undefined && { default: property.default }),
     ...(choices && { choices }),
+    ...(property.secret && { secret: true }),
   }
 }
 

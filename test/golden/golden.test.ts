@@ -34,7 +34,7 @@ it('the help of every command and topic', async () => {
     register(command, {} as never)
     for (const verb of command.commands) calls.push([branch.name, verb.name(), '--help'])
   }
-  calls.push(...Object.keys(topics).map((topic) => ['help', topic]))
+  calls.push(...[...Object.keys(topics), 'options'].map((topic) => ['help', topic]))
   const texts: string[] = []
   for (const call of calls) texts.push(await lines(call))
   await expect(texts.join('\n')).toMatchFileSnapshot('help.txt')

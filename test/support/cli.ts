@@ -1,9 +1,26 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pty from 'node-pty'
+import { afterAll } from 'vitest'
 import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
+
+/** Builds the program with one more branch, of operations that show what the command layer can do, and returns its path. */
+export function buildWithNotes(): string {
+  const root = path.resolve(import.meta.dirname, '../..')
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-notes-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  for (const name of ['node_modules', 'package.json']) symlinkSync(path.join(root, name), path.join(folder, name))
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: { build: string } }
+  const script = scripts.build
+    .replace(/^.* && esbuild src\/cli\/main.ts/, 'node_modules/.bin/esbuild test/support/notes.ts')
+    .replace('--outdir=dist --outbase=src', `--outdir=${folder}/dist --outbase=test`)
+  execSync(script, { cwd: root })
+  return path.join(folder, 'dist/support/notes.js')
+}
 
 interface Result {
   code: number | null
@@ -41,7 +58,7 @@ interface Screen {
   ended: Promise<{ code: number; text: string }>
 }
 
-export async function makeMachine(engine: Engine): Promise<Machine> {
+export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Machine> {
   const folder = temporaryFolder()
   const databaseUrl = engine === 'postgres' ? await makeDatabase(engine, folder) : `sqlite:${path.join(folder, 'data/feedbackctl/feedback.db')}`
   const env = {
@@ -52,7 +69,7 @@ export async function makeMachine(engine: Engine): Promise<Machine> {
     FEEDBACKCTL_LISTEN: '127.0.0.1:0',
     ...(engine === 'postgres' && { FEEDBACKCTL_DATABASE_URL: databaseUrl }),
   }
-  const start: Machine['start'] = (args, options) => running(args, { cwd: folder, env: { ...env, ...options?.env } })
+  const start: Machine['start'] = (args, options) => running([program, ...words(args)], { cwd: folder, env: { ...env, ...options?.env } })
   const run: Machine['run'] = async (args, { stdin = '', ...options } = {}) => {
     const { child, ended } = start(args, options)
     child.stdin?.end(stdin)
@@ -64,7 +81,8 @@ export async function makeMachine(engine: Engine): Promise<Machine> {
     env,
     run,
     start,
-    terminal: (args, options) => screen(args, { cwd: folder, env: { TERM: 'xterm-256color', ...env, ...options?.env }, columns: options?.columns ?? 80 }),
+    terminal: (args, options) =>
+      screen([program, ...words(args)], { cwd: folder, env: { TERM: 'xterm-256color', ...env, ...options?.env }, columns: options?.columns ?? 80 }),
     async setup() {
       const { stdout, stderr, code } = await run('setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json', {
         stdin: 'correct horse battery\n',
@@ -78,8 +96,8 @@ export async function makeMachine(engine: Engine): Promise<Machine> {
 /** Words of a command line; what is in single quotes is one word. */
 const words = (args: string): string[] => [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 
-function running(args: string, { cwd, env }: { cwd: string; env: Record<string, string> }): Running {
-  const child = spawn(process.execPath, [PROGRAM, ...words(args)], { cwd, env })
+function running(args: string[], { cwd, env }: { cwd: string; env: Record<string, string> }): Running {
+  const child = spawn(process.execPath, args, { cwd, env })
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
@@ -114,8 +132,8 @@ async function until<T>(look: () => T | null, child?: ChildProcess): Promise<T |
   return null
 }
 
-function screen(args: string, { cwd, env, columns }: { cwd: string; env: Record<string, string>; columns: number }): Screen {
-  const terminal = pty.spawn(process.execPath, [PROGRAM, ...words(args)], { cwd, env, cols: columns, rows: 40 })
+function screen(args: string[], { cwd, env, columns }: { cwd: string; env: Record<string, string>; columns: number }): Screen {
+  const terminal = pty.spawn(process.execPath, args, { cwd, env, cols: columns, rows: 40 })
   let text = ''
   let typed = 0 // where the answer to what was typed last begins
   terminal.onData((data) => (text += data))

@@ -1,0 +1,371 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { AppError, type ErrorCode } from '../../src/core/errors.js'
+import { streamAll } from '../../src/cli/pages.js'
+import { report } from '../../src/cli/report.js'
+import type { Terminal } from '../../src/cli/terminal.js'
+import type { Call, Operation } from '../../src/service/operation.js'
+import { buildWithNotes, makeMachine, type Machine } from '../support/cli.js'
+import { cleanup } from '../support/site.js'
+
+const PASSWORD = 'correct horse battery'
+const program = buildWithNotes()
+const notes = async () => makeMachine('sqlite', program)
+
+/** An editor that keeps what it was shown, then runs `work` on the file, which is "$file". */
+function editor(machine: Machine, work: string): { env: Record<string, string>; seen(name: string): string } {
+  const script = path.join(machine.folder, 'my editor')
+  writeFileSync(
+    script,
+    `#!/bin/sh
+     [ "$1" = --wait ] || exit 9
+     file=$2
+     { stat -c %a "$file"; stat -c %a "$(dirname "$file")"; } >"$HOME/modes"
+     cp "$file" "$HOME/seen"
+     ${work}\n`,
+  )
+  chmodSync(script, 0o755)
+  const temporary = path.join(machine.folder, 'tmp')
+  mkdirSync(temporary)
+  return {
+    env: { EDITOR: `'${script}' --wait`, TMPDIR: temporary },
+    seen: (name) => readFileSync(path.join(machine.folder, name), 'utf8'),
+  }
+}
+
+const leftIn = (machine: Machine) => readdirSync(path.join(machine.folder, 'tmp')).filter((name) => name.startsWith('feedbackctl'))
+
+describe('a flag with a word of its own', () => {
+  it('gives the field, and is what an error names; JSON keeps the field', async () => {
+    const machine = await notes()
+    expect(await machine.run(`notes create Hello --body Text --board ideas`)).toMatchObject({ code: 0, stdout: 'Hello\tText\tn1\n' })
+    const refused = await machine.run(`notes create Hello --body Text --board boardId-long`)
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('✗ --board must be text of 0 to 5 characters; "boardId-long" is not.\n') })
+    const { stderr } = await machine.run(`notes create Hello --body Text --board boardId-long --json`)
+    expect(JSON.parse(stderr)).toMatchObject({ message: expect.stringMatching(/^boardId must/), errors: [{ field: 'boardId' }] })
+    expect((await machine.run('notes create Hello --board-id x')).stderr).toContain("Unknown option '--board-id'")
+  })
+
+  it('is named wherever it is not spelled like the field', async () => {
+    const machine = await makeMachine('sqlite')
+    const { stderr } = await machine.run('boards create Ideas --view-voters maybe --display maybe')
+    expect(stderr).toContain('✗ display must be true or false; "maybe" is not. --view-voters must be true or false; "maybe" is not.\n')
+  })
+
+  it('takes a list in one go or in several', async () => {
+    const machine = await notes()
+    expect((await machine.run('notes create x --body y --tags a --tags b,c')).stdout).toBe('x a b c\ty\tn1\n')
+    expect((await machine.run('notes create x --body y --tags a, --tags=q')).stderr).toContain('tags must be a list')
+    await machine.run('boards create Open')
+    await machine.run('boards create Closed --display false')
+    expect((await machine.run('boards list -q --visibility private --visibility public')).stdout).toBe('closed\nopen\n')
+    expect((await machine.run('boards list -q --visibility private')).stdout).toBe('closed\n')
+  })
+
+  it('of a yes or no needs its value, so that it never takes the name that follows', async () => {
+    const machine = await makeMachine('sqlite')
+    expect(await machine.run('boards create --display Ideas')).toMatchObject({ code: 2, stdout: '' })
+    expect(await machine.run('boards create Ideas --display')).toMatchObject({ code: 2, stderr: expect.stringContaining('argument missing') })
+  })
+})
+
+describe('a long text', () => {
+  it('comes from a flag, a file or stdin, without the last line break', async () => {
+    const machine = await notes()
+    writeFileSync(path.join(machine.folder, 'text.md'), '\ufeffÄ first\n\nand last\n')
+    const body = async (args: string, stdin = '') => {
+      const { stdout } = await machine.run(`notes create Hello --json ${args}`, { stdin })
+      return (JSON.parse(stdout) as { note: { body: string } }).note.body
+    }
+    expect(await body(`--body 'as typed '`)).toBe('as typed ')
+    expect(await body('--body-file text.md')).toBe('Ä first\n\nand last')
+    expect(await body('--body-file -', 'piped\n\n')).toBe('piped\n')
+  })
+
+  it.each([
+    ['--body-file nowhere.md', 'Cannot read nowhere.md, named by --body-file: ENOENT.'],
+    ['--body-file .', 'Cannot read ., named by --body-file: EISDIR.'],
+    ['--body-file latin1.md', 'latin1.md, named by --body-file, is not UTF-8 text.'],
+    ['--body-file large.md', 'large.md, named by --body-file, has more than 100 kB.'],
+    ['--body-file /dev/zero', '/dev/zero, named by --body-file, has more than 100 kB.'],
+    ['--body-file -', 'Nothing came on stdin.'],
+    ['--body x --body-file y', '--body and --body-file give the same.'],
+    [`--body ${'x'.repeat(201)}`, '--body must be text of 0 to 200 characters'],
+    ['', '"notes create" needs 1 more answer and cannot ask: stdin is not a terminal.'],
+  ])('is refused as %.30s', async (flags, message) => {
+    const machine = await notes()
+    writeFileSync(path.join(machine.folder, 'latin1.md'), Buffer.from('caf\u00e9', 'latin1'))
+    writeFileSync(path.join(machine.folder, 'large.md'), 'x'.repeat(100_001))
+    expect(await machine.run(`notes create Hello ${flags}`)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+  })
+
+  it('is written in the editor, which starts with the present text, in a file for nobody else that is gone afterwards', async () => {
+    const machine = await notes()
+    const { env, seen } = editor(machine, `printf 'Anew,\\nin two lines\\n' >"$file"; test -t 0 && test -t 1 && test -t 2 && : >"$HOME/on-terminal"`)
+    const { code, text } = await machine.terminal('notes update n7 --json', { env }).ended
+    expect([code, text]).toEqual([0, expect.stringContaining(String.raw`"body":"Anew,\nin two lines"`)])
+    expect([seen('seen'), seen('modes'), existsSync(path.join(machine.folder, 'on-terminal'))]).toEqual(['As it was\n', '600\n700\n', true])
+    expect(leftIn(machine)).toEqual([])
+    expect(await machine.terminal('notes create Hello --json', { env: { ...env, VISUAL: env.EDITOR ?? '', EDITOR: 'false' } }).ended).toMatchObject({ code: 0 })
+    expect(seen('seen')).toBe('')
+  })
+
+  it.each(['exit 0', ': >"$file"', `printf '  \\n' >"$file"`])('changes nothing when the editor leaves nothing new: %s', async (work) => {
+    const machine = await notes()
+    const { env } = editor(machine, work)
+    const { code, text } = await machine.terminal('notes update n7', { env }).ended
+    expect([code, text]).toEqual([130, expect.stringContaining('nothing was changed')])
+    expect(text).not.toContain('Changed')
+    expect(leftIn(machine)).toEqual([])
+  })
+
+  it('is not taken from an editor that fails, is killed, or saves what is no text', async () => {
+    const machine = await notes()
+    const { env } = editor(
+      machine,
+      `case "$(cat "$HOME/do")" in fail) exit 3;; die) kill -9 $$;; binary) printf '\\377' >"$file";; large) head -c 100001 /dev/zero >"$file";; esac`,
+    )
+    for (const [how, message] of [
+      ['fail', /The editor ".*my editor' --wait" failed \(3\)/],
+      ['die', /failed \((SIGKILL|137)\)/],
+      ['binary', /is not UTF-8 text/],
+      ['large', /more than 100 kB/],
+    ] as const) {
+      writeFileSync(path.join(machine.folder, 'do'), how)
+      const { code, text } = await machine.terminal('notes update n7', { env, columns: 300 }).ended
+      expect([code, text]).toEqual([2, expect.stringMatching(message)])
+    }
+    const missing = await machine.terminal('notes update n7', { env: { ...env, EDITOR: 'no-such-editor' }, columns: 300 }).ended
+    expect(missing).toMatchObject({ code: 2, text: expect.stringMatching(/failed \(127\)[^]*--body-file <file>/) })
+    expect(leftIn(machine)).toEqual([])
+  })
+
+  it('opens no editor where another flag says what to change, or nobody is there', async () => {
+    const machine = await notes()
+    const env = { EDITOR: 'false' }
+    expect(await machine.terminal('notes update n7 --title Other', { env }).ended).toMatchObject({ code: 0 })
+    expect(await machine.run('notes update n7', { env })).toMatchObject({ code: 0 })
+    expect(await machine.terminal('notes update n7 --no-input', { env }).ended).toMatchObject({ code: 0 })
+  })
+
+  it('is not read from a stdin that another answer comes from', async () => {
+    const machine = await notes()
+    expect(await machine.run('notes update n7 --body-file - --password-stdin', { stdin: 'x' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--body-file and --password-stdin cannot both be read from stdin'),
+    })
+  })
+
+  it('is not changed where Ctrl-C ends the editor', async () => {
+    const machine = await notes()
+    const { env } = editor(machine, `echo ready; exec sleep 20`)
+    const screen = machine.terminal('notes update n7', { env })
+    await screen.sees(/ready/)
+    screen.type('\u0003')
+    expect(await screen.ended).toMatchObject({ code: 130, text: expect.stringContaining('Interrupted: nothing was changed.') })
+    expect(leftIn(machine)).toEqual([])
+  })
+
+  it('outlives Ctrl-C in the editor, which belongs to the editor', async () => {
+    const machine = await notes()
+    const { env } = editor(machine, `trap 'printf Stopped >"$file"; exit 0' INT; echo ready; while :; do sleep 0.05; done`)
+    const screen = machine.terminal('notes update n7 --json', { env })
+    await screen.sees(/ready/)
+    screen.type('\u0003')
+    expect(await screen.ended).toMatchObject({ code: 0, text: expect.stringContaining('"body":"Stopped"') })
+  })
+})
+
+describe('a secret', () => {
+  it('comes from stdin, a file, or the command line with a warning', async () => {
+    const machine = await notes()
+    writeFileSync(path.join(machine.folder, 'secret'), `${PASSWORD}\n`)
+    const stdout = 'a@example.org\t21 characters\toperator\n'
+    const sign = 'notes sign --email a@example.org'
+    expect(await machine.run(`${sign} --password-stdin`, { stdin: `${PASSWORD}\n` })).toEqual({ code: 0, stdout, stderr: '' })
+    expect(await machine.run(`${sign} --password-file secret`)).toEqual({ code: 0, stdout, stderr: '' })
+    const typed = await machine.run(`${sign} --password '${PASSWORD}'`)
+    expect(typed).toMatchObject({ code: 0, stdout, stderr: expect.stringContaining('--password is visible to everybody') })
+    expect(typed.stderr).not.toContain(PASSWORD)
+    expect(await machine.run(`${sign} --password-stdin --password-file secret`)).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('is made up and shown once, after success, and never in a dry run', async () => {
+    const machine = await notes()
+    const sign = 'notes sign --email a@example.org --generate-password'
+    expect(await machine.run(sign)).toMatchObject({
+      code: 0,
+      stdout: 'a@example.org\t24 characters\toperator\n',
+      stderr: expect.stringMatching(/^The password, shown only now: \S{24}\n$/),
+    })
+    expect(await machine.run(`${sign} --dry-run`)).toMatchObject({ code: 0, stderr: '' })
+    expect((await machine.run(`${sign} --as nobody`)).stderr).not.toContain('shown only now')
+  })
+
+  it('is asked for twice without echo, and everything else that is missing before it', async () => {
+    const machine = await notes()
+    const screen = machine.terminal('notes sign')
+    await screen.sees(/E-mail address/)
+    screen.type('ada@example.org\r')
+    await screen.sees(/Password \(8 to 256/)
+    screen.type('short\r')
+    await screen.sees(/must be 8 to 256/)
+    screen.type(`\u0015${PASSWORD}\r`)
+    await screen.sees(/The same again/)
+    screen.type(`${PASSWORD}\r`)
+    const { code, text } = await screen.ended
+    expect([code, text]).toEqual([0, expect.stringContaining('21 characters')])
+    expect(text).not.toContain(PASSWORD)
+  })
+
+  it('is named with everything else that is missing where nobody can be asked, and nothing is opened', async () => {
+    const machine = await notes()
+    expect(await machine.run('notes sign')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `✗ "notes sign" needs 2 more answers and cannot ask: stdin is not a terminal. Nothing was changed.
+  fix   --email <text>
+        --password-stdin       or --password-file <file>, --generate-password
+  code  INPUT_MISSING (exit 2)
+`,
+    })
+    expect(existsSync(path.join(machine.folder, 'data'))).toBe(false)
+    expect(await machine.run('notes sign --password-stdin', { stdin: PASSWORD })).toMatchObject({ code: 2, stderr: expect.stringContaining('1 more answer') })
+  })
+
+  it('is never in a command that is proposed, whatever its flag is called', async () => {
+    const machine = await notes()
+    for (const flag of ["--pass-phrase 'well hidden'", "'--pass-phrase=well hidden'"]) {
+      const { code, stderr } = await machine.run(`notes delete n7 ${flag}`)
+      expect([code, stderr]).toEqual([5, expect.stringMatching(/fix {3}feedbackctl notes delete n7 --pass-phrase.'?\*\*\*.*--yes/)])
+      expect(stderr).not.toContain('well hidden')
+    }
+  })
+})
+
+describe('--as', () => {
+  it('acts in the name of an account, by e-mail address, user name or id', async () => {
+    const machine = await notes()
+    await machine.setup()
+    const sign = `notes sign --email a@example.org --generate-password -q`
+    const { stdout: id } = await machine.run(`${sign} --as ada@example.org`)
+    expect(id).toMatch(/^[0-9a-f-]{36}\n$/)
+    expect((await machine.run(`${sign} --as ${id.trim()}`)).stdout).toBe(id)
+    expect(await machine.run(`${sign} --as nobody`)).toMatchObject({ code: 3, stderr: expect.stringContaining('fix   feedbackctl users list\n') })
+  })
+
+  it('is refused with a server, unless the command says it there in its own way', async () => {
+    const machine = await notes()
+    await machine.setup()
+    const bodies: unknown[] = []
+    const server = createServer((request, response) => {
+      let text = ''
+      request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      request.on('end', () => {
+        const body = JSON.parse(text) as { email: string; userId?: string }
+        bodies.push(body)
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ note: { title: body.email, noteId: body.userId, body: '' } }))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanup(async () => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const refused = await machine.run(`notes sign --email x --generate-password --as ada --server ${url}`)
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('acts only as whoever is signed in') })
+    expect(refused.stderr).toContain('code  USAGE')
+    expect((await machine.terminal(`notes sign --as ada --server ${url}`, { columns: 200 }).ended).text).toContain('acts only as whoever is signed in') // unasked
+    expect(bodies).toEqual([])
+    expect(await machine.run(`notes vouch --email x --as ada --server ${url} -q`)).toMatchObject({ code: 0, stdout: 'id of ada\n' })
+    expect(bodies).toEqual([{ email: 'x', userId: 'id of ada' }])
+    expect((await machine.run('notes vouch --email x --as ada@example.org -q')).stdout).toMatch(/^[0-9a-f-]{36}\n$/) // here it is the account itself
+  })
+})
+
+describe('a list without numbers, whose rows are inside of another key', () => {
+  it('says how many there are and the command for the next rows', async () => {
+    const machine = await notes()
+    const { text } = await machine.terminal('notes list --limit 2 --no-color').ended
+    expect(text).toContain('2 of 250 · next: feedbackctl notes list --limit 2 --no-color --after n1\r\n')
+    const next = await machine.terminal('notes list --after n248 -q --limit 5').ended
+    expect(next.text).toBe('n249\r\n')
+    expect(await machine.run('notes list --after n249')).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing comes after that, of 250 in all.\n' })
+  })
+
+  it('is streamed whole', async () => {
+    const machine = await notes()
+    const { stdout } = await machine.run('notes list --all --json')
+    const body = JSON.parse(stdout) as { notes: { results: { noteId: string }[]; total_count: number } }
+    expect(body.notes.results.map((note) => note.noteId)).toEqual(Array.from({ length: 250 }, (_, index) => `n${index}`))
+    expect(body.notes.total_count).toBe(250)
+    expect((await machine.run('notes list --all -q')).stdout.split('\n')).toHaveLength(251)
+  })
+
+  it('is streamed whole where its rows do not hold the cursor', async () => {
+    const asked: unknown[] = []
+    const call = (async (_op: unknown, { after }: { after?: string }) => {
+      asked.push(after)
+      const last = after === 'second'
+      return { votes: { results: [{ user: {} }], page_info: { has_next_page: !last, end_cursor: after === undefined ? 'first' : 'second' } } }
+    }) as unknown as Call
+    let written = ''
+    const terminal = { stdout: { write: (text: string) => (written += text) !== '' } } as unknown as Terminal
+    const view = { rows: (answer: { votes: { results: object[] } }) => answer.votes.results, columns: [], id: () => '' }
+    await streamAll(terminal, { json: true }, { call, op: {} as Operation<unknown, { votes: { results: object[] } }>, input: {}, view, list: 'votes.results' })
+    expect(asked).toEqual([undefined, 'first', 'second'])
+    expect(JSON.parse(written)).toEqual({ votes: { results: [{ user: {} }, { user: {} }, { user: {} }], total_count: 3, total_pages: 1 } })
+  })
+})
+
+describe('what loses much', () => {
+  it('wants the name typed on a terminal, and --yes elsewhere', async () => {
+    const machine = await notes()
+    expect(await machine.run('notes delete n7')).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') })
+    expect(await machine.run('notes delete n7 --yes')).toMatchObject({ code: 0, stderr: 'Deleted.\n' })
+    for (const [answer, code] of [
+      ['y', 130],
+      ['', 130],
+      ['note 7', 130],
+      ['Note 7', 0],
+    ] as const) {
+      const screen = machine.terminal('notes delete n7')
+      await screen.sees(/Type Note 7 to go on/)
+      screen.type(`${answer}\r`)
+      expect(await screen.ended).toMatchObject({ code })
+    }
+  })
+})
+
+describe('the command that helps', () => {
+  const fix = (code: ErrorCode, { message = 'No.', words = ['posts', 'show'], args = ['posts', 'show', 'x'] } = {}) => {
+    let said = ''
+    const terminal = { args, env: {}, stderr: { write: (text: string) => void (said += text), isTTY: false } } as unknown as Terminal
+    report(terminal, { flags: {}, words, options: [] }, new AppError(code, message))
+    return [...said.matchAll(/^ {2}(?:fix)? {3,}(feedbackctl.*)$/gm)].map(([, line]) => line)
+  }
+
+  it.each([
+    ['POST_NOT_FOUND', 'feedbackctl posts list'],
+    ['ROADMAP_NOT_FOUND', 'feedbackctl roadmaps list'],
+    ['ROLE_NOT_FOUND', 'feedbackctl roles list'],
+    ['INVALID_ROLE_ID', 'feedbackctl roles list'],
+    ['USER_NOT_FOUND', 'feedbackctl users list'],
+    ['INVALID_USER_ID', 'feedbackctl users list'],
+    ['LABS_DISABLED', 'feedbackctl labs update --vote-on-behalf true'],
+    ['SIGNUP_NOT_ALLOWED', 'feedbackctl settings update --allow-signup true'],
+    ['INVALID_TOKEN', 'feedbackctl login --server URL'],
+  ] as const)('for %s is %s', (code, line) => {
+    expect(fix(code)).toEqual([line])
+  })
+
+  it('is another url where that of a roadmap is taken, and a login where the account of a session is gone', () => {
+    const args = ['roadmaps', 'create', 'Later', '--url', 'later']
+    expect(fix('ROADMAP_URL_EXISTS', { args, message: 'The url "later" is taken.' })).toEqual(['feedbackctl roadmaps create Later --url later-2'])
+    expect(fix('USER_NOT_FOUND', { message: 'The account of this token does not exist any more.' })).toEqual(['feedbackctl login --server URL'])
+    expect(fix('USER_NOT_FOUND', { words: ['login'] })).toEqual([])
+    expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([[], []])
+  })
+})

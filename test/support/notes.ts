@@ -1,0 +1,144 @@
+// feedbackctl with a branch "notes": operations that exist only to show what cli/command.ts makes of fields and views.
+import * as Type from 'typebox'
+import type { Command } from 'commander'
+import { command } from '../../src/cli/command.js'
+import { run } from '../../src/cli/run.js'
+import type { Cli } from '../../src/cli/session.js'
+import { processTerminal } from '../../src/cli/terminal.js'
+import { branches, type Branch } from '../../src/cli/tree.js'
+import { paging } from '../../src/core/pages.js'
+import { operation } from '../../src/service/operation.js'
+import { pageKeys } from '../../src/service/paging.js'
+import { fields, someOf } from '../../src/service/schemas.js'
+import { passwordField } from '../../src/service/people.js'
+
+const Note = Type.Object({ title: Type.String(), noteId: Type.String(), body: Type.String() })
+type Note = Type.Static<typeof Note>
+
+const common = { access: 'public', errors: [] } as const
+const noteId = Type.String({ description: 'Which note' })
+const contentMarkdown = Type.String({ maxLength: 200, description: 'Text of the note' })
+
+const notes: Note[] = Array.from({ length: 250 }, (_, index) => ({ title: `Note ${index}`, noteId: `n${index}`, body: 'As it was' }))
+
+const list = operation({
+  ...common,
+  id: 'notes.list',
+  summary: 'List notes',
+  http: 'GET /notes 200',
+  input: fields({ limit: Type.Optional(Type.Integer()), after: Type.Optional(Type.String()) }),
+  output: Type.Object({ notes: Type.Object({ results: Type.Array(Note), ...pageKeys }) }),
+  async run(_ctx, { limit = 10, after }) {
+    const start = notes.findIndex((note) => note.noteId === after) + 1
+    const results = notes.slice(start, start + limit)
+    const ids = results.map((note) => note.noteId)
+    return { notes: { results, ...paging(ids, { total: notes.length, size: limit, more: start + limit < notes.length }) } }
+  },
+})
+
+const show = operation({
+  ...common,
+  id: 'notes.show',
+  summary: 'Show a note',
+  http: 'GET /notes/:noteId 200',
+  input: fields({ noteId }),
+  output: Type.Object({ note: Note }),
+  async run(_ctx, { noteId: id }) {
+    return { note: { title: `Note ${id}`, noteId: id, body: 'As it was' } }
+  },
+})
+
+const create = operation({
+  ...common,
+  id: 'notes.create',
+  summary: 'Create a note',
+  http: 'POST /notes 201',
+  input: fields({ title: Type.String(), contentMarkdown, boardId: Type.Optional(Type.String({ maxLength: 5 })), tags: Type.Optional(someOf(['a', 'b', 'c'])) }),
+  output: Type.Object({ note: Note }),
+  async run(_ctx, { title, contentMarkdown: body, tags = [] }) {
+    return { note: { title: [title, ...tags].join(' '), noteId: 'n1', body } }
+  },
+})
+
+const update = operation({
+  ...common,
+  id: 'notes.update',
+  summary: 'Change a note',
+  http: 'PATCH /notes 200',
+  input: fields({ noteId, title: Type.Optional(Type.String()), contentMarkdown: Type.Optional(contentMarkdown), password: passwordField }),
+  output: Type.Object({ note: Note }),
+  async run(_ctx, { noteId: id, title = 'Same', contentMarkdown: body = 'Same' }) {
+    return { note: { title, noteId: id, body } }
+  },
+})
+
+const remove = operation({
+  ...common,
+  id: 'notes.delete',
+  summary: 'Delete a note',
+  http: 'DELETE /notes 204',
+  input: fields({ noteId, password: passwordField }),
+  output: Type.Undefined(),
+  async run() {
+    return undefined
+  },
+})
+
+const sign = operation({
+  ...common,
+  id: 'notes.sign',
+  summary: 'Sign a note',
+  http: 'POST /notes/sign 200',
+  input: fields({ email: Type.String({ description: 'E-mail address' }), password: passwordField, userId: Type.Optional(Type.String()) }),
+  output: Type.Object({ note: Note }),
+  async run({ actor }, { email, password, userId = actor.userId ?? 'operator' }) {
+    return { note: { title: email, noteId: userId, body: `${password?.length} characters` } }
+  },
+})
+
+function register(group: Command, cli: Cli): void {
+  const columns = [
+    { head: 'TITLE', text: (note: Note) => note.title, drop: 0 },
+    { head: 'BODY', text: (note: Note) => note.body, drop: 1 },
+    { head: 'ID', text: (note: Note) => note.noteId, drop: 1 },
+  ]
+  const table = { columns, id: (note: Note) => note.noteId }
+  const one = { ...table, rows: ({ note }: { note: Note }) => [note] }
+  const body = { text: 'contentMarkdown', flags: { contentMarkdown: 'body', boardId: 'board' } } as const
+  command(group, list, { ...table, words: 'list', examples: [], rows: (answer) => answer.notes.results, list: 'notes.results' }, cli)
+  command(group, show, { ...one, words: 'show <noteId:note>', examples: [] }, cli)
+  command(group, create, { ...one, ...body, words: 'create <title>', examples: [], asks: ['contentMarkdown'], edits: async () => '' }, cli)
+  command(
+    group,
+    update,
+    {
+      ...one,
+      ...body,
+      words: 'update <noteId:note>',
+      examples: [],
+      edits: async (call, { noteId: id, title }) => (title === undefined ? (await call(show, { noteId: id })).note.body : undefined),
+      done: ({ note }) => `Changed "${note.title}".`,
+    },
+    cli,
+  )
+  command(
+    group,
+    remove,
+    {
+      ...table,
+      words: 'delete <noteId:note>',
+      examples: [],
+      flags: { password: 'pass-phrase' },
+      rows: () => [],
+      loses: async (_call, { noteId: id }) => ({ question: `Delete ${String(id)} and all that hangs on it?`, type: 'Note 7' }),
+      done: () => 'Deleted.',
+    },
+    cli,
+  )
+  command(group, sign, { ...one, words: 'sign', examples: [], asks: ['email', 'password'], generates: 'password', hidden: ['userId'], as: true }, cli)
+  command(group, sign, { ...one, words: 'vouch', examples: [], hidden: ['userId'], as: async (_call, who) => ({ userId: `id of ${who}` }) }, cli)
+}
+
+const tree = branches as Branch[] // read-only for the program alone
+tree.push({ name: 'notes', summary: 'Try the command layer', group: 'What is on it:', load: async () => ({ register }) })
+await run(processTerminal())
