@@ -1,5 +1,6 @@
 import * as auth from './auth.js'
 import * as boards from './boards.js'
+import * as events from './events.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './operation.js'
 import * as roadmaporder from './roadmaporder.js'
@@ -40,4 +41,5 @@ export const operations = [
   settings.update,
   labs.show,
   labs.update,
+  events.list,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas
