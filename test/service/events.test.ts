@@ -1,15 +1,27 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { connect } from '../../src/db/connect.js'
+import { connect, transaction } from '../../src/db/connect.js'
 import { insertEvents } from '../../src/db/events.js'
+import { operator } from '../../src/service/access.js'
 import * as boards from '../../src/service/boards.js'
 import { change } from '../../src/service/change.js'
+import type { Context } from '../../src/service/context.js'
 import * as events from '../../src/service/events.js'
-import * as roadmaps from '../../src/service/roadmaps.js'
-import { operator } from '../../src/service/access.js'
+import { execute } from '../../src/service/operation.js'
 import { cleanup, engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const actions = async (site: TestSite) => (await site.call(events.list, { limit: 100 })).events.map((event) => event.action)
 const subjects = (answer: { events: { subject: string | null }[] }) => answer.events.map((event) => event.subject)
+const ctxOf = ({ db, clock }: TestSite): Context => ({
+  db,
+  actor: operator,
+  now: () => clock.now,
+  secret: () => '',
+  mail: null,
+  siteUrl: '',
+  origin: 'http',
+  dryRun: false,
+})
 const ofUser = (subject_id: string, actor_id: string | null = null) => ({
   action: 'user.blocked',
   subject_id,
@@ -128,21 +140,25 @@ describe.each(engines)('events on %s', (engine) => {
     if (reader !== site.db) cleanup(() => reader.destroy())
     const seen: number[] = []
     const poll = async (): Promise<void> => {
-      const { events: found, next } = await events.list.run(
-        { db: reader } as never, // it uses nothing else
-        { after: seen.at(-1), created: 'asc', limit: 3 } as never,
-        undefined,
-      )
+      const { events: found, next } = await execute(events.list, { ...ctxOf(site), db: reader }, { after: seen.at(-1), limit: 7 })
       seen.push(...found.map((event) => event.id))
       expect(next).toBe(seen.at(-1) ?? null)
     }
     const state = { writing: true }
     const writers = Promise.all(
       Array.from({ length: 20 }, async (_, number) => {
-        for (let turn = 0; turn < 3; turn++) await (number % 2 ? site.call(boards.create, { name: 'x' }) : site.call(roadmaps.create, { name: 'x' }))
+        for (let turn = 0; turn < 3; turn++) {
+          await transaction(site.db, async (db) => {
+            await change({ ...ctxOf(site), db }, async ({ record }) => record('board.created', 'x', `${number}`))
+            await setTimeout((number * 7 + turn * 3) % 11) // an event that is written and not committed yet must not be overtaken
+          })
+        }
       }),
     ).finally(() => (state.writing = false))
-    while (state.writing) await poll()
+    while (state.writing) {
+      await poll()
+      await setTimeout(1) // SQLite answers at once, and would never let the writers on
+    }
     await writers
     for (let turn = 0; turn <= 20; turn++) await poll()
     const written = await site.db.selectFrom('events').select('id').orderBy('id').execute()
@@ -159,8 +175,7 @@ describe.each(engines)('events on %s', (engine) => {
     expect((await site.http('POST /boards', { token, headers, body: { name: 'x' } })).status).toBe(201)
     expect((await site.http('DELETE /boards', { token, headers, body: { boardId: 'ideas' } })).status).toBe(204)
     expect((await failure(site.call(boards.create, { name: 'x', url: 'ideas' }))).code).toBe('BOARD_URL_EXISTS')
-    const ctx = { db: site.db, actor: operator, now: () => site.clock.now, origin: 'http' }
-    const broken = change(ctx as never, async ({ record }) => {
+    const broken = change(ctxOf(site), async ({ record }) => {
       record('board.created', 'x', 'x')
       throw new Error('power cut')
     })
