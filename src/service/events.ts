@@ -2,7 +2,7 @@ import * as Type from 'typebox'
 import { listEvents, type NamedEvent } from '../db/events.js'
 import { operation } from './operation.js'
 import { fields, nullable, oneOf } from './schemas.js'
-import { DELETED_USER } from './users.js'
+import { DELETED_USER } from './people.js'
 
 const Event = Type.Object({
   id: Type.Integer({ description: 'Grows by the order in which events were written for good' }),
