@@ -1,6 +1,7 @@
 import * as argon2 from '@node-rs/argon2'
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
+import { coerce } from '../../src/core/fields.js'
 import * as accounts from '../../src/service/accounts.js'
 import * as auth from '../../src/service/auth.js'
 import * as domains from '../../src/service/domains.js'
@@ -396,6 +397,12 @@ describe.each(engines)('blocked domains on %s', (engine) => {
     expect([status, body.code, body.errors[0].field, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'domains', code])
     expect((await site.http('GET /settings/blocked-domains', { token })).body).toEqual({ domains: [] })
     expect((await site.events()).map(([action]) => action)).toEqual(['site.set_up'])
+  })
+
+  it('are comma-separated where they are text, and none where it is empty', () => {
+    const typed = (text: string) => coerce(domains.blockDomains.input, { domains: text })
+    expect(typed('spam.example, junk.example')).toEqual({ domains: ['spam.example', 'junk.example'] })
+    expect([typed(''), typed(' ')]).toEqual([{ domains: [] }, { domains: [] }])
   })
 
   it('are at most 1000', async () => {

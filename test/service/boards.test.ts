@@ -121,6 +121,7 @@ describe.each(engines)('boards on %s', (engine) => {
       ['limit=abc', 'limit', 'INTEGER_EXPECTED', 'abc'],
       ['first=0', 'first', 'MIN_VALUE_1', 0],
       ['created=sideways', 'created', 'UNKNOWN_CHOICE', 'sideways'],
+      ['visibility=', 'visibility', 'TOO_FEW', []],
       ['visibility=secret', 'visibility', 'UNKNOWN_CHOICE', ['secret']],
       ['after=', 'after', 'INVALID_CURSOR', ''],
       ['after=nonsense', 'after', 'INVALID_CURSOR', 'nonsense'],
