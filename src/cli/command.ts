@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { coerce, fieldsOf } from '../core/fields.js'
-import type { Call, Operation } from '../service/operation.js'
+import type { AnyOperation, Call, Operation } from '../service/operation.js'
 import { confirm, type Loss } from './ask.js'
 import { optionsOf } from './options.js'
 import { formatOf, print, type OutputFlags } from './output.js'
@@ -28,9 +28,15 @@ export interface View<In, Out, Row> {
   edits?(this: void, call: Call, input: Values): Promise<string | undefined> // the text that the editor starts with; undefined: no editor
   asks?: readonly (keyof In & string)[] // asked for on a terminal when they are missing
   generates?: keyof In & string // a secret that --generate-… makes up
-  as?: true | ((this: void, call: Call, who: string) => Promise<Partial<In>>) // --as; a function says it to a server, in fields
+  as?: true | Behalf // --as: in whose name, here; or what does the same for somebody else, here and on a server
   loses?(this: void, call: Call, input: Values): Promise<Loss> // the question before something is lost
   done?(this: void, answer: Out, input: Values): string // said when a change was made
+}
+
+/** An operation that does for somebody else what another does for oneself, and answers alike. */
+interface Behalf {
+  op: unknown
+  fields(this: void, input: Values, who: string): Values
 }
 
 interface Flags extends OutputFlags {
@@ -39,12 +45,6 @@ interface Flags extends OutputFlags {
   yes?: boolean
   input?: boolean
   as?: string
-}
-
-interface Reach {
-  call(this: void): Promise<Call>
-  /** What says in whose name, where it is said to a server. */
-  fields?(this: void, call: Call): Promise<object>
 }
 
 /** Makes a command of an operation: its schema gives the flags, its view gives the words and the table. */
@@ -56,7 +56,7 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   for (const option of options) made.addOption(option)
   if (view.as) made.option('--as <user>', 'in the name of this account: e-mail address, user name or id')
   if (view.list) made.option('--all', 'every page, one after the other')
-  if (!op.http.startsWith('GET')) made.option('--dry-run', 'check everything and show the answer, but change nothing')
+  if (view.done) made.option('--dry-run', 'check everything and show the answer, but change nothing')
   if (view.loses) made.option('-y, --yes', 'do not ask before something is lost')
   made.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
   const verb = made.name()
@@ -70,12 +70,12 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
     if (view.list && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints every page: leave --limit, --page and --after out.')
     const reach = await inTheNameOf(flags)
-    const { values, generated } = await complete(flags, given, reach.call)
-    const call = await reach.call()
-    const input = coerce(op.input, { ...view.preset, ...values, ...(await reach.fields?.(call)) })
+    const { values, generated } = await complete(flags, given, reach)
+    const call = await reach()
+    const input = coerce(op.input, { ...view.preset, ...values })
     if (view.loses && !flags.dryRun) await confirm(cli.terminal, flags, await view.loses(call, input))
     if (view.list && flags.all) return streamAll(cli.terminal, flags, { call, op, input, view, list: view.list })
-    const answer = await call(op, input)
+    const answer = (await onBehalf(call, flags, input)) ?? (await call(op, input))
     if (generated !== undefined && !flags.dryRun) (await import('./inputs.js')).showGenerated(cli.terminal, generated)
     const rows = view.rows(answer)
     await print(cli.terminal, flags, { body: answer, rows, columns: view.columns, id: view.id, single: !view.list && !view.many })
@@ -91,17 +91,21 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   }
 
   /** How the operations are reached. A name that a server would not take is refused before anything is asked. */
-  async function inTheNameOf({ dryRun = false, as }: Flags): Promise<Reach> {
-    const { as: said } = view
-    if (as === undefined) return { call: async () => cli.connect({ dryRun }) }
-    if (typeof said === 'function' && (await cli.config()).get('server') !== undefined)
-      return { call: async () => cli.connect({ dryRun }), fields: async (call) => said(call, as) }
+  async function inTheNameOf({ dryRun = false, as }: Flags): Promise<() => Promise<Call>> {
+    if (as === undefined || view.as !== true) return async () => cli.connect({ dryRun })
     const call = await cli.connect({ dryRun, as })
-    return { call: async () => call }
+    return async () => call
+  }
+
+  /** The operation that does the same for somebody else, if that is asked for. */
+  async function onBehalf(call: Call, { as }: Flags, input: Values): Promise<Out | undefined> {
+    if (as === undefined || typeof view.as !== 'object') return undefined
+    const { op: other, fields } = view.as
+    return (await call(other as AnyOperation, fields(input, as))) as Out
   }
 
   /** Most commands take words only, and load nothing for this. */
-  async function complete(flags: Flags, given: Values, reach: Reach['call']): Promise<{ values: Values; generated?: string }> {
+  async function complete(flags: Flags, given: Values, reach: () => Promise<Call>): Promise<{ values: Values; generated?: string }> {
     const { text, edits, asks = [] } = view
     if (text === undefined && asks.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
     const { gather } = await import('./inputs.js')

@@ -6,7 +6,7 @@ import { saveToken } from './credentials.js'
 import { cannotAsk, readsStdin, valueOf } from './inputs.js'
 import { secretOptions, type Source } from './options.js'
 import { forMachines, print, type OutputFlags } from './output.js'
-import { PERSON } from './users.js'
+import { PERSON } from './person.js'
 import { settingFlags, type Cli } from './session.js'
 import { canAsk, write, type Terminal } from './terminal.js'
 

@@ -12,7 +12,7 @@ import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueO
 import { checkMail, mailUrlAsked } from './mail.js'
 import { secretOptions, type Source } from './options.js'
 import { forMachines, print, type OutputFlags } from './output.js'
-import { PERSON } from './users.js'
+import { PERSON } from './person.js'
 import { settingFlags, type Cli } from './session.js'
 import { canAsk, hasColor, ink, say, write, type Terminal } from './terminal.js'
 

@@ -22,6 +22,7 @@ export async function insertEvents(db: Db, events: Insertable<Tables['events']>[
 export interface NamedEvent extends EventRow {
   actorName: string | null
   personName: string | null
+  subjectName: string | null
 }
 
 /** Events after one, in either direction of time. */
@@ -29,9 +30,10 @@ export const listEvents = (db: Db, { created, after, limit }: { created: 'asc' |
   db
     .selectFrom('events')
     .leftJoin('users as actor', 'actor.userId', 'events.actor_id')
-    .leftJoin('users as person', 'person.userId', 'events.subject_id')
+    .leftJoin('users as person', 'person.userId', 'events.person_id')
+    .leftJoin('users as someone', 'someone.userId', 'events.subject_id')
     .selectAll('events')
-    .select(['actor.username as actorName', 'person.username as personName'])
+    .select(['actor.username as actorName', 'person.username as personName', 'someone.username as subjectName'])
     .$if(after !== undefined, (query) => query.where('events.id', created === 'asc' ? '>' : '<', after ?? 0))
     .orderBy('events.id', created)
     .limit(limit)

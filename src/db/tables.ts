@@ -118,6 +118,8 @@ export interface Tables {
     subject_id: string
     /** What the row was called then; null for people, whose name is theirs to erase. */
     subject: string | null
+    /** Whom it was done to or for, besides: who was given a role, for whom a vote was cast. */
+    person_id: string | null
     actor_id: string | null
     /** `http`, or `cli:` and the login name at the machine. */
     origin: string

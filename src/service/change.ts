@@ -16,8 +16,8 @@ export type Action =
 
 /** A context inside a transaction, which notes what happened. */
 export interface Change extends Context {
-  /** `subject` is what the row is called now; leave it out for people, whose name is theirs to erase. */
-  record(this: void, action: Action, subjectId: string, subject?: string): void
+  /** `subject` is what the row is called now; leave it out for people, whose name is theirs to erase. `personId` is whom it was done to or for, besides. */
+  record(this: void, action: Action, subjectId: string, subject?: string, personId?: string): void
 }
 
 /**
@@ -35,11 +35,12 @@ export async function change<T>(ctx: Context, work: (change: Change) => Promise<
 
 async function noted<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
   const events: Parameters<typeof insertEvents>[1] = []
-  const record: Change['record'] = (action, subjectId, subject) =>
+  const record: Change['record'] = (action, subjectId, subject, personId) =>
     void events.push({
       action,
       subject_id: subjectId,
       subject: subject ?? null,
+      person_id: personId ?? null,
       actor_id: ctx.actor.userId,
       origin: ctx.origin,
       created_at: ctx.now().toISOString(),

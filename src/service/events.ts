@@ -4,18 +4,21 @@ import { operation } from './operation.js'
 import { fields, nullable, oneOf } from './schemas.js'
 import { DELETED_USER } from './people.js'
 
+const person = (description: string) => Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
+
 const Event = Type.Object({
   id: Type.Integer({ description: 'Grows by the order in which events were written for good' }),
   action: Type.String({ description: 'What happened, as post.created' }),
   subject_id: Type.String({ description: 'To which row' }),
   subject: nullable('string', { description: 'What the row was called then; of a person, the user name now' }),
-  actor: Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], {
-    description: 'Who did it; null for visitors and at the command line',
-  }),
+  person: person('Whom it was done to or for, besides: who was given a role, for whom a vote was cast'),
+  actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
   operator: nullable('string', { description: 'The login name at the command line' }),
   created_at: Type.String({ format: 'date-time' }),
 })
+
+export type Event = Type.Static<typeof Event>
 
 export const list = operation({
   id: 'events.list',
@@ -38,16 +41,19 @@ export const list = operation({
   },
 })
 
-function toEvent({ id, action, subject_id, subject, actor_id: actorId, origin, created_at, ...names }: NamedEvent): Type.Static<typeof Event> {
+function toEvent({ id, action, subject_id, subject, person_id: personId, actor_id: actorId, origin, created_at, ...names }: NamedEvent): Event {
   const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
   return {
     id,
     action,
     subject_id,
-    subject: subject ?? names.personName,
-    actor: actorId === null ? null : { userId: actorId, username: names.actorName ?? DELETED_USER.username },
+    subject: subject ?? names.subjectName,
+    person: personOf(personId, names.personName),
+    actor: personOf(actorId, names.actorName),
     via: operator === null ? 'http' : 'cli',
     operator,
     created_at,
   }
 }
+
+const personOf = (userId: string | null, username: string | null) => (userId === null ? null : { userId, username: username ?? DELETED_USER.username })

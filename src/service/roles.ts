@@ -201,7 +201,7 @@ export const assign = operation({
       const outcome = await assignRole(db, role.id, user.userId)
       if (outcome === 'gone') throw userNotFound(input.user_id)
       if (outcome === 'had') throw new AppError('ROLE_USER_CONFLICT', `This person has the role "${role.name}" already.`)
-      record('role.assigned', role.id, role.name)
+      record('role.assigned', role.id, role.name, user.userId)
       return { success: 1, id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id }
     }),
 })
@@ -217,7 +217,7 @@ export const unassign = operation({
   subject: roleAndUser,
   run: (ctx, _, { role, user }) =>
     change(ctx, async ({ db, record }) => {
-      if (await unassignRole(db, role.id, user.userId)) record('role.unassigned', role.id, role.name)
+      if (await unassignRole(db, role.id, user.userId)) record('role.unassigned', role.id, role.name, user.userId)
       return undefined
     }),
 })

@@ -21,6 +21,7 @@ const Settings = Type.Object({
   developer_mode: Type.Boolean(),
   labs: Labs,
 })
+export type Settings = Type.Static<typeof Settings>
 
 export const site = operation({
   id: 'settings.site',
@@ -93,7 +94,7 @@ function colorFrom(color: string | null): string | null {
   return (digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')).toLowerCase()
 }
 
-const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow): Type.Static<typeof Settings> => ({
+const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow): Settings => ({
   title,
   description,
   logo,

@@ -136,7 +136,8 @@ function register(group: Command, cli: Cli): void {
     cli,
   )
   command(group, sign, { ...one, words: 'sign', examples: [], asks: ['email', 'password'], generates: 'password', hidden: ['userId'], as: true }, cli)
-  command(group, sign, { ...one, words: 'vouch', examples: [], hidden: ['userId'], as: async (_call, who) => ({ userId: `id of ${who}` }) }, cli)
+  const behalf = { op: sign, fields: (input: object, who: string) => ({ ...input, userId: `id of ${who}` }) }
+  command(group, sign, { ...one, words: 'vouch', examples: [], hidden: ['userId'], as: behalf }, cli)
 }
 
 const tree = branches as Branch[] // read-only for the program alone

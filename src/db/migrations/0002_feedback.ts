@@ -191,6 +191,7 @@ async function events(db: Kysely<Tables>): Promise<void> {
     .addColumn('action', words, (column) => column.notNull())
     .addColumn('subject_id', words, (column) => column.notNull())
     .addColumn('subject', words)
+    .addColumn('person_id', words)
     .addColumn('actor_id', words)
     .addColumn('origin', words, (column) => column.notNull())
     .addColumn('created_at', words, (column) => column.notNull())

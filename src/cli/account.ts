@@ -1,0 +1,92 @@
+import type { Command } from 'commander'
+import * as accounts from '../service/accounts.js'
+import * as auth from '../service/auth.js'
+import * as profile from '../service/profile.js'
+import { command } from './command.js'
+import { PERSON } from './person.js'
+import type { Cli } from './session.js'
+
+/** What says nothing beside the sentence at its end. */
+const silent = { columns: [], id: String, rows: () => [] } as const
+
+const list = {
+  columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
+  id: (permission: string) => permission,
+  many: true,
+} as const
+
+export function register(group: Command, cli: Cli): void {
+  command(
+    group,
+    auth.signup,
+    {
+      columns: PERSON,
+      id: (user) => user.userId,
+      words: 'signup <email>',
+      examples: ['account signup eve@example.org --name Eve', 'account signup eve@example.org --generate-password'],
+      rows: ({ user }) => [user],
+      asks: ['password'],
+      generates: 'password',
+      done: ({ user }) => `Signed up ${user.email}. A mail asks to confirm the address.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    accounts.verify,
+    { ...silent, words: 'verify', examples: ['account verify --as eve@example.org'], as: true, done: () => 'A mail with a new link is on its way.' },
+    cli,
+  )
+  command(
+    group,
+    accounts.validate,
+    { ...silent, words: 'validate <token>', examples: ['account validate TOKEN'], done: () => 'The address is confirmed.' },
+    cli,
+  )
+  command(
+    group,
+    accounts.resetPassword,
+    {
+      ...silent,
+      words: 'reset-password <email>',
+      examples: ['account reset-password eve@example.org'],
+      done: (_, { email }) => `A mail with a link to choose a password is on its way to ${String(email)}.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    accounts.validateToken,
+    { ...silent, words: 'check-token <token>', examples: ['account check-token TOKEN'], done: () => 'The token can be used.' },
+    cli,
+  )
+  command(
+    group,
+    accounts.setPassword,
+    {
+      ...silent,
+      words: 'set-password <token>',
+      examples: ['account set-password TOKEN', 'account set-password TOKEN --password-file password'],
+      asks: ['password'],
+      generates: 'password',
+      done: () => 'The password is set, and all sessions have ended.',
+    },
+    cli,
+  )
+  command(
+    group,
+    profile.updateProfile,
+    {
+      columns: PERSON,
+      id: (user) => user.userId,
+      words: 'rename <name>',
+      examples: ['account rename "Ada L." --server https://feedback.example.org'],
+      rows: ({ user }) => [user],
+      as: true,
+      done: ({ user }) => `The name is "${user.name}" now.`,
+    },
+    cli,
+  )
+  command(group, profile.permissions, { ...list, words: 'permissions', examples: ['account permissions'], rows: (answer) => answer.permissions, as: true }, cli)
+  command(group, profile.dashboard, { ...silent, words: 'dashboard', examples: ['account dashboard --json'], as: true }, cli)
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import * as domains from '../service/domains.js'
+import * as settings from '../service/settings.js'
+import type { Settings } from '../service/settings.js'
+import { command } from './command.js'
+import type { Cli } from './session.js'
+import type { Column } from './table.js'
+
+const yes = (on: boolean) => (on ? 'yes' : 'no')
+
+const columns: Column<Settings>[] = [
+  { head: 'TITLE', text: (site) => site.title, drop: 0 },
+  { head: 'DESCRIPTION', text: (site) => site.description ?? '', drop: 0 },
+  { head: 'LOGO', text: (site) => site.logo ?? '', drop: 0 },
+  { head: 'ACCENT COLOR', text: (site) => site.accentColor ?? '', drop: 0 },
+  { head: 'GOOGLE ANALYTICS ID', text: (site) => site.googleAnalyticsId ?? '', drop: 0 },
+  { head: 'SIGN-UP ALLOWED', text: (site) => yes(site.allowSignup), drop: 0 },
+  { head: 'DEVELOPER MODE', text: (site) => yes(site.developer_mode), drop: 0 },
+]
+const table = { columns, id: (site: Settings) => site.title, rows: ({ settings: site }: { settings: Settings }) => [site] }
+
+const list = {
+  columns: [{ head: 'DOMAIN', text: (domain: string) => domain, drop: 0 }],
+  id: (domain: string) => domain,
+  rows: (answer: { domains: string[] }) => answer.domains,
+  many: true,
+} as const
+
+export function register(group: Command, cli: Cli): void {
+  command(group, settings.site, { ...table, words: 'show', examples: ['settings show'] }, cli)
+  command(
+    group,
+    settings.update,
+    {
+      ...table,
+      words: 'update',
+      examples: ['settings update --title "Moonbase" --allow-signup false', 'settings update --logo example.org/logo.png --accent-color 2f6fed'],
+      done: () => 'Changed the settings of the site.',
+    },
+    cli,
+  )
+  command(group, domains.blockedDomains, { ...list, words: 'blocked-domains', examples: ['settings blocked-domains'] }, cli)
+  command(
+    group,
+    domains.blockDomains,
+    {
+      ...list,
+      words: 'block-domains <domains>',
+      examples: ['settings block-domains mailinator.com,example.net', "settings block-domains ''"],
+      done: ({ domains: all }) => (all.length === 0 ? 'No domain is blocked any more.' : `Blocked, with all below them: ${all.join(', ')}.`),
+    },
+    cli,
+  )
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import * as votes from '../service/votes.js'
+import type { Vote } from '../service/votes.js'
+import { command } from './command.js'
+import type { Cli } from './session.js'
+import type { Column } from './table.js'
+
+const columns: Column<Vote>[] = [
+  { head: 'NAME', text: ({ user }) => user.name, drop: 1 },
+  { head: 'USER NAME', text: ({ user }) => user.username, drop: 0 },
+  { head: 'USER ID', text: ({ user }) => user.userId },
+  { head: 'ID', text: (vote) => vote.voteId, drop: 2 },
+]
+const table = { columns, id: (vote: Vote) => vote.voteId }
+const silent = { ...table, rows: () => [] }
+
+const forSomebody = (op: typeof votes.assign | typeof votes.unassign) => ({
+  op,
+  fields: ({ postId }: Record<string, unknown>, who: string) => ({ post_id: postId, user_id: who }),
+})
+
+export function register(group: Command, cli: Cli): void {
+  command(
+    group,
+    votes.list,
+    {
+      ...table,
+      words: 'list <post_id:post>',
+      examples: ['votes list dark-mode-x1y2'],
+      rows: (answer) => answer.votes.results,
+      list: 'votes.results',
+      hidden: ['first'],
+    },
+    cli,
+  )
+  command(
+    group,
+    votes.add,
+    {
+      ...silent,
+      words: 'add <postId:post>',
+      examples: ['votes add dark-mode-x1y2', 'votes add dark-mode-x1y2 --as eve@example.org'],
+      as: forSomebody(votes.assign),
+      done: (_, given) => `Voted for ${String(given.postId)}.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    votes.remove,
+    {
+      ...silent,
+      words: 'remove <postId:post>',
+      examples: ['votes remove dark-mode-x1y2', 'votes remove dark-mode-x1y2 --as eve@example.org'],
+      as: forSomebody(votes.unassign),
+      done: (_, given) => `Took back the vote for ${String(given.postId)}.`,
+    },
+    cli,
+  )
+}
