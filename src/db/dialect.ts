@@ -1,4 +1,4 @@
-import { PostgresAdapter, sql, type CreateTableBuilder, type Kysely, type RawBuilder } from 'kysely'
+import { PostgresAdapter, sql, type Compilable, type CompiledQuery, type CreateTableBuilder, type Kysely, type RawBuilder } from 'kysely'
 
 /** Everything in which the two engines differ, each as a small named function. */
 // oxlint-disable-next-line typescript/no-explicit-any -- migrations and queries alike: the tables do not matter here
@@ -55,6 +55,16 @@ export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' 
   } else {
     await sql.raw(`drop trigger "${name}"`).execute(db)
   }
+}
+
+const compiled = new Map<string, CompiledQuery>()
+
+/** The SQL of a query that always has the same form; give it its parameters in the order in which the form has them. */
+export function compiledOnce<T>(db: AnyDb, form: string, build: () => Compilable<T>): CompiledQuery<T> {
+  const key = `${onPostgres(db) ? 'postgres' : 'sqlite'} ${form}`
+  const known = (compiled.get(key) as CompiledQuery<T> | undefined) ?? build().compile()
+  compiled.set(key, known)
+  return known
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)

@@ -43,15 +43,13 @@ export async function usersAfter(db: Db, order: UserOrder, cursor: UserRow): Pro
   return row.count
 }
 
-/** The roles of some people, by name. */
+/** The roles of some people, in no order. */
 export const rolesOf = (db: Db, userIds: string[]): Promise<(Pick<RoleRow, 'id' | 'name' | 'isSystem'> & { user_id: string })[]> =>
   db
     .selectFrom('roles_users')
     .innerJoin('roles', 'roles.id', 'roles_users.role_id')
     .select(['roles_users.user_id', 'roles.id', 'roles.name', 'roles.isSystem'])
     .where('roles_users.user_id', 'in', userIds)
-    .orderBy('roles.name')
-    .orderBy('roles.id')
     .execute()
 
 export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>

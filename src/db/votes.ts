@@ -1,5 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import type { Db } from './connect.js'
+import { compiledOnce } from './dialect.js'
 import type { Tables, VoteRow } from './tables.js'
 
 /** A vote with who cast it. */
@@ -20,11 +21,20 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
     .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
     .execute()
 
-/** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
+/**
+ * The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read
+ * them all. Compiled once for every number of posts, as that takes longer than the reading.
+ */
 export async function newestVotes(db: Db, postIds: readonly string[], each: number): Promise<Voter[]> {
-  const ranges = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
-  const [first, ...others] = ranges
-  return first ? others.reduce((all, range) => all.unionAll(range), first).execute() : []
+  if (postIds.length === 0) return []
+  const query = compiledOnce(db, `newestVotes ${postIds.length}`, () => rangesOf(db, postIds, each))
+  const { rows } = await db.executeQuery<Voter>({ ...query, parameters: postIds.flatMap((postId) => [postId, each]) })
+  return rows
+}
+
+function rangesOf(db: Db, postIds: readonly string[], each: number) {
+  const [first, ...others] = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
+  return others.reduce((all, range) => all.unionAll(range), first as NonNullable<typeof first>)
 }
 
 /** The votes of one person among some posts. */

@@ -94,7 +94,7 @@ export const create = operation({
   async run(ctx, { body: text, is_internal: isInternal = false, parent_id: parent }, post) {
     if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
     return change(ctx, async (tx) => {
-      const { postId } = await visiblePost(tx, post.postId) // it may have been deleted meanwhile
+      const { postId, title } = await visiblePost(tx, post.postId) // it may have been deleted meanwhile
       const now = ctx.now().toISOString()
       const comment = {
         id: newId(),
@@ -107,7 +107,7 @@ export const create = operation({
         updated_at: now,
       }
       await insertComment(tx.db, comment)
-      tx.record('comment.created', comment.id)
+      tx.record('comment.created', comment.id, title)
       return { activity: toActivity(await existing(tx, comment.id)) }
     })
   },
@@ -141,7 +141,7 @@ export const update = operation({
         updated_at: ctx.now().toISOString(),
       })
       if (!changed) throw commentNotFound(comment.id)
-      record('comment.updated', comment.id)
+      record('comment.updated', comment.id, comment.title)
       return { comment: toComment(changed) }
     })
   },
@@ -160,7 +160,7 @@ export const remove = operation({
     assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
     return change(ctx, async ({ db, record }) => {
       if (!(await deleteComment(db, comment.id))) throw commentNotFound(comment.id)
-      record('comment.deleted', comment.id)
+      record('comment.deleted', comment.id, comment.title)
       return undefined
     })
   },
@@ -192,11 +192,12 @@ function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Pe
 const maySee = (actor: Actor, comment: CommentRow): boolean =>
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) && (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
-async function commentGiven(ctx: Context, { post_id: post, comment_id: given }: Record<string, unknown>): Promise<CommentView> {
-  const { postId }: PostView = await visiblePost(ctx, post)
+/** A comment, and the title of its post. */
+async function commentGiven(ctx: Context, { post_id: post, comment_id: given }: Record<string, unknown>): Promise<CommentView & { title: string }> {
+  const { postId, title }: PostView = await visiblePost(ctx, post)
   const comment = typeof given === 'string' ? await findComment(ctx.db, given) : undefined
   if (comment?.post_id !== postId || !maySee(ctx.actor, comment)) throw commentNotFound(String(given))
-  return comment
+  return { ...comment, title }
 }
 
 /** As in the contract, the answer to a comment that is not there, or not to be seen, is a comment by itself. */

@@ -103,6 +103,7 @@ export const avatarOf = (email: string): string => `https://www.gravatar.com/ava
 /** People with their roles, in the order given. */
 export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
   const roles = rows.length === 0 ? [] : await rolesOf(db, rows.map((row) => row.userId)) // prettier-ignore
+  const byName = roles.toSorted((one, other) => (one.name < other.name ? -1 : 1))
   return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => ({
     userId,
     name,
@@ -116,7 +117,7 @@ export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<t
     createdAt,
     votes: String(row.vote_count),
     posts: String(row.post_count),
-    roles: roles
+    roles: byName
       .filter((role) => role.user_id === userId)
       .map((role) => ({ id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id })),
   }))
