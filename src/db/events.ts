@@ -34,7 +34,7 @@ export const listEvents = (db: Db, { created, after, limit }: { created: 'asc' |
     .leftJoin('users as someone', 'someone.userId', 'events.subject_id')
     .selectAll('events')
     .select(['actor.username as actorName', 'person.username as personName', 'someone.username as subjectName'])
-    .$if(after !== undefined, (query) => query.where('events.id', created === 'asc' ? '>' : '<', after ?? 0))
+    .where('events.id', created === 'asc' ? '>' : '<', after ?? (created === 'asc' ? 0 : Number.MAX_SAFE_INTEGER))
     .orderBy('events.id', created)
     .limit(limit)
     .execute()

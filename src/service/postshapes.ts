@@ -45,12 +45,13 @@ export const PostRow = Type.Object({
 export type PostRow = Type.Static<typeof PostRow>
 
 export function toPost(actor: Actor, post: PostView, voters: PostVote | undefined): Post {
-  return { ...commonOf(actor, post, voters), board: boardOf(post) ?? null }
+  const roadmap = roadmapOf(actor, post)
+  return { ...commonOf(post, voters), board: boardOf(post) ?? null, ...(roadmap && { roadmap }) }
 }
 
 export function toDashboardPost(actor: Actor, post: PostView, voters: PostVote | undefined): DashboardPost {
-  const board = boardOf(post)
-  return { ...commonOf(actor, post, voters), slugId: post.slugId, ...(board && { board }) }
+  const [roadmap, board] = [roadmapOf(actor, post), boardOf(post)]
+  return { ...commonOf(post, voters), slugId: post.slugId, ...(roadmap && { roadmap }), ...(board && { board }) }
 }
 
 export const toPostRow = ({ slugId: id, userId, boardId, roadmap_id, ...row }: Row): PostRow => ({ ...textOf(row), slugId: id, userId, boardId, roadmap_id })
@@ -64,11 +65,10 @@ const textOf = ({ postId, title, slug, contentMarkdown, createdAt, updatedAt }: 
   updatedAt,
 })
 
-function commonOf(actor: Actor, post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
-  const roadmap = roadmapOf(actor, post)
+function commonOf(post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
   const author = userId === null ? DELETED_USER : { userId, name: name ?? '', username: username ?? '', avatar: avatar ?? '' }
-  return { ...textOf(post), author, ...(roadmap && { roadmap }), voters }
+  return { ...textOf(post), author, voters }
 }
 
 function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, boardCreatedAt: createdAt }: PostView) {

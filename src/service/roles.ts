@@ -37,14 +37,14 @@ export type Role = Type.Static<typeof Role>
 
 const Permissions = Type.Array(Type.String())
 
-const name = Type.String({ ...oneLine(30), description: 'Name of up to 30 characters; several roles may share one' })
-const description = nullable('string', { maxLength: 50, trim: true, description: 'What it is for, in up to 50 characters' })
+const roleName = Type.String({ ...oneLine(30), description: 'Name of up to 30 characters; several roles may share one' })
+const purpose = nullable('string', { maxLength: 50, trim: true, description: 'What it is for, in up to 50 characters' })
 const permissionList = someOf(PERMISSIONS, {
   minItems: 0,
   rule: 'a list of permissions, each of them one that GET /roles/permissions names',
   description: 'What whoever has it may do; you can give only what you may do yourself',
 })
-const id = Type.String({ description: 'Id of the role, or its name if no other has it' })
+const roleId = Type.String({ description: 'Id of the role, or its name if no other has it' })
 
 export const list = operation({
   id: 'roles.list',
@@ -99,8 +99,8 @@ export const create = operation({
   access: 'role:create',
   errors: [],
   input: fields({
-    name: Type.Optional({ ...name, default: 'new role' }),
-    description: Type.Optional(description),
+    name: Type.Optional({ ...roleName, default: 'new role' }),
+    description: Type.Optional(purpose),
     permissions: Type.Optional(permissionList),
   }),
   output: Type.Object({ role: Role }),
@@ -127,9 +127,9 @@ export const update = operation({
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
   input: fields(
     {
-      id,
-      name: Type.Optional(name),
-      description: Type.Optional(description),
+      id: roleId,
+      name: Type.Optional(roleName),
+      description: Type.Optional(purpose),
       permissions: Type.Optional(permissionList),
       partial: Type.Optional(Type.Boolean({ description: 'Leave the permissions as they are if they are not given; none are left otherwise' })),
     },
@@ -163,7 +163,7 @@ export const remove = operation({
   http: 'DELETE /roles 204',
   access: 'role:destroy',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
-  input: fields({ id }),
+  input: fields({ id: roleId }),
   output: Type.Undefined(),
   subject: roleOf,
   async run(ctx, input, subject) {
@@ -257,4 +257,11 @@ const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `There is
 
 const userNotFound = (given: string) => new AppError('USER_NOT_FOUND', `There is no account ${shown(given)}.`)
 
-const toRole = ({ isSystem, ...row }: RoleRow): Role => ({ ...row, isSystem: isSystem === 1 })
+const toRole = ({ id, name, description, isSystem, created_at, updated_at }: RoleRow): Role => ({
+  id,
+  name,
+  description,
+  isSystem: isSystem === 1,
+  created_at,
+  updated_at,
+})

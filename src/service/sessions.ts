@@ -35,9 +35,16 @@ export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Prom
   return { ...operator, userId: user.userId }
 }
 
-/** Whose post, vote or comment it is: whoever asks; for the operator, who has no account, the owner. */
-export async function personOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string> {
-  const { userId } = actor.userId === null ? ((await findOwner(db)) ?? { userId: null }) : actor
+/** Whose eyes it is seen with, if anybody's: whoever asks; for the operator, who has no account, the owner's. */
+export async function viewerOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string | null> {
+  if (actor !== operator) return actor.userId
+  const owner = await findOwner(db)
+  return owner?.userId ?? null
+}
+
+/** Whose post, vote or comment it is, by the same rule. */
+export async function personOf(ctx: Pick<Context, 'db' | 'actor'>): Promise<string> {
+  const userId = await viewerOf(ctx)
   if (userId === null) throw new AppError('USER_NOT_FOUND', 'In whose name? The site has no owner yet: run "feedbackctl setup", or give --as.')
   return userId
 }

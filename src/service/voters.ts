@@ -4,6 +4,7 @@ import type { VoteRow } from '../db/tables.js'
 import { newestVotes, votesOf, type Voter } from '../db/votes.js'
 import { can, type Actor } from './access.js'
 import type { Context } from './context.js'
+import { viewerOf } from './sessions.js'
 
 const Vote = {
   voteId: Type.String({ format: 'uuid' }),
@@ -29,14 +30,16 @@ export const seesVoters = (actor: Actor, { boardId, view_voters: shown }: Pick<P
   boardId === null || shown === 1 || can(actor, 'dashboard:read')
 
 /** The voters of each of some posts, in two queries. */
-export async function votersOf({ db, actor }: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {
+export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {
+  const { db, actor } = ctx
   const open = posts.filter((post) => post.votesCount > 0 && seesVoters(actor, post))
   const shown = await newestVotes(
     db,
     open.map(({ postId }) => postId),
     MOST,
   )
-  const own = actor.userId === null ? [] : await votesOf(db, actor.userId, posts.map(({ postId }) => postId)) // prettier-ignore
+  const viewer = await viewerOf(ctx)
+  const own = viewer === null ? [] : await votesOf(db, viewer, posts.map(({ postId }) => postId)) // prettier-ignore
   return posts.map(({ postId, votesCount }) => {
     const mine = own.find((vote) => vote.postId === postId)
     return { votes: shown.filter((vote) => vote.postId === postId).map(toVoter), votesCount, ...(mine && { viewerVote: toVote(mine) }) }

@@ -12,7 +12,7 @@ import { operation } from './operation.js'
 import { pageFields, pageKeys, pageOf } from './paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath } from './schemas.js'
-import { personOf } from './sessions.js'
+import { personOf, viewerOf } from './sessions.js'
 import { PublicUser } from './people.js'
 import { PostVote, seesVoters, votersOf } from './voters.js'
 
@@ -31,7 +31,8 @@ export const list = operation({
   input: fields({ post_id: inPost, ...pageFields('Votes', 'voteId', 20) }),
   output: Type.Object({ votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }) }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run({ db, actor }, asked, post) {
+  async run(ctx, asked, post) {
+    const { db, actor } = ctx
     const { postId: id, votesCount: total } = post
     const open = seesVoters(actor, post)
     const { rows, keys } = await pageOf<Voter>(asked, {
@@ -46,7 +47,8 @@ export const list = operation({
       behind: (vote) => votesBehind(db, vote),
       read: async (page) => (open ? listVotes(db, id, page) : []),
     })
-    const [own] = actor.userId === null ? [] : await votesOf(db, actor.userId, [id])
+    const viewer = await viewerOf(ctx)
+    const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
     const mine = own && (await findVote(db, own.voteId))
     // In the contract the number of the first page of voters is not told.
     const page_info = { ...keys.page_info, ...(asked.after === undefined && asked.page === undefined && { current_page: null }) }

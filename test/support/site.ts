@@ -191,6 +191,25 @@ function assertExact(schema: TSchema, answer: unknown): void {
   if (answer === undefined && (schema as { type?: string }).type === 'undefined') return
   const errors = Compile(strict(schema) as TSchema).Errors(answer)
   expect(errors, `the answer does not match its schema: ${JSON.stringify(answer)}`).toEqual([])
+  expect(JSON.stringify(answer), 'the keys of the answer are in the order in which HTTP sends them').toBe(JSON.stringify(asSent(schema, answer)))
+}
+
+interface Shape {
+  properties?: Record<string, Shape>
+  required?: string[]
+  items?: Shape
+  anyOf?: Shape[]
+}
+
+/** HTTP sends the keys that must be there first, each group in the order of the schema. */
+function asSent({ properties, required = [], items, anyOf = [] }: Shape, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => asSent(items ?? {}, item))
+  if (typeof value !== 'object' || value === null) return value
+  const shape = properties ?? anyOf.find((each) => each.properties)?.properties
+  if (!shape) return value
+  const names = Object.keys(shape).toSorted((one, other) => Number(required.includes(other)) - Number(required.includes(one)))
+  const given = value as Record<string, unknown>
+  return Object.fromEntries(names.filter((name) => given[name] !== undefined).map((name) => [name, asSent(shape[name] ?? {}, given[name])]))
 }
 
 function strict(schema: unknown): unknown {

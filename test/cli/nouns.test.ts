@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+/** What differs from run to run made equal. */
+const normal = (text: string): string =>
+  text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/-[0-9a-z]{20}\b/g, '-<slug>')
+    .replaceAll(/"slugId":"\w+"/g, '"slugId":"<slug>"')
+    .replaceAll(/_[0-9a-z]{8}\b/g, '_<name>')
+    .replaceAll(/"avatar":"[^"]*"/g, '"avatar":"<avatar>"')
+
+async function served(machine: Machine): Promise<{ url: string; slug: string }> {
+  await machine.setup()
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: 'correct horse battery' })
+  await machine.run('boards create Ideas --color 1d4ed8')
+  await machine.run('roadmaps create Planned --color 15803d')
+  await machine.run('users create eve@example.org --name Eve --password-stdin', { stdin: 'a good password' })
+  const created = await machine.run("posts create 'Dark mode' --board ideas --body 'My eyes'")
+  return { url, slug: /dark-mode-\w+/.exec(created.stdout)?.[0] ?? '' }
+}
+
+describe.each(engines)('every noun on %s', (engine) => {
+  it('answers the same here and through a server, as a person reads it and as JSON', async () => {
+    const machine = await makeMachine(engine)
+    const { url, slug } = await served(machine)
+    const both = async (args: string) => {
+      const here = await machine.run(args)
+      const there = await machine.run(`${args} --server ${url}`)
+      expect({ args, ...there, stderr: there.stderr.replaceAll(` --server ${url}`, '') }).toEqual({ args, ...here })
+      return here
+    }
+    const reads = [
+      'posts list',
+      'posts list --sort votes --board ideas --all',
+      `posts show ${slug}`,
+      `votes list ${slug}`,
+      `comments list ${slug}`,
+      'boards list',
+      'roadmaps list',
+      'roadmaps show planned',
+      'roadmaps search pla',
+      'users list',
+      'users show eve@example.org',
+      'roles list',
+      'roles show @everyone',
+      'roles permissions',
+      'settings show',
+      'settings blocked-domains',
+      'labs show',
+      'events list --limit 3',
+      'account permissions',
+    ]
+    for (const args of reads) {
+      expect(await both(args)).toMatchObject({ code: 0, stdout: /blocked-domains|^comments/.test(args) ? '' : expect.stringMatching(/./) })
+      expect(JSON.parse((await both(`${args} --json`)).stdout)).toBeTypeOf('object')
+    }
+    for (const [args, code, exit] of [
+      ['posts show nothing', 'POST_NOT_FOUND', 3],
+      ['posts list --board nothing', 'VALIDATION_ERROR', 2],
+      ['posts create x --board nothing --body x', 'VALIDATION_ERROR', 2],
+      ['users show nobody@example.org', 'USER_NOT_FOUND', 3],
+      ['users block ada@example.org', 'CANNOT_CHANGE_OWNER', 5],
+      ['users create eve@example.org --generate-password', 'USER_EXISTS', 5],
+      ['roles delete @everyone --yes', 'CANNOT_UPDATE_SYSTEM_ROLE', 5],
+      ['roles assign nothing --user eve@example.org', 'INVALID_ROLE_ID', 2],
+      [`votes add ${slug}`, 'VOTE_EXISTS', 5],
+      [`votes add ${slug} --as eve@example.org`, 'LABS_DISABLED', 5],
+      ['roadmaps create Planned --url planned', 'ROADMAP_URL_EXISTS', 5],
+      ['settings update --accent-color red', 'INVALID_ACCENT_COLOR', 2],
+      ['settings block-domains example.org', 'VALIDATION_ERROR', 2],
+    ] as const) {
+      const refused = await both(args)
+      expect([args, refused.code, refused.stdout]).toEqual([args, exit, ''])
+      expect(refused.stderr).toContain(code)
+    }
+  })
+
+  it('is written by commands whose answers are those of HTTP', async () => {
+    const answers: string[][] = []
+    for (const remote of [false, true]) {
+      const machine = await makeMachine(engine)
+      const { url, slug } = await served(machine)
+      const seen: string[] = []
+      const step = async (args: string, stdin?: string) => {
+        const { code, stdout, stderr } = await machine.run(`${args}${remote ? ` --server ${url}` : ''}`, stdin === undefined ? {} : { stdin })
+        seen.push(normal(`${args.replaceAll(slug, 'POST')}\n${code}\n${stdout}${stderr}`).replaceAll(url, ''))
+        return stdout
+      }
+      await step(`posts update ${slug} --title 'Dark theme' --roadmap planned --json`)
+      await step(`posts update ${slug} --body-file -`, 'from stdin')
+      await step(`posts show ${slug} --json`)
+      await step('labs update --vote-on-behalf true --json')
+      await step(`votes add ${slug} --as eve@example.org`)
+      await step(`votes remove ${slug} --as eve@example.org --json`)
+      await step(`votes remove ${slug} --json`)
+      await step(`votes add ${slug}`)
+      const said = await step(`comments create ${slug} --body 'First!' --internal true --json`)
+      const { activity } = JSON.parse(said) as { activity: { id: string } }
+      await step(`comments update ${activity.id} --post ${slug} --body Second --internal false`)
+      await step(`comments delete ${activity.id} --post ${slug} --yes`)
+      await step('roadmaps create Later --color b91c1c --json')
+      await step('roadmaps move later --position 1 --json')
+      await step('roadmaps update later --name Someday --display false')
+      await step('roadmaps delete later --yes')
+      await step('roles create helpers --permissions post:update,post:destroy --json')
+      await step('roles assign helpers --user eve@example.org --json')
+      await step('roles update helpers --description Help')
+      await step('roles unassign helpers --user eve@example.org')
+      await step('roles delete helpers --yes')
+      await step("settings update --title 'Moon base' --allow-signup false --json")
+      await step('settings block-domains mailinator.com,Example.net')
+      await step('users update eve@example.org --notes Nice --json')
+      await step('users sign-out eve@example.org')
+      await step('users block eve@example.org')
+      await step('users unblock eve@example.org --json')
+      await step('users delete eve@example.org --posts delete --yes')
+      await step(`posts delete ${slug} --yes`)
+      await step('posts list --json')
+      answers.push(seen)
+      expect(seen.filter((text) => text.split('\n')[1] !== '0')).toEqual([])
+    }
+    expect(answers[1]).toEqual(answers[0])
+  })
+})
+
+describe('dry runs', () => {
+  it('of every command that changes something change nothing', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    await machine.run('boards create Ideas')
+    await machine.run('roadmaps create Planned')
+    await machine.run('roles create helpers')
+    await machine.run('users create eve@example.org --generate-password')
+    const created = await machine.run('posts create Post --body x')
+    const slug = /post-\w+/.exec(created.stdout)?.[0]
+    const state = async () => (await machine.run('events list --limit 100 --json')).stdout
+    const before = await state()
+    for (const args of [
+      'posts create x --body x',
+      `posts update ${slug} --title y`,
+      `posts delete ${slug}`,
+      `votes remove ${slug}`,
+      `comments create ${slug} --body x`,
+      'boards create x',
+      'boards delete ideas',
+      'roadmaps create x',
+      'roadmaps move planned --position 1',
+      'roadmaps delete planned',
+      'roles create x',
+      'roles assign helpers --user eve@example.org',
+      'roles delete helpers',
+      'users create x@example.org --generate-password',
+      'users create y@example.org',
+      'users block eve@example.org',
+      'users update eve@example.org --name X',
+      'users delete eve@example.org',
+      'settings update --title X',
+      'settings block-domains example.net',
+      'labs update --vote-on-behalf true',
+      'account signup z@example.org --generate-password',
+    ]) {
+      const result = await machine.run(`${args} --dry-run`)
+      expect([args, result.code]).toEqual([args, 0])
+      expect(result.stderr).toContain('Dry run, nothing was changed: ')
+      expect(result.stderr).not.toContain('The password, shown only now')
+    }
+    expect(await state()).toBe(before)
+    expect((await machine.run('posts list -q')).stdout).toBe(`${slug}\n`)
+  })
+})
+
+describe('feedbackctl events list --follow', () => {
+  it('shows what another process does, as it happens, and ends with Ctrl-C', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const following = machine.start('events list --follow -o jsonl')
+    const lines = () => following.output().stdout.split('\n').filter(Boolean).map((line) => (JSON.parse(line) as { action: string; subject: string | null; operator: string }).action) // prettier-ignore
+    await expect.poll(lines, { timeout: 10_000 }).toEqual(['site.set_up'])
+    await machine.run('boards create Ideas')
+    await machine.run("posts create 'Dark mode' --body x")
+    await expect.poll(lines, { timeout: 10_000 }).toEqual(['site.set_up', 'board.created', 'post.created'])
+    const { code, stderr } = await following.stop('SIGINT')
+    expect([code, stderr]).toEqual([130, ''])
+    expect(await machine.run('events list --follow --json')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('shows from one event on, and goes on asking a server that was away', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: 'correct horse battery' })
+    const following = machine.start(`events list --follow --after 1 -o jsonl --server ${url}`)
+    await machine.run('boards create Ideas')
+    await expect.poll(() => following.output().stdout, { timeout: 10_000 }).toContain('board.created')
+    expect(following.output().stdout).not.toContain('site.set_up')
+    await server.stop()
+    await following.says(/Asking again until it answers/)
+    await machine.run('boards create Bugs')
+    await machine.start(`serve --listen ${new URL(url).host}`).says(/listening on/)
+    await expect.poll(() => following.output().stdout, { timeout: 15_000 }).toContain('"Bugs"')
+    expect((await following.stop()).code).toBe(143)
+  })
+})
+
+describe('posts on a terminal', () => {
+  it('are a table of what one looks for: title, board, votes, roadmap, author, age', async () => {
+    const machine = await makeMachine('sqlite')
+    await served(machine)
+    const { text } = await machine.terminal('posts list --no-color').ended
+    expect(text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\nDark mode +Ideas +1 +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/)
+  })
+
+  it('are written in the editor', async () => {
+    const machine = await makeMachine('sqlite')
+    const { slug } = await served(machine)
+    const { code } = await machine.terminal(`posts update ${slug}`, { env: { EDITOR: `sed -i s/eyes/nerves/` } }).ended
+    expect(code).toBe(0)
+    expect(JSON.parse((await machine.run(`posts show ${slug} --json`)).stdout).post.contentMarkdown).toBe('My nerves')
+  })
+})
