@@ -6,42 +6,13 @@ import { listenAddress, localCall, openApp, type App } from '../app.js'
 import { loadConfig, type Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { startDaemon, type Daemon } from '../daemon.js'
-import * as boards from '../service/boards.js'
-import { PALETTE } from '../service/naming.js'
-import * as site from '../service/site.js'
-import { columns } from './boards.js'
+import * as posts from '../service/posts.js'
+import { fillDemo, OWNER } from './demodata.js'
 import { forMachines, print, type OutputFlags } from './output.js'
+import { columns } from './posts.js'
 import { untilStopped } from './serve.js'
 import type { Cli } from './session.js'
 import { say, write, type Terminal } from './terminal.js'
-
-const OWNER = { email: 'ada@example.org', password: 'correct horse battery', name: 'Ada', siteTitle: 'Feedback for Moonbase' }
-
-const BOARDS = [
-  '💡 Ideas',
-  '🐛 Bugs',
-  '📱 Mobile app',
-  '🔗 Integrations',
-  '🌍 Translations',
-  '⚡ Performance',
-  '🎨 Design',
-  '🔒 Security',
-  '📈 Analytics',
-  '💳 Billing',
-  '📚 Documentation',
-  '🧩 Plugins',
-  '🛰️ API',
-  '🔔 Notifications',
-  '🧪 Labs',
-  '♿ Accessibility',
-  '🗂️ Import & export',
-  '👥 Teams',
-  '🖥️ Desktop app',
-  '🤖 Automation',
-  '☁️ Hosting',
-  '🎓 Onboarding',
-  '日本語のご意見',
-]
 
 export function register(command: Command, cli: Cli): void {
   command
@@ -62,7 +33,7 @@ export function register(command: Command, cli: Cli): void {
         writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
         const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
         const app = (opened.app = await openApp(config))
-        const token = await fill(app)
+        const token = await fillDemo(app)
         const daemon = (opened.daemon = await listen(app, config, cli.terminal))
         await show(cli, flags, { app, daemon, token, file })
         if (!flags.once) {
@@ -73,15 +44,6 @@ export function register(command: Command, cli: Cli): void {
         await remove()
       }
     })
-}
-
-/** An owner and 23 boards, made by the same operations as everything else, a day apart. */
-async function fill(app: App): Promise<string> {
-  const at = (daysAgo: number) => localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } })
-  const { user } = await localCall(app)(site.setup, OWNER)
-  for (const [index, name] of BOARDS.entries())
-    await at(BOARDS.length - index)(boards.create, { name, display: name !== '🧪 Labs', color: PALETTE[index % PALETTE.length] })
-  return user.authToken
 }
 
 /** On port 8000, or on any free one where that is taken. */
@@ -100,12 +62,12 @@ async function show(
   flags: OutputFlags,
   { app, daemon, token, file }: { app: App; daemon: Daemon; token: string; file: string },
 ): Promise<void> {
-  const answer = await localCall(app)(boards.list, { limit: 100, visibility: ['public', 'private'] })
+  const answer = await localCall(app)(posts.list, { limit: 15, sort: 'votes' })
   await print(terminal, forMachines(flags) ? flags : { ...flags, output: flags.output ?? 'table' }, {
     body: answer,
-    rows: answer.boards,
+    rows: answer.posts,
     columns,
-    id: (board) => board.url,
+    id: (post) => post.slug,
     single: false,
   })
   const root = `${daemon.url}/api/v1`
@@ -118,12 +80,14 @@ async function show(
     'Try in another terminal:',
     `  curl '${root}/boards?limit=3'`,
     `  curl '${root}/boards?created=asc&page=2'`,
-    `  curl ${root}/settings/site`,
+    `  curl ${json} -d '{"sort":"votes","limit":3}' ${root}/posts/get`,
+    `  curl ${root}/roadmaps`,
     `  curl ${json} -d '${JSON.stringify({ email: OWNER.email, password: OWNER.password })}' ${root}/auth/login`,
-    `  curl ${json} -d '{"name":"🚀 Launch"}' \\`,
+    `  curl ${json} -d '{"title":"🚀 Launch"}' \\`,
     `    -H 'Authorization: Bearer ${token}' \\`,
-    `    ${root}/boards`,
-    `  npx feedbackctl --config ${file} boards list --page 2`,
+    `    ${root}/posts`,
+    `  npx feedbackctl --config ${file} posts list --board ideas`,
+    `  npx feedbackctl --config ${file} events list --follow`,
   ]
   if (forMachines(flags)) say(terminal, lines.join('\n'))
   else await write(terminal, `${lines.join('\n')}\n`)

@@ -375,13 +375,15 @@ describe('feedbackctl config', () => {
 })
 
 describe('feedbackctl demo', () => {
-  it('--once shows a site with 23 boards and removes it', async () => {
+  it('--once shows a site with posts, the same each time, and removes it', async () => {
     const machine = await makeMachine('sqlite')
     const env = { TMPDIR: machine.folder }
     const { code, stdout, stderr } = await machine.run('demo --once', { env })
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(/NAME +URL +COLOR/)
-    expect(stdout.match(/ago|yesterday|last week/g)?.length).toBe(23)
+    expect(stdout).toMatch(/TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE/)
+    const votes = (text: string) => [...text.matchAll(/ {2}(\d+) {2}/g)].map(([, count]) => Number(count))
+    expect(votes(stdout)).toHaveLength(15)
+    expect(votes((await machine.run('demo --once', { env })).stdout)).toEqual(votes(stdout))
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
   })
 
@@ -389,7 +391,7 @@ describe('feedbackctl demo', () => {
     const machine = await makeMachine('sqlite')
     const env = { TMPDIR: machine.folder }
     const { stdout, stderr } = await machine.run('demo --once --json', { env })
-    expect(JSON.parse(stdout).boards).toHaveLength(23)
+    expect(JSON.parse(stdout)).toMatchObject({ posts: { length: 15 }, total_count: 26 })
     expect(stderr).toContain('curl')
     for (const wait of [150, 300, 600]) {
       const running = machine.start('demo', { env })
@@ -408,12 +410,12 @@ describe('feedbackctl demo', () => {
       .replaceAll('\\\n', ' ')
       .split('\n')
       .filter((line) => line.startsWith('  curl'))
-    expect(lines).toHaveLength(5)
+    expect(lines).toHaveLength(6)
     const { execFileSync } = await import('node:child_process')
     for (const line of lines)
-      expect(execFileSync('sh', ['-c', line.replace('curl', 'curl -sf')], { encoding: 'utf8' })).toMatch(/^\{"(boards|board|settings|user)"/)
+      expect(execFileSync('sh', ['-c', line.replace('curl', 'curl -sf')], { encoding: 'utf8' })).toMatch(/^\{"(boards|post|posts|roadmaps|user)"/)
     const [, config] = /--config (\S+)/.exec(stdout) ?? []
-    expect((await machine.run(`--config ${config} boards list --page 2 -q`)).stdout.trim().split('\n')).toHaveLength(10)
+    expect((await machine.run(`--config ${config} posts list --board ideas -q`)).stdout.trim().split('\n')).toHaveLength(5)
     expect(readFileSync(config ?? '', 'utf8')).toContain('folder:mail')
     expect((await running.stop('SIGINT')).code).toBe(0)
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
