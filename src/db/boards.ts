@@ -45,6 +45,9 @@ export const findBoard = (db: Db, urlOrId: string): Promise<BoardRow | undefined
     .where(isId(urlOrId) ? 'boardId' : 'url', '=', urlOrId)
     .executeTakeFirst()
 
+export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>
+  db.selectFrom('boards').selectAll().where('nameFolded', '=', folded).limit(1).executeTakeFirst()
+
 /** Boards whose folded name starts with the folded prefix, by name: a range of the index, so nothing needs escaping. */
 export const searchBoards = (db: Db, prefix: string, limit: number): Promise<BoardRow[]> =>
   db

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
-import { boardsAfter, deleteBoard, findBoard, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
+import { boardsAfter, deleteBoard, findBoard, findBoardNamed, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
 import { visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
@@ -11,7 +11,7 @@ import { change } from './change.js'
 import type { Context } from './context.js'
 import { anyColor, assertWhole, naming } from './naming.js'
 import { operation } from './operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './paging.js'
+import { alias, pageFields, pageKeys, pageOf, type Asked } from './paging.js'
 import { fields, inPath, oneOf, someOf } from './schemas.js'
 import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, urlTaken, type Urls } from './urls.js'
 
@@ -29,6 +29,8 @@ export type Board = Type.Static<typeof Board>
 
 const { name, url, color, display, partial } = naming('BOARD')
 const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
+const created = oneOf(['asc', 'desc'], { default: 'desc', anyCase: true, description: 'Direction of creation time, in any letter case' })
+const paged = pageFields('Boards', 'boardId')
 const boardId = Type.String({ description: 'Id or url of the board' })
 
 export const list = operation({
@@ -38,8 +40,8 @@ export const list = operation({
   access: 'public',
   errors: [],
   input: fields({
-    created: oneOf(['asc', 'desc'], { default: 'desc', anyCase: true, description: 'Direction of creation time, in any letter case' }),
-    ...pageFields('Boards', 'boardId'),
+    created,
+    ...paged,
     visibility: someOf(['public', 'private'], { default: ['public'], description: 'Which boards; private ones need board:read' }),
   }),
   output: Type.Object({
@@ -49,16 +51,24 @@ export const list = operation({
   }),
   async run({ db, actor }, { created, visibility, ...asked }) {
     const filter: BoardFilter = { created, visibility: can(actor, 'board:read') ? visibility : ['public'] }
-    const { rows, keys } = await pageOf<BoardRow>(asked, {
-      total: await visibleTotal(db, 'boards', filter.visibility),
-      id: (board) => board.boardId,
-      cursor: 'boardId of a board',
-      find: (after) => boardAtCursor(db, filter, after),
-      behind: (cursor) => boardsAfter(db, filter, cursor),
-      read: (page) => listBoards(db, filter, page),
-    })
+    const { rows, keys } = await pageOfBoards(db, filter, asked)
     const boards = rows.map(toBoard)
     return { boards, ...keys, ...(asked.page === undefined && { results: boards }) }
+  },
+})
+
+/** What clients of before 0.8 have instead, for staff. */
+export const get = operation({
+  id: 'boards.get',
+  summary: 'List boards, private ones too, by age (deprecated: list)',
+  http: 'GET /boards/get 200',
+  access: 'board:read',
+  errors: [],
+  input: fields({ created, limit: paged.limit, page: paged.page }),
+  output: Type.Object({ boards: Type.Array(Board) }),
+  async run({ db }, { created, ...asked }) {
+    const { rows } = await pageOfBoards(db, { created, visibility: ['public', 'private'] }, asked)
+    return { boards: rows.map(toBoard) }
   },
 })
 
@@ -200,6 +210,32 @@ export const checkSlug = operation({
     return { available: slug !== '' && !isReserved(URLS, slug) && (await findBoard(db, slug)) === undefined }
   },
 })
+
+/** Names need not be unique here, so this is advice: that no board is called so, in any letter case and whatever emoji stands before it. */
+export const checkName = operation({
+  id: 'boards.checkName',
+  summary: 'Tell whether no board has a name (deprecated: boards may share one)',
+  http: 'POST /boards/check-name 200',
+  access: 'board:create',
+  errors: ['BOARD_NAME_MISSING'],
+  input: fields({ name: Type.Optional({ ...name, minLength: 0 }) }),
+  output: Type.Object({ available: Type.Boolean() }),
+  async run({ db }, input) {
+    const issue = { code: 'BOARD_NAME_MISSING', message: 'A name is needed.', field: 'name', rule: 'text of 1 to 50 characters' }
+    if (!input.name) throw new AppError('BOARD_NAME_MISSING', issue.message, { errors: [issue] })
+    return { available: (await findBoardNamed(db, searchKey(input.name))) === undefined }
+  },
+})
+
+const pageOfBoards = async (db: Context['db'], filter: BoardFilter, asked: Asked) =>
+  pageOf<BoardRow>(asked, {
+    total: await visibleTotal(db, 'boards', filter.visibility),
+    id: (board) => board.boardId,
+    cursor: 'boardId of a board',
+    find: (after) => boardAtCursor(db, filter, after),
+    behind: (cursor) => boardsAfter(db, filter, cursor),
+    read: (page) => listBoards(db, filter, page),
+  })
 
 const URLS: Urls = {
   noun: 'board',

@@ -3,6 +3,7 @@ import * as auth from './auth.js'
 import * as boards from './boards.js'
 import * as comments from './comments.js'
 import * as domains from './domains.js'
+import * as events from './events.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './operation.js'
 import * as posts from './posts.js'
@@ -53,12 +54,14 @@ export const operations = [
   comments.update,
   comments.remove,
   boards.list,
+  boards.get,
   boards.search,
   boards.show,
   boards.create,
   boards.update,
   boards.remove,
   boards.checkSlug,
+  boards.checkName,
   roadmaps.list,
   roadmaps.search,
   roadmaps.show,
@@ -81,4 +84,5 @@ export const operations = [
   labs.update,
   domains.blockedDomains,
   domains.blockDomains,
+  events.list,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas

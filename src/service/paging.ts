@@ -17,7 +17,8 @@ export const pageKeys = { page_info: PageInfo, total_count: Type.Integer(), tota
 /** The alias of the rows, answered only when page is not given. */
 export const alias = <T extends Type.TSchema>(rows: T) => Type.Optional(Type.Array(rows, { description: 'The same list; only when page is not given' }))
 
-interface Asked {
+/** A page that is asked for. */
+export interface Asked {
   limit?: number
   page?: number
   first?: number

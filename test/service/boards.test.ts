@@ -409,6 +409,60 @@ describe.each(engines)('boards on %s', (engine) => {
     })
   })
 
+  describe('GET /boards/get', () => {
+    it('answers all boards, private ones too, by age, a page at a time, and nothing else', async () => {
+      const site = await makeSite(engine)
+      await withBoards(site, 3)
+      await site.call(boards.update, { boardId: 'board-2', display: false, partial: true })
+      const { token } = await site.member(['board:read'])
+      const get = async (query: string) => (await site.http(`GET /boards/get${query}`, { token })).body
+      expect(Object.keys(await get(''))).toEqual(['boards'])
+      expect((await get('')).boards[1]).toEqual((await site.call(boards.show, { url: 'board-2' })).board)
+      expect(names(await get(''))).toEqual([3, 2, 1])
+      expect(names(await get('?created=ASC&limit=2'))).toEqual([1, 2])
+      expect(names(await get('?created=asc&limit=2&page=2'))).toEqual([3])
+      expect((await get('?page=0')).errors[0].code).toBe('MIN_VALUE_1')
+      expect((await get('?visibility=public')).errors[0].code).toBe('UNKNOWN_FIELD')
+    })
+
+    it('is for board:read alone', async () => {
+      const site = await makeSite(engine)
+      const code = async (token?: string) => (await site.http('GET /boards/get', { token })).body.code
+      expect(await code()).toBe('INVALID_AUTH_HEADER')
+      expect(await code((await site.member(['board:create'])).token)).toBe('NOT_ENOUGH_PERMISSION')
+      expect(await code((await site.member(['board:read'], { blocked: true })).token)).toBe('USER_BLOCK')
+      expect((await site.http('GET /boards/get', { token: await site.owner() })).body).toEqual({ boards: [] })
+    })
+  })
+
+  describe('POST /boards/check-name', () => {
+    it('tells whether no board is called so, in any letter case, and a private one counts', async () => {
+      const site = await makeSite(engine)
+      await site.call(boards.create, { name: '📱 Mobile App', display: false })
+      const { token } = await site.member(['board:create'])
+      const available = async (name: unknown) => (await site.http('POST /boards/check-name', { token, body: { name } })).body
+      for (const name of ['📱 Mobile App', 'mobile app', ' MOBILE APP ']) expect(await available(name)).toEqual({ available: false })
+      for (const name of ['mobile', 'Mobile App 2', '📱']) expect(await available(name)).toEqual({ available: true })
+    })
+
+    it('needs board:create, and then a name', async () => {
+      const site = await makeSite(engine)
+      expect((await site.http('POST /boards/check-name', { body: {} })).body.code).toBe('INVALID_AUTH_HEADER')
+      expect((await site.http('POST /boards/check-name', { token: (await site.member()).token, body: {} })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+      const { token } = await site.member(['board:create'])
+      for (const body of [undefined, {}, { name: '' }, { name: '  ' }]) {
+        const answer = await site.http('POST /boards/check-name', { token, body })
+        expect([answer.status, answer.body.code, answer.body.errors]).toEqual([
+          400,
+          'BOARD_NAME_MISSING',
+          [{ code: 'BOARD_NAME_MISSING', field: 'name', message: expect.any(String), rule: expect.any(String) }],
+        ])
+      }
+      const wrong = await site.http('POST /boards/check-name', { token, body: { name: 5 } })
+      expect([wrong.status, wrong.body.code, wrong.body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'BOARD_NAME_MISSING'])
+    })
+  })
+
   it('checks every known field however many unknown ones there are', async () => {
     const site = await makeSite(engine)
     const unknown = Array.from({ length: 30 }, (_, index) => `k${index}`)

@@ -76,11 +76,13 @@ export const table: Record<string, Row> = {
   'comments.delete': { needs: 'comment:delete:any', input: (w) => w.comment(), but: { member: NOT_AUTHOR, almost: NOT_AUTHOR } },
 
   'boards.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
+  'boards.get': { needs: 'board:read', input: () => ({ limit: 100 }) },
   'boards.search': { needs: 'board:read', input: () => ({ name: 'secret' }) },
   'boards.show': { needs: 'nobody', input: (w) => ({ url: w.openBoard }) },
   'boards.create': { needs: 'board:create', input: () => ({ name: 'New' }) },
   'boards.update': { needs: 'board:update', input: async (w) => ({ boardId: await w.board(), name: 'Changed', url: w.word() }) },
   'boards.delete': { needs: 'board:destroy', input: async (w) => ({ boardId: await w.board() }) },
+  'boards.checkName': { needs: 'board:create', silent: true, input: () => ({ name: 'Open board' }) },
   'boards.checkSlug': { needs: ['board:create', 'board:update'], silent: true, input: (w) => ({ url: w.openBoard }) },
 
   'roadmaps.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
@@ -107,6 +109,8 @@ export const table: Record<string, Row> = {
   'labs.update': { needs: 'settings:update', input: () => ({ voteOnBehalf: true }) },
   'settings.blockedDomains': { needs: 'settings:read' },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
+
+  'events.list': { needs: 'owner', input: () => ({ limit: 100 }) },
 }
 
 /** A sentence after an operation; who asks: a visitor, the owner, or a member with these permissions; for what; and what comes of it. */

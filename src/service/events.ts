@@ -1,0 +1,53 @@
+import * as Type from 'typebox'
+import { listEvents, type NamedEvent } from '../db/events.js'
+import { operation } from './operation.js'
+import { DELETED_USER } from './people.js'
+import { fields, nullable, oneOf } from './schemas.js'
+
+const Event = Type.Object({
+  id: Type.Integer({ description: 'Grows by the order in which events were written for good' }),
+  action: Type.String({ description: 'What happened, as post.created' }),
+  subject_id: Type.String({ description: 'To which row' }),
+  subject: nullable('string', { description: 'What the row was called then; of a person, the user name now' }),
+  actor: Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], {
+    description: 'Who did it; null for visitors and at the command line',
+  }),
+  via: oneOf(['cli', 'http']),
+  operator: nullable('string', { description: 'The login name at the command line' }),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+export const list = operation({
+  id: 'events.list',
+  summary: 'List what was changed and by whom; asked after the last id again and again, it misses nothing',
+  http: 'GET /events 200',
+  access: 'owner',
+  errors: [],
+  input: fields({
+    after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The id of the event that the page comes after' })),
+    created: oneOf(['asc', 'desc'], { default: 'asc', anyCase: true, description: 'Oldest or newest first, in any letter case' }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Events on a page' }),
+  }),
+  output: Type.Object({
+    events: Type.Array(Event),
+    next: nullable('integer', { description: 'Give it as `after` for what follows; null while there is nothing' }),
+  }),
+  async run({ db }, { after, created, limit }) {
+    const rows = await listEvents(db, { after, created, limit })
+    return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null }
+  },
+})
+
+function toEvent({ id, action, subject_id, subject, actor_id: actorId, origin, created_at, ...names }: NamedEvent): Type.Static<typeof Event> {
+  const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
+  return {
+    id,
+    action,
+    subject_id,
+    subject: subject ?? names.personName,
+    actor: actorId === null ? null : { userId: actorId, username: names.actorName ?? DELETED_USER.username },
+    via: operator === null ? 'http' : 'cli',
+    operator,
+    created_at,
+  }
+}
