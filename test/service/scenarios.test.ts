@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { AppError } from '../../src/core/errors.js'
+import { AppError } from '../../src/core/errors.js'
 import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import { operations } from '../../src/service/index.js'
 import type { AnyOperation } from '../../src/service/operation.js'
@@ -63,9 +63,8 @@ async function overCall({ site }: World, op: AnyOperation, { token }: Asker, inp
   try {
     const text = JSON.stringify(await site.callAs(actor)(op, input)) ?? ''
     return { outcome: 'ok', status: success, body: text === '' ? undefined : JSON.parse(text), text }
-  } catch (thrown) {
-    const error = thrown as AppError
-    if (error.code === undefined) throw error
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
     return { outcome: `${error.status} ${error.code}`, status: error.status, body: error.body, text: JSON.stringify(error.body) }
   }
 }
