@@ -415,7 +415,7 @@ describe('feedbackctl demo', () => {
     for (const line of lines)
       expect(execFileSync('sh', ['-c', line.replace('curl', 'curl -sf')], { encoding: 'utf8' })).toMatch(/^\{"(boards|post|posts|roadmaps|user)"/)
     const [, config] = /--config (\S+)/.exec(stdout) ?? []
-    expect((await machine.run(`--config ${config} posts list --board ideas -q`)).stdout.trim().split('\n')).toHaveLength(5)
+    expect((await machine.run(`--config ${config} posts list --board ideas -q`)).stdout.trim().split('\n')).toHaveLength(4)
     expect(readFileSync(config ?? '', 'utf8')).toContain('folder:mail')
     expect((await running.stop('SIGINT')).code).toBe(0)
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])

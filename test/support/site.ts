@@ -172,8 +172,8 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
       await insertUser(db, user)
       if (everyone) await assignEveryone(db, user.userId)
       if (permissions.length > 0) {
-        const id = newId()
-        await db.insertInto('roles').values({ id, name: 'tested', description: null, isSystem: 0, created_at: '', updated_at: '' }).execute()
+        const [id, now] = [newId(), clock.now.toISOString()]
+        await db.insertInto('roles').values({ id, name: 'tested', description: null, isSystem: 0, created_at: now, updated_at: now }).execute()
         await db
           .insertInto('role_permissions')
           .values(permissions.map((permission) => ({ role_id: id, permission })))

@@ -1,0 +1,189 @@
+import type { Permission } from '../../src/core/permissions.js'
+import type { World } from './scenarios.world.js'
+
+/** Whom an operation is for. A list is of permissions each of which is enough. */
+export type Needs = 'nobody' | 'account' | 'owner' | Permission | readonly Permission[]
+
+/** 'ok', or the status and the code of a refusal. */
+export type Outcome = 'ok' | `${number} ${string}`
+
+/**
+ * Everybody who tries. `powerless` has an account and no permission, `member` another than the needed one, `almost` all others, `permitted` and
+ * `blocked` the needed one alone; where no permission is named, these two have all 36.
+ */
+export const roles = ['visitor', 'powerless', 'member', 'almost', 'permitted', 'blocked', 'owner'] as const
+export type Role = (typeof roles)[number]
+
+/** Makes fresh rows to work on; `asker` is the userId of whoever is going to ask. */
+export type Input = (world: World, asker: string | null) => object | Promise<object>
+
+export interface Row {
+  needs: Needs
+  /** Nothing, where it is left out. */
+  input?: Input
+  /** A POST that only reads, or a success that is no event. */
+  silent?: true
+  /** Where it differs from what `needs` says: for everybody, or for some. */
+  but?: Outcome | Partial<Record<Role, Outcome>>
+}
+
+const NOT_AUTHOR = '403 UNAUTHORIZED_NOT_AUTHOR'
+
+/** Who may do what: one line an operation, from the contract. */
+export const table: Record<string, Row> = {
+  'site.status': { needs: 'nobody' },
+  'site.setup': { needs: 'nobody', input: (w) => w.credentials(), but: '403 SETUP_COMPLETED' },
+  'auth.login': { needs: 'nobody', silent: true, input: (w) => w.account() },
+  'auth.signup': { needs: 'nobody', input: (w) => w.credentials() },
+  'auth.verify': { needs: 'account' },
+  'auth.validate': { needs: 'nobody', input: async (w) => ({ token: await w.mailed('emailVerification') }) },
+  'auth.resetPassword': { needs: 'nobody', input: async (w) => ({ email: (await w.person()).email }) },
+  'auth.validateToken': { needs: 'nobody', silent: true, input: async (w) => ({ token: await w.mailed('resetPassword') }) },
+  'auth.setPassword': { needs: 'nobody', input: async (w) => ({ token: await w.mailed('resetPassword'), password: 'a new password' }) },
+
+  'users.profile': { needs: 'account' },
+  'users.updateProfile': { needs: 'account', input: () => ({ name: 'Renamed' }) },
+  'users.permissions': { needs: 'account' },
+  'users.dashboard': { needs: 'dashboard:read' },
+  'users.list': { needs: 'owner', input: () => ({ limit: 100 }) },
+  'users.show': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.create': { needs: 'owner', input: (w) => w.credentials() },
+  'users.update': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId, name: 'Renamed' }) },
+  'users.block': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.unblock': { needs: 'owner', input: async (w) => ({ user: (await w.person({ blocked: true })).userId }) },
+  'users.signOut': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.delete': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
+
+  'posts.list': { needs: 'nobody', silent: true, input: () => ({ limit: 100 }) },
+  'posts.show': { needs: 'nobody', silent: true, input: (w) => ({ id: w.openPost }) },
+  'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
+  'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
+  'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
+
+  'votes.list': { needs: 'nobody', input: (w) => ({ post_id: w.openPost }) },
+  'votes.add': { needs: 'vote:create', input: async (w) => ({ postId: await w.post() }) },
+  'votes.remove': { needs: 'vote:destroy', input: async (w, asker) => ({ postId: await w.voted(asker) }) },
+  'votes.assign': { needs: 'vote:assign', input: async (w) => ({ post_id: await w.post(), user_id: (await w.person()).userId }) },
+  'votes.unassign': { needs: 'vote:unassign', input: async (w) => ({ post_id: await w.voted(w.authorId), user_id: w.authorId }) },
+
+  'comments.list': { needs: 'nobody', input: (w) => ({ post_id: w.openPost, limit: 100 }) },
+  'comments.create': { needs: 'comment:create', input: (w) => ({ post_id: w.openPost, body: 'New' }) },
+  'comments.update': {
+    needs: 'comment:update:any',
+    input: async (w) => ({ ...(await w.comment()), body: 'Changed' }),
+    but: { member: NOT_AUTHOR, almost: NOT_AUTHOR },
+  },
+  'comments.delete': { needs: 'comment:delete:any', input: (w) => w.comment(), but: { member: NOT_AUTHOR, almost: NOT_AUTHOR } },
+
+  'boards.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
+  'boards.get': { needs: 'board:read', input: () => ({ limit: 100 }) },
+  'boards.search': { needs: 'board:read', input: () => ({ name: 'secret' }) },
+  'boards.show': { needs: 'nobody', input: (w) => ({ url: w.openBoard }) },
+  'boards.create': { needs: 'board:create', input: () => ({ name: 'New' }) },
+  'boards.update': { needs: 'board:update', input: async (w) => ({ boardId: await w.board(), name: 'Changed', url: w.word() }) },
+  'boards.delete': { needs: 'board:destroy', input: async (w) => ({ boardId: await w.board() }) },
+  'boards.checkName': { needs: 'board:create', silent: true, input: () => ({ name: 'Open board' }) },
+  'boards.checkSlug': { needs: ['board:create', 'board:update'], silent: true, input: (w) => ({ url: w.openBoard }) },
+
+  'roadmaps.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
+  'roadmaps.search': { needs: 'roadmap:read', input: () => ({ name: 'secret' }) },
+  'roadmaps.show': { needs: 'nobody', input: (w) => ({ url: w.openRoadmap }) },
+  'roadmaps.create': { needs: 'roadmap:create', input: () => ({ name: 'New' }) },
+  'roadmaps.update': { needs: 'roadmap:update', input: async (w) => ({ id: (await w.roadmap()).id, name: 'Changed', url: w.word() }) },
+  'roadmaps.sort': { needs: 'roadmap:update', input: (w) => w.swapped() },
+  'roadmaps.move': { needs: 'roadmap:update', input: async (w) => ({ roadmap: (await w.roadmap()).id, position: 1 }) },
+  'roadmaps.delete': { needs: 'roadmap:destroy', input: async (w) => ({ id: (await w.roadmap()).id }) },
+
+  'roles.list': { needs: 'role:read', input: () => ({ limit: 100 }) },
+  'roles.permissions': { needs: 'role:read' },
+  'roles.show': { needs: 'role:read', input: async (w) => ({ id: await w.role() }) },
+  'roles.create': { needs: 'role:create', input: () => ({ name: 'New' }) },
+  'roles.update': { needs: 'role:update', input: async (w) => ({ id: await w.role(), name: 'Changed' }) },
+  'roles.delete': { needs: 'role:destroy', input: async (w) => ({ id: await w.role() }) },
+  'roles.assign': { needs: 'role:assign', input: async (w) => ({ role_id: await w.role(), user_id: (await w.person()).userId }) },
+  'roles.unassign': { needs: 'role:unassign', input: async (w) => w.assigned() },
+
+  'settings.site': { needs: 'nobody' },
+  'settings.update': { needs: 'settings:update', input: () => ({ title: 'Changed' }) },
+  'labs.show': { needs: 'nobody' },
+  'labs.update': { needs: 'settings:update', input: () => ({ voteOnBehalf: true }) },
+  'settings.blockedDomains': { needs: 'settings:read' },
+  'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
+
+  'events.list': { needs: 'owner', input: () => ({ limit: 100 }) },
+}
+
+/** A sentence after an operation; who asks: a visitor, the owner, or a member with these permissions; for what; and what comes of it. */
+type Rule = [op: string, sentence: string, who: 'visitor' | 'owner' | readonly Permission[], input: Input, outcome: Outcome]
+
+const NOT_ALLOWED = '403 NOT_ENOUGH_PERMISSION'
+const NO_POST = '404 POST_NOT_FOUND'
+const INVALID = '400 VALIDATION_ERROR'
+const SYSTEM_ROLE = '403 CANNOT_UPDATE_SYSTEM_ROLE'
+
+const hiddenPost: Input = (w) => ({ post_id: w.secretPost })
+const own: Input = (w, me) => w.comment({ by: me })
+const ownChanged = (change: object): Input => async (w, me) => ({ ...(await w.comment({ by: me })), ...change }) // prettier-ignore
+
+/** What depends on the row: whose it is, who may see it, what is given away with it. */
+export const rules: Rule[] = [
+  ['site.setup', 'makes the first visitor the owner', 'visitor', (w) => w.disowned(), 'ok'],
+  ['auth.login', 'refuses the blocked', 'visitor', (w) => w.account({ blocked: true }), '403 USER_BLOCKED'],
+
+  ['users.list', 'checks the input before it refuses, as in the contract', ['post:read'], () => ({ limit: 0 }), INVALID],
+  ['users.block', 'leaves the owner alone', 'owner', (_, me) => ({ user: me }), '403 CANNOT_CHANGE_OWNER'],
+  ['users.delete', 'leaves the owner alone', 'owner', (_, me) => ({ user: me }), '403 CANNOT_CHANGE_OWNER'],
+
+  ['posts.show', 'hides what is on a private board', 'visitor', (w) => ({ id: w.secretPost }), NO_POST],
+  ['posts.show', 'shows it with board:read', ['board:read'], (w) => ({ id: w.secretPost }), 'ok'],
+  ['posts.list', 'knows no private board', 'visitor', (w) => ({ boardId: [w.secretBoard] }), INVALID],
+  ['posts.list', 'knows no private roadmap', 'visitor', (w) => ({ roadmapId: w.secretRoadmap }), INVALID],
+  ['posts.list', 'finds nobody by address', ['post:read'], (w) => ({ authorId: w.authorEmail }), INVALID],
+  ['posts.create', 'knows no private board', ['post:create'], (w) => ({ boardId: w.secretBoard }), INVALID],
+  ['posts.update', 'lets its author', ['post:read'], async (w, me) => ({ id: await w.post(me), title: 'Mine' }), 'ok'],
+  ['posts.update', 'knows no private roadmap', ['post:read'], async (w, me) => ({ id: await w.post(me), title: 'x', roadmapId: w.secretRoadmap }), INVALID],
+  ['posts.update', 'finds no hidden post', ['post:update'], (w) => ({ id: w.secretPost, title: 'x' }), NO_POST],
+  ['posts.delete', 'does not let its author', ['post:update'], async (w, me) => ({ id: await w.post(me) }), NOT_ALLOWED],
+  ['posts.delete', 'finds no hidden post', ['post:destroy'], (w) => ({ id: w.secretPost }), NO_POST],
+
+  ['votes.list', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
+  ['votes.add', 'finds no hidden post', ['vote:create'], (w) => ({ postId: w.secretPost }), NO_POST],
+  ['votes.remove', 'does not take back the vote of another', ['vote:destroy'], async (w) => ({ postId: await w.voted(w.authorId) }), '404 VOTE_NOT_FOUND'],
+  ['votes.assign', 'finds no hidden post', ['vote:assign'], (w) => ({ post_id: w.secretPost, user_id: w.authorId }), NO_POST],
+  ['votes.assign', 'is off unless the labs allow it', 'owner', (w) => w.withoutLabs({ user_id: w.authorId }), '403 LABS_DISABLED'],
+  ['votes.unassign', 'is off unless the labs allow it', 'owner', (w) => w.withoutLabs({ user_id: w.authorId }), '403 LABS_DISABLED'],
+
+  ['comments.list', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
+  ['comments.create', 'finds no hidden post', ['comment:create'], (w) => ({ post_id: w.secretPost, body: 'x' }), NO_POST],
+  ['comments.create', 'refuses internal ones', ['comment:create'], (w) => ({ post_id: w.openPost, body: 'x', is_internal: true }), NOT_ALLOWED],
+  [
+    'comments.create',
+    'takes internal ones',
+    ['comment:create', 'comment:create_internal'],
+    (w) => ({ post_id: w.openPost, body: 'x', is_internal: true }),
+    'ok',
+  ],
+  ['comments.update', 'lets its author with :own', ['comment:update:own'], ownChanged({ body: 'x' }), 'ok'],
+  ['comments.update', 'does not let its author without', ['comment:create'], ownChanged({ body: 'x' }), NOT_ALLOWED],
+  ['comments.update', 'does not let :own make it internal', ['comment:update:own'], ownChanged({ body: 'x', is_internal: true }), NOT_ALLOWED],
+  ['comments.update', 'does not let :own call it spam', ['comment:update:own'], ownChanged({ body: 'x', is_spam: true }), NOT_ALLOWED],
+  ['comments.update', 'finds no internal one', ['comment:update:any'], (w) => w.comment({ internal: true }), '404 COMMENT_NOT_FOUND'],
+  ['comments.delete', 'lets its author with :own', ['comment:delete:own'], own, 'ok'],
+  ['comments.delete', 'does not let its author without', ['comment:create'], own, NOT_ALLOWED],
+  ['comments.delete', 'finds no internal one', ['comment:delete:any'], (w) => w.comment({ internal: true }), '404 COMMENT_NOT_FOUND'],
+
+  ['boards.show', 'refuses a private one', 'visitor', (w) => ({ url: w.secretBoard }), NOT_ALLOWED],
+  ['boards.show', 'shows a private one with board:read', ['board:read'], (w) => ({ url: w.secretBoard }), 'ok'],
+  ['boards.create', 'does not name the private board that has a url', ['board:create'], () => ({ url: 'hidden' }), '409 BOARD_URL_EXISTS'],
+  ['boards.checkSlug', 'lets whoever has board:update, too', ['board:update'], () => ({ url: 'x' }), 'ok'],
+
+  ['roadmaps.show', 'refuses a private one', 'visitor', (w) => ({ url: w.secretRoadmap }), NOT_ALLOWED],
+  ['roadmaps.show', 'shows a private one with roadmap:read', ['roadmap:read'], (w) => ({ url: w.secretRoadmap }), 'ok'],
+  ['roadmaps.create', 'does not name the private roadmap that has a url', ['roadmap:create'], () => ({ url: 'hidden' }), '409 ROADMAP_URL_EXISTS'],
+
+  ['roles.create', 'gives nothing that one has not', ['role:create'], () => ({ permissions: ['board:read'] }), NOT_ALLOWED],
+  ['roles.update', 'gives nothing that one has not', ['role:update'], async (w) => ({ id: await w.role(), permissions: ['role:assign'] }), NOT_ALLOWED],
+  ['roles.assign', 'gives nothing that one has not', ['role:assign'], async (w, me) => ({ role_id: await w.role(['board:read']), user_id: me }), NOT_ALLOWED],
+  ['roles.update', 'leaves @everyone as it is', 'owner', () => ({ id: '@everyone', name: 'x' }), SYSTEM_ROLE],
+  ['roles.delete', 'leaves @everyone as it is', 'owner', () => ({ id: '@everyone' }), SYSTEM_ROLE],
+]

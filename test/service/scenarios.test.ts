@@ -1,0 +1,232 @@
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/core/errors.js'
+import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
+import { operations } from '../../src/service/index.js'
+import type { AnyOperation } from '../../src/service/operation.js'
+import { actorOf } from '../../src/service/sessions.js'
+import { engines } from '../support/site.js'
+import { roles, rules, table, type Input, type Needs, type Outcome, type Role, type Row } from './scenarios.table.js'
+import { makeWorld, SECRETS, type World } from './scenarios.world.js'
+
+/** Somebody who asks. */
+interface Asker {
+  token: string | undefined
+  userId: string | null
+}
+
+/** What came back, in the words of the table. `text` is all that was said, to be searched for what must not be in it. */
+interface Answer {
+  outcome: Outcome
+  status: number
+  body: unknown
+  text: string
+}
+
+const named = (needs: Needs): readonly Permission[] => (needs === 'nobody' || needs === 'account' || needs === 'owner' ? PERMISSIONS : [needs].flat())
+
+/** The rules that hold for every operation. */
+function expected(needs: Needs, role: Role): Outcome {
+  if (needs === 'nobody' || role === 'owner') return 'ok'
+  if (role === 'visitor') return '400 INVALID_AUTH_HEADER'
+  if (role === 'blocked') return '403 USER_BLOCK'
+  if (role === 'powerless') return '403 ACCESS_DENIED'
+  if (needs === 'account') return 'ok'
+  return role === 'permitted' && needs !== 'owner' ? 'ok' : '403 NOT_ENOUGH_PERMISSION'
+}
+
+async function makeAskers({ site, ownerToken }: World, needs: Needs): Promise<Record<Role, Asker>> {
+  const needed = named(needs)
+  const some: Permission = needed.includes('dashboard:read') ? 'post:read' : 'dashboard:read'
+  const make = async (permissions: readonly Permission[], blocked = false) => site.member([...permissions], { everyone: false, blocked })
+  return {
+    visitor: { token: undefined, userId: null },
+    powerless: await make([]),
+    member: await make([some]),
+    almost: await make(PERMISSIONS.filter((permission) => !needed.includes(permission))),
+    permitted: await make(needed),
+    blocked: await make(needed, true),
+    owner: await ownerOf(site, ownerToken),
+  }
+}
+
+async function ownerOf({ db }: World['site'], token: string): Promise<Asker> {
+  const { userId } = await db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirstOrThrow()
+  return { token, userId }
+}
+
+const operationOf = (id: string): AnyOperation => operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
+
+async function overCall({ site }: World, op: AnyOperation, { token }: Asker, input: object): Promise<Answer> {
+  const actor = await actorOf(token && `Bearer ${token}`, { db: site.db, now: () => site.clock.now, secret: () => 'a secret of the tests, long enough' })
+  const success = Number(op.http.split(' ')[2])
+  try {
+    const text = JSON.stringify(await site.callAs(actor)(op, input)) ?? ''
+    return { outcome: 'ok', status: success, body: text === '' ? undefined : JSON.parse(text), text }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { outcome: `${error.status} ${error.code}`, status: error.status, body: error.body, text: JSON.stringify(error.body) }
+  }
+}
+
+async function overHttp({ site }: World, op: AnyOperation, { token }: Asker, input: object): Promise<Answer> {
+  const [method, path = ''] = op.http.split(' ')
+  const rest = new Map(Object.entries(input))
+  const url = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = String(rest.get(name))
+    rest.delete(name)
+    return encodeURIComponent(value)
+  })
+  const query = new URLSearchParams([...rest].map(([name, value]): [string, string] => [name, [value].flat().join(',')]))
+  const answer = await site.http(method === 'GET' ? `GET ${url}?${query.toString()}` : `${method} ${url}`, {
+    token,
+    ...(method !== 'GET' && { body: Object.fromEntries(rest) }),
+  })
+  const { status, text, body } = answer
+  return { outcome: status < 300 ? 'ok' : `${status} ${body?.code}`, status, body, text }
+}
+
+const surfaces = { call: overCall, http: overHttp }
+type Surface = keyof typeof surfaces
+
+const reading = (op: AnyOperation): boolean => op.http.startsWith('GET ') || table[op.id]?.silent === true
+
+const secretsIn = ({ text }: Pick<Answer, 'text'>): string[] => SECRETS.filter((secret) => text.toLowerCase().includes(secret.toLowerCase()))
+
+/** Asks once; `faults` say what is wrong with the answer, whoever asked. */
+async function ask(world: World, surface: Surface, op: AnyOperation, asker: Asker, input: object, outcome: Outcome): Promise<Answer & { faults: string[] }> {
+  const before = (await world.site.events()).length
+  const answer = await surfaces[surface](world, op, asker, input)
+  const written = (await world.site.events()).length - before
+  const success = Number(op.http.split(' ')[2])
+  const faults = [
+    answer.outcome !== outcome && `is ${answer.outcome} instead of ${outcome}: ${answer.text}`,
+    answer.outcome === 'ok' && answer.status !== success && `is ${answer.status} instead of ${success}`,
+    written > 0 !== (outcome === 'ok' && !reading(op)) && `wrote ${written} events`,
+    /\$argon2|tokenHash/.test(answer.text) && `tells what is stored of a secret: ${answer.text}`,
+    // An address is told to whoever gave it.
+    answer.outcome !== 'ok' && secretsIn(answer).some((secret) => !secret.includes('@')) && `is refused with a secret: ${answer.text}`,
+  ]
+  return { ...answer, faults: faults.filter((fault) => fault !== false) }
+}
+
+const OUTSIDERS: readonly Role[] = ['visitor', 'powerless', 'member', 'blocked']
+const nothing: Input = () => ({})
+
+/** Every role tries an operation over both surfaces; what went wrong. What reads has one input for all, so that answers can be compared. */
+async function tryAll(world: World, op: AnyOperation, { needs, input = nothing, but = {} }: Row): Promise<string[]> {
+  const askers = await makeAskers(world, needs)
+  const shared = reading(op) ? await input(world, null) : undefined
+  const faults: string[] = []
+  const read: Partial<Record<Role, unknown>> = {}
+  for (const role of roles) {
+    if (role === 'almost' && named(needs) === PERMISSIONS) continue
+    const outcome = typeof but === 'string' ? but : (but[role] ?? expected(needs, role))
+    const bodies = []
+    for (const surface of ['call', 'http'] as const) {
+      const answer = await ask(world, surface, op, askers[role], shared ?? (await input(world, askers[role].userId)), outcome)
+      const told = OUTSIDERS.includes(role) ? secretsIn(answer).map((secret) => `tells ${secret}`) : []
+      faults.push(...[...answer.faults, ...told].map((fault) => `${role} over ${surface} ${fault}`))
+      bodies.push(answer.body)
+    }
+    if (reading(op) && !isDeepStrictEqual(bodies[0], bodies[1])) faults.push(`${role} reads over HTTP what is not read in this process`)
+    read[role] = bodies[1]
+  }
+  for (const role of ['blocked', 'powerless'] as const)
+    if (needs === 'nobody' && reading(op) && !isDeepStrictEqual(read[role], read.visitor)) faults.push(`${role} reads what a visitor does not`)
+  return faults
+}
+
+it('has a line for every operation, and for no other', () => {
+  expect(operations.map(({ id }) => id).toSorted()).toEqual(Object.keys(table).toSorted())
+})
+
+describe.each(engines)('on %s', (engine) => {
+  it.each(Object.entries(table))('%s is for whom the contract says', async (id, row) => {
+    expect(await tryAll(await makeWorld(engine), operationOf(id), row)).toEqual([])
+  })
+
+  it.each(rules)('%s %s', async (id, _sentence, who, input, outcome) => {
+    const world = await makeWorld(engine)
+    for (const surface of ['call', 'http'] as const) {
+      const asker = await askerFor(world, who)
+      const { faults } = await ask(world, surface, operationOf(id), asker, await input(world, asker.userId), outcome)
+      expect(faults.map((fault) => `over ${surface} ${fault}`)).toEqual([])
+    }
+  })
+
+  it('has all the secrets that are searched for, and the owner sees them', async () => {
+    const world = await makeWorld(engine)
+    const { token } = await askerFor(world, 'owner')
+    const { site, openPost, secretPost } = world
+    const told = await Promise.all([
+      site.http('GET /boards?visibility=private', { token }),
+      site.http('GET /roadmaps?visibility=private', { token }),
+      site.http('POST /posts/get', { token, body: {} }),
+      site.http(`GET /posts/${openPost}/activity`, { token }),
+      site.http(`GET /posts/${secretPost}/activity`, { token }),
+      site.http('GET /users', { token }),
+    ])
+    const text = told.map((answer) => answer.text).join(' ')
+    expect(SECRETS.filter((secret) => !text.includes(secret))).toEqual([])
+  })
+
+  it('a role counts from the next request on, from when it is given until it is taken', async () => {
+    const { site, ownerToken: token, role } = await makeWorld(engine)
+    const member = await site.member()
+    const path = `/roles/${await role(['board:create', 'board:read'])}/users/${member.userId}`
+    const tries = async () => (await site.http('POST /boards', { token: member.token, body: {} })).status
+    const sees = async () => secretsIn(await site.http('GET /boards?visibility=private', { token: member.token }))
+    expect([await tries(), await sees()]).toEqual([403, []])
+    await site.http(`PUT ${path}`, { token })
+    expect([await tries(), await sees()]).toEqual([201, ['SECRET-BOARD']])
+    await site.http(`DELETE ${path}`, { token })
+    expect([await tries(), await sees()]).toEqual([403, []])
+  })
+
+  it('a role that is changed or deleted counts as it is at the next request', async () => {
+    const { site, ownerToken: token, role } = await makeWorld(engine)
+    const member = await site.member([], { everyone: false })
+    const id = await role(['role:read'])
+    await site.http(`PUT /roles/${id}/users/${member.userId}`, { token })
+    const tries = async () => {
+      const answers = [await site.http('GET /roles', { token: member.token }), await site.http('GET /users/dashboard', { token: member.token })]
+      return answers.map(({ status, body }) => body.code ?? status)
+    }
+    expect(await tries()).toEqual([200, 'NOT_ENOUGH_PERMISSION'])
+    await site.http('PATCH /roles', { token, body: { id, permissions: ['dashboard:read'] } })
+    expect(await tries()).toEqual(['NOT_ENOUGH_PERMISSION', 200])
+    await site.http('DELETE /roles', { token, body: { id } })
+    expect(await tries()).toEqual(['ACCESS_DENIED', 'ACCESS_DENIED'])
+  })
+
+  it('the token of somebody who is blocked is refused from the next request on, and again good once let in', async () => {
+    const world = await makeWorld(engine)
+    const { userId, token } = await world.site.member([...PERMISSIONS])
+    const { site, ownerToken } = world
+    const tries = async () => (await site.http('POST /posts', { token, body: {} })).body.code
+    const sees = async () => secretsIn(await site.http('POST /posts/get', { token, body: {} }))
+    expect([await tries(), await sees()]).toEqual([undefined, ['SECRET-BOARD', 'SECRET-POST', 'SECRET-ROADMAP']])
+    await site.http(`POST /users/${userId}/block`, { token: ownerToken })
+    expect([await tries(), await sees()]).toEqual(['USER_BLOCK', []])
+    await site.http(`POST /users/${userId}/unblock`, { token: ownerToken })
+    expect(await tries()).toBeUndefined()
+  })
+
+  it('the token of somebody who is deleted is refused from the next request on', async () => {
+    const { site, ownerToken } = await makeWorld(engine)
+    const { userId, token } = await site.member([...PERMISSIONS])
+    await site.http(`DELETE /users/${userId}`, { token: ownerToken, body: {} })
+    for (const request of ['POST /posts', 'GET /users/profile', 'GET /users', 'PATCH /settings/site']) {
+      const { status, body } = await site.http(request, { token, ...(!request.startsWith('GET') && { body: {} }) })
+      expect([status, body.code]).toEqual([404, 'USER_NOT_FOUND'])
+    }
+    const seen = await site.http('POST /posts/get', { token, body: {} })
+    expect([seen.status, secretsIn(seen)]).toEqual([200, []])
+  })
+})
+
+async function askerFor({ site, ownerToken }: World, who: 'visitor' | 'owner' | readonly Permission[]): Promise<Asker> {
+  if (who === 'visitor') return { token: undefined, userId: null }
+  return who === 'owner' ? ownerOf(site, ownerToken) : site.member([...who], { everyone: false })
+}

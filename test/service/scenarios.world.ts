@@ -1,0 +1,103 @@
+import { randomWord } from '../../src/core/ids.js'
+import type { Permission } from '../../src/core/permissions.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as labs from '../../src/service/labs.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as roles from '../../src/service/roles.js'
+import { operatorAs } from '../../src/service/sessions.js'
+import { oneTimeToken } from '../../src/service/tokens.js'
+import * as votes from '../../src/service/votes.js'
+import { makeSite, type Engine } from '../support/site.js'
+
+export type World = Awaited<ReturnType<typeof makeWorld>>
+
+/** What nobody reads who may not read what is private. */
+export const SECRETS = ['SECRET-BOARD', 'SECRET-POST', 'SECRET-COMMENT', 'SECRET-ROADMAP', 'ada@example.org', 'author@example.org']
+
+/** A site with an owner, an author, something private of every kind, and means to make more of everything. */
+export async function makeWorld(engine: Engine) {
+  const site = await makeSite(engine)
+  const { call } = site
+  const ownerToken = await site.owner()
+  const authorEmail = 'author@example.org'
+  const author = await site.member([], { email: authorEmail })
+  const inNameOf = async (userId: string | null | undefined) => site.callAs(await operatorAs(site, userId ?? author.userId))
+  const word = () => `w${randomWord(8)}`
+
+  const person = async (options: { blocked?: boolean; password?: string } = {}) => {
+    const email = `${word()}@example.org`
+    return { ...(await site.member([], { ...options, email })), email }
+  }
+  const post = async (by?: string | null, boardId: string | null = null) =>
+    (await (await inNameOf(by))(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
+  const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
+  const roadmap = async () => (await call(roadmaps.create, { name: 'Spare' })).roadmap
+  const role = async (permissions: Permission[] = []) => (await call(roles.create, { name: 'spare', permissions })).role.id
+
+  await call(labs.update, { voteOnBehalf: true })
+  const { boardId: openBoard } = (await call(boards.create, { name: 'Open board' })).board
+  const { boardId: secretBoard } = (await call(boards.create, { name: 'SECRET-BOARD', url: 'hidden', display: false })).board
+  const { id: openRoadmap } = (await call(roadmaps.create, { name: 'Open roadmap', display: true })).roadmap
+  const { id: secretRoadmap } = (await call(roadmaps.create, { name: 'SECRET-ROADMAP', url: 'hidden', display: false })).roadmap
+  const openPost = await post()
+  await call(posts.update, { id: openPost, boardId: openBoard, roadmapId: secretRoadmap, partial: true })
+  const secretPost = await post(null, secretBoard)
+  await call(comments.create, { post_id: openPost, body: 'Yes' })
+  await call(comments.create, { post_id: openPost, body: 'SECRET-COMMENT', is_internal: true })
+  await call(comments.create, { post_id: secretPost, body: 'SECRET-POST has it' })
+
+  return {
+    site,
+    ownerToken,
+    authorEmail,
+    authorId: author.userId,
+    openBoard,
+    secretBoard,
+    openRoadmap,
+    secretRoadmap,
+    openPost,
+    secretPost,
+    word,
+    person,
+    post,
+    board,
+    roadmap,
+    role,
+    async voted(userId: string | null) {
+      const postId = await post((await person()).userId)
+      if (userId !== null) await (await inNameOf(userId))(votes.add, { postId })
+      return postId
+    },
+    async comment({ by, internal = false }: { by?: string | null; internal?: boolean } = {}) {
+      const body = internal ? 'SECRET-COMMENT' : 'Spare'
+      const { activity } = await (await inNameOf(by))(comments.create, { post_id: openPost, body, is_internal: internal })
+      return { post_id: openPost, comment_id: activity.comment.id }
+    },
+    async swapped() {
+      const [one, other] = [await roadmap(), await roadmap()]
+      return { from: { id: one.id, index: other.index }, to: { id: other.id, index: one.index } }
+    },
+    async assigned() {
+      const given = { role_id: await role(), user_id: (await person()).userId }
+      await call(roles.assign, given)
+      return given
+    },
+    credentials: () => ({ email: `${word()}@example.org`, password: 'a long password' }),
+    async account(options: { blocked?: boolean } = {}) {
+      const password = 'a long password'
+      return { email: (await person({ ...options, password })).email, password }
+    },
+    mailed: async (purpose: 'emailVerification' | 'resetPassword') => oneTimeToken(site.db, site.clock.now, (await person()).userId, purpose),
+    async withoutLabs(input: object) {
+      await call(labs.update, { voteOnBehalf: false })
+      return { post_id: openPost, ...input }
+    },
+    /** What sets the site up anew: as if it had no owner yet. */
+    async disowned() {
+      await site.db.updateTable('users').set({ isOwner: 0 }).execute()
+      return { email: `${word()}@example.org`, password: 'a long password' }
+    },
+  }
+}
