@@ -3,7 +3,7 @@
  * and read back by the remote client). `exit` stands only where it differs from what the status implies; `serve` is the
  * exit code of `feedbackctl serve`, which a service manager reads. `body` is what the contract has in the answer besides.
  */
-export const CODES = {
+const CODES = {
   VALIDATION_ERROR: { status: 400 },
   EMAIL_INVALID: { status: 400 },
   PASSWORD_MISSING: { status: 400 },

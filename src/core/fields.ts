@@ -90,10 +90,10 @@ export const fieldsOf = (schema: TObject): Field[] => shapeOf(schema).fields
 /** Turns text into the types the schema names; text that does not fit is left for `parse` to reject. */
 export function coerce(schema: TObject, text: Record<string, unknown>): Record<string, unknown> {
   const value = { ...text }
-  for (const { name, type } of fieldsOf(schema)) {
+  for (const { name, type, default: preset = [] } of fieldsOf(schema)) {
     const raw = value[name]
     if (typeof raw !== 'string') continue
-    if (type === 'array') value[name] = raw.trim() === '' ? [] : raw.split(',').map((item) => item.trim())
+    if (type === 'array') value[name] = raw.trim() === '' ? preset : raw.split(',').map((item) => item.trim())
     else if (type === 'integer') value[name] = numberIn(raw)
     else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
   }
@@ -103,7 +103,7 @@ export function coerce(schema: TObject, text: Record<string, unknown>): Record<s
 /** The whole number that a text says, nothing for an empty text, and otherwise the text. */
 function numberIn(text: string): number | string | undefined {
   if (text.trim() === '') return undefined
-  return /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : text
+  return /^\s*[+-]?\d+\s*$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
 }
 
 /** Fills in defaults and checks; throws a VALIDATION_ERROR that names field, rule and value of everything that is wrong. */

@@ -9,3 +9,6 @@ export const randomWord = (length: number): string => Array.from({ length }, () 
 
 /** Whether a text is an id rather than a slug. */
 export const isId = (text: string): boolean => validate(text)
+
+/** An id in the letter case in which ids are stored; any other text as it is. */
+export const asStored = (text: string): string => (isId(text) ? text.toLowerCase() : text)

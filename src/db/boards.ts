@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
-import { isId } from '../core/ids.js'
+import { asStored, isId } from '../core/ids.js'
 import type { Db } from './connect.js'
 import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
@@ -42,7 +42,7 @@ export const findBoard = (db: Db, urlOrId: string): Promise<BoardRow | undefined
   db
     .selectFrom('boards')
     .selectAll()
-    .where(isId(urlOrId) ? 'boardId' : 'url', '=', urlOrId)
+    .where(isId(urlOrId) ? 'boardId' : 'url', '=', asStored(urlOrId))
     .executeTakeFirst()
 
 export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>

@@ -1,4 +1,5 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
+import { asStored } from '../core/ids.js'
 import type { Db } from './connect.js'
 import type { CommentRow, Tables } from './tables.js'
 
@@ -9,7 +10,7 @@ export interface CommentFilter {
   spam: boolean
 }
 
-/** A comment with who wrote it; the names are null where the account is deleted. */
+/** A comment with who wrote it, and what tells who may see the one it answers; the names are null where the account is deleted. */
 export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
 
 const flagOf = (word: 'public' | 'internal'): number => (word === 'internal' ? 1 : 0)
@@ -23,12 +24,18 @@ const filtered = (db: Db, { postId, visibility, spam }: CommentFilter) =>
 
 const isAfter = ({ created_at: time, id }: CommentRow) => sql<boolean>`(comments.created_at, comments.id) < (${time}, ${id})`
 
+const withNames = (query: ReturnType<typeof filtered>) =>
+  query
+    .leftJoin('users', 'users.userId', 'comments.author_id')
+    .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
+    .selectAll('comments')
+    .select(['users.name', 'users.username', 'users.avatar'])
+    .select(['parent.is_internal as parentInternal', 'parent.is_spam as parentSpam', 'parent.author_id as parentAuthor'])
+
 /** Newest first. */
 export const listComments = (db: Db, filter: CommentFilter, { limit, offset, after }: { limit: number; offset?: number; after?: CommentRow }) =>
   filtered(db, filter)
-    .leftJoin('users', 'users.userId', 'comments.author_id')
-    .selectAll('comments')
-    .select(['users.name', 'users.username', 'users.avatar'])
+    .$call(withNames)
     .$if(after !== undefined, (query) => query.where(isAfter(after as CommentRow)))
     .orderBy('comments.created_at', 'desc')
     .orderBy('comments.id', 'desc')
@@ -45,13 +52,7 @@ export async function countComments(db: Db, filter: CommentFilter): Promise<numb
 }
 
 export const findComment = (db: Db, id: string): Promise<CommentView | undefined> =>
-  db
-    .selectFrom('comments')
-    .leftJoin('users', 'users.userId', 'comments.author_id')
-    .selectAll('comments')
-    .select(['users.name', 'users.username', 'users.avatar'])
-    .where('comments.id', '=', id)
-    .executeTakeFirst()
+  db.selectFrom('comments').$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()
 
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> => db.insertInto('comments').values(comment).execute()
 

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, type Dialect } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { isCollision } from './dialect.js'
+import { isCollision, isDangling } from './dialect.js'
 import type { Tables } from './tables.js'
 
 export type Db = Kysely<Tables>
@@ -18,35 +19,41 @@ async function dialectFor(url: string): Promise<Dialect> {
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:\/\//.test(url)
 
-const ATTEMPTS = 5
-
 /**
  * Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it.
  * After a collision with another transaction it runs again, from the start.
  */
-export async function transaction<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
-  if (db.isTransaction) return work(db)
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await db.transaction().execute(work)
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isCollision(error)) throw error
-    }
-  }
-}
+export const transaction = <T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db) : insistently(() => db.transaction().execute(work))
 
-/** Runs `work` and takes back whatever it wrote, on success too. */
+/** The same, but takes back whatever was written, on success too. */
 export async function rolledBack<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   const done: { result?: T } = {}
   const takenBack = new Error('taken back')
-  await db
-    .transaction()
-    .execute(async (inside) => {
+  const attempt = () =>
+    db.transaction().execute(async (inside) => {
       done.result = await work(inside)
       throw takenBack
     })
-    .catch((error: unknown) => {
-      if (error !== takenBack) throw error
-    })
+  await insistently(attempt).catch((error: unknown) => {
+    if (error !== takenBack) throw error
+  })
   return done.result as T // set, or the catch above has thrown
+}
+
+const ATTEMPTS = 8
+/** Longest wait before the second attempt, in milliseconds; it grows with every attempt. */
+const PAUSE = 20
+
+async function insistently<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isCollision(error) || (count === ATTEMPTS && isDangling(error))) throw error
+      if (count === ATTEMPTS)
+        throw new AppError('DATABASE_UNREACHABLE', 'Too much is being changed at the same place just now. Try again in a moment.', { cause: error })
+    }
+    await sleep(Math.random() * PAUSE * count)
+  }
 }

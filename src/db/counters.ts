@@ -12,3 +12,15 @@ export async function visibleTotal(db: Db, rows: 'boards' | 'roadmaps', visibili
   const { [rows]: all = 0, [`${rows}.public`]: shown = 0 } = Object.fromEntries(counters.map((counter) => [counter.name, counter.value]))
   return (visibility.includes('public') ? shown : 0) + (visibility.includes('private') ? all - shown : 0)
 }
+
+/**
+ * Waits until nobody else who takes the same lock writes, until the transaction ends. It comes before any other write of the
+ * transaction: whoever locks rows in another order would wait for each other.
+ * `post_counts`: what changes which posts a board or a roadmap has. `roadmaps`: what changes their order.
+ */
+export const lock = (db: Db, what: 'post_counts' | 'roadmaps') =>
+  db
+    .updateTable('counters')
+    .set((eb) => ({ value: eb.ref('value') }))
+    .where('name', '=', what)
+    .execute()

@@ -1,5 +1,5 @@
 import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
-import { isId } from '../core/ids.js'
+import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
 import type { Db } from './connect.js'
 import type { PostRow, Tables } from './tables.js'
@@ -116,7 +116,7 @@ async function countOfAuthor(db: Db, filter: PostFilter): Promise<number> {
 
 /** By id or slug. A slug that the post had before its title changed finds it too: the id at the end stays. */
 export async function findPost(db: Db, slugOrId: string): Promise<PostView | undefined> {
-  if (isId(slugOrId)) return posts(db).$call(withNames).where('posts.postId', '=', slugOrId).executeTakeFirst()
+  if (isId(slugOrId)) return posts(db).$call(withNames).where('posts.postId', '=', asStored(slugOrId)).executeTakeFirst()
   const slugId = slugIdOf(slugOrId)
   const byId = slugId && (await posts(db).$call(withNames).where('posts.slugId', '=', slugId).executeTakeFirst())
   return byId || posts(db).$call(withNames).where('posts.slug', '=', slugOrId).executeTakeFirst()

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
-import { isId } from '../core/ids.js'
+import { asStored, isId } from '../core/ids.js'
 import type { Db } from './connect.js'
-import type { Visibility } from './counters.js'
+import { lock, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
 import type { RoadmapRow, Tables } from './tables.js'
 
@@ -35,7 +35,7 @@ export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undef
   db
     .selectFrom('roadmaps')
     .selectAll()
-    .where(isId(urlOrId) ? 'id' : 'url', '=', urlOrId)
+    .where(isId(urlOrId) ? 'id' : 'url', '=', asStored(urlOrId))
     .executeTakeFirst()
 
 /** Roadmaps whose folded name starts with the folded prefix, by name. */
@@ -52,11 +52,7 @@ export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<R
 
 /** All roadmaps in order, which nobody else adds to, removes from or changes until the transaction ends. */
 export async function lockRoadmapOrder(db: Db): Promise<RoadmapRow[]> {
-  await db
-    .updateTable('counters')
-    .set((eb) => ({ value: eb.ref('value') }))
-    .where('name', '=', 'roadmaps')
-    .execute()
+  await lock(db, 'roadmaps')
   return db.selectFrom('roadmaps').selectAll().orderBy('index').orderBy('id').execute()
 }
 

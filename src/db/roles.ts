@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
-import { isId } from '../core/ids.js'
+import { asStored, isId } from '../core/ids.js'
 import type { Db } from './connect.js'
 import type { RoleRow, Tables } from './tables.js'
 
@@ -28,7 +28,7 @@ export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>
   db
     .selectFrom('roles')
     .selectAll()
-    .where(isId(idOrName) ? 'id' : 'name', '=', idOrName)
+    .where(isId(idOrName) ? 'id' : 'name', '=', asStored(idOrName))
     .limit(2)
     .execute()
 

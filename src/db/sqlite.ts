@@ -37,6 +37,9 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
+/** Statements kept by a handle: far more than the program has, but lists of different lengths have a statement each. */
+const MOST_KEPT = 500
+
 /** Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading. */
 class FileDriver implements Driver {
   readonly #file: string
@@ -197,6 +200,8 @@ class Handle {
     let statement = this.#kept.get(sql)
     if (!statement) {
       statement = this.#database.prepare(sql)
+      const [oldest] = this.#kept.keys()
+      if (this.#kept.size >= MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
       this.#kept.set(sql, statement)
     }
     return statement

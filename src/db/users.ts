@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
-import { isId } from '../core/ids.js'
+import { asStored, isId } from '../core/ids.js'
 import type { Db } from './connect.js'
 import { unlessTaken } from './dialect.js'
 import type { RoleRow, Tables, UserRow } from './tables.js'
@@ -9,7 +9,7 @@ export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
   db
     .selectFrom('users')
     .selectAll()
-    .where(isId(who) ? 'userId' : who.includes('@') ? 'email' : 'username', '=', who.includes('@') ? who.toLowerCase() : who)
+    .where(isId(who) ? 'userId' : who.includes('@') ? 'email' : 'username', '=', who.includes('@') ? who.toLowerCase() : asStored(who))
     .executeTakeFirst()
 
 /** In which direction of age people are listed. */

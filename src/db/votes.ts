@@ -1,4 +1,5 @@
 import { sql, type Insertable } from 'kysely'
+import { asStored } from '../core/ids.js'
 import type { Db } from './connect.js'
 import { compiledOnce } from './dialect.js'
 import type { Tables, VoteRow } from './tables.js'
@@ -41,7 +42,7 @@ function rangesOf(db: Db, postIds: readonly string[], each: number) {
 export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
   postIds.length === 0 ? Promise.resolve([]) : db.selectFrom('votes').selectAll().where('userId', '=', userId).where('postId', 'in', postIds).execute()
 
-export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', voteId).executeTakeFirst()
+export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
 /** How many votes of its post are older: the contract's `current_page` of a cursor page needs it. */
 export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {

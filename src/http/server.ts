@@ -80,12 +80,13 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site): void {
   })
 }
 
-/** Path and query are text; a body brings its own types. What a body is not allowed to be, `execute` says. */
+/** Path and query are text; a body, which wins over the query, brings its own types. What a body is not allowed to be, `execute` says. */
 function inputOf(op: AnyOperation, request: FastifyRequest): unknown {
   const inPath = coerce(op.input, request.params as Record<string, unknown>)
-  if (request.method === 'GET' || request.method === 'HEAD') return { ...coerce(op.input, request.query as Record<string, unknown>), ...inPath }
+  const inQuery = coerce(op.input, request.query as Record<string, unknown>)
   const { body = {} } = request
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, ...inPath } : body
+  if (request.method === 'GET' || request.method === 'HEAD') return { ...inQuery, ...inPath }
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...inQuery, ...body, ...inPath } : body
 }
 
 /** Errors of the framework that are the client's, in the contract's words. */

@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
+import { lock } from '../db/counters.js'
 import { boardsAfter, deleteBoard, findBoard, findBoardNamed, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
 import { visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
@@ -163,6 +164,7 @@ export const update = operation({
     assertWhole('BOARD', input)
     const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(URLS, input.url)
     return change(ctx, async (tx) => {
+      if (input.display !== undefined) await lock(tx.db, 'post_counts') // they are as private as their board
       const board = await updateBoard(tx.db, subject.boardId, {
         ...(input.name !== undefined && { name: input.name, nameFolded: searchKey(input.name) }),
         ...(input.url !== undefined && { url: slug }),
@@ -190,6 +192,7 @@ export const remove = operation({
   subject: boardOf,
   run: (ctx, input, subject) =>
     change(ctx, async ({ db, record }) => {
+      await lock(db, 'post_counts')
       if (!(await deleteBoard(db, subject.boardId))) throw boardNotFound(input.boardId)
       record('board.deleted', subject.boardId, subject.name)
       return undefined

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.js'
-import { transaction } from '../db/connect.js'
+import { rolledBack, transaction } from '../db/connect.js'
 import { isDangling } from '../db/dialect.js'
 import { insertEvents } from '../db/events.js'
 import type { Context } from './context.js'
@@ -22,11 +22,11 @@ export interface Change extends Context {
 
 /**
  * Every write of the service goes through here: it and its events are one transaction, or nothing. Await nothing but the
- * database in `work`; after a collision with another transaction it runs again, so it looks up anew what must exist.
+ * database in `work`; of a dry run nothing stays; after a collision with another transaction it runs again, so it looks up anew what must exist.
  */
 export async function change<T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> {
   try {
-    return await transaction(ctx.db, (db) => noted(ctx, db, work))
+    return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => noted(ctx, db, work))
   } catch (error) {
     if (!isDangling(error)) throw error
     throw new AppError('USER_NOT_FOUND', 'The account of this request was deleted meanwhile.', { cause: error })

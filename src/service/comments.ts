@@ -53,14 +53,19 @@ export const list = operation({
   http: 'GET /posts/:post_id/activity 200',
   access: 'public',
   errors: ['POST_NOT_FOUND'],
-  input: fields({
-    post_id: inPost,
-    ...pageFields('Comments', 'id'),
-    visibility: someOf(['public', 'internal'], { default: ['public', 'internal'], description: 'Which comments; internal ones need comment:view_internal' }),
-  }),
+  input: fields(
+    {
+      post_id: inPost,
+      ...pageFields('Comments', 'id'),
+      per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: 'Same as limit, as older clients say it' })),
+      visibility: someOf(['public', 'internal'], { default: ['public', 'internal'], description: 'Which comments; internal ones need comment:view_internal' }),
+    },
+    ['sort'],
+  ),
   output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run({ db, actor }, { visibility, ...asked }, { postId }) {
+  async run({ db, actor }, { visibility, per_page: perPage, ...fieldsGiven }, { postId }) {
+    const asked = { ...(perPage !== undefined && { limit: perPage }), ...fieldsGiven }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
     const filter: CommentFilter = { postId, visibility: words, spam: can(actor, 'comment:update:any') }
     const { rows, keys } = await pageOf<CommentView>(asked, {
@@ -73,7 +78,7 @@ export const list = operation({
       },
       read: (page) => listComments(db, filter, page),
     })
-    return { activity: rows.map(toActivity), ...keys }
+    return { activity: rows.map((comment) => toActivity(actor, comment)), ...keys }
   },
 })
 
@@ -108,7 +113,7 @@ export const create = operation({
       }
       await insertComment(tx.db, comment)
       tx.record('comment.created', comment.id, title)
-      return { activity: toActivity(await existing(tx, comment.id)) }
+      return { activity: toActivity(ctx.actor, await existing(tx, comment.id)) }
     })
   },
 })
@@ -133,16 +138,16 @@ export const update = operation({
     assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
     if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
     if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
-    return change(ctx, async ({ db, record }) => {
-      const changed = await updateComment(db, comment.id, {
+    return change(ctx, async (tx) => {
+      const { title } = await commentGiven(tx, input) // it, or who may see it, may have changed meanwhile
+      await updateComment(tx.db, comment.id, {
         ...(input.body !== undefined && input.body !== comment.body && { body: input.body, is_edited: 1 }),
         ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
         ...(input.is_spam !== undefined && { is_spam: input.is_spam ? 1 : 0 }),
         updated_at: ctx.now().toISOString(),
       })
-      if (!changed) throw commentNotFound(comment.id)
-      record('comment.updated', comment.id, comment.title)
-      return { comment: toComment(changed) }
+      tx.record('comment.updated', comment.id, title)
+      return { comment: toComment(ctx.actor, await existing(tx, comment.id)) }
     })
   },
 })
@@ -176,7 +181,7 @@ const bodyMissing = () =>
 
 const flips = (wanted: boolean | undefined, present: number): boolean => wanted !== undefined && wanted !== (present === 1)
 
-const isAuthor = (actor: Actor, { author_id: author }: CommentRow): boolean => actor.userId !== null && actor.userId === author
+const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean => actor.userId !== null && actor.userId === author
 
 function assertMay(actor: Actor, permission: Permission): void {
   if (!can(actor, permission)) throw notAllowed([permission])
@@ -189,7 +194,7 @@ function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Pe
 }
 
 /** Authors see their own, also what was marked as spam. */
-const maySee = (actor: Actor, comment: CommentRow): boolean =>
+const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) && (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
 /** A comment, and the title of its post. */
@@ -215,15 +220,18 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
 const commentNotFound = (given: string) =>
   new AppError('COMMENT_NOT_FOUND', `There is no comment ${JSON.stringify(given.slice(0, 100).toWellFormed())} on this post.`)
 
-function toActivity(comment: CommentView): Activity {
+function toActivity(actor: Actor, comment: CommentView): Activity {
   const { author_id: userId, name, username, avatar } = comment
   const author = userId === null ? DELETED_USER : { userId, name: name ?? '', username: username ?? '', avatar: avatar ?? '' }
-  return { id: comment.id, type: 'comment', created_at: comment.created_at, author, comment: toComment(comment) }
+  return { id: comment.id, type: 'comment', created_at: comment.created_at, author, comment: toComment(actor, comment) }
 }
 
-const toComment = ({ id, parent_id, body: text, is_internal, is_edited, is_spam, created_at, updated_at }: CommentRow): Type.Static<typeof Comment> => ({
+const toComment = (
+  actor: Actor,
+  { id, body: text, is_internal, is_edited, is_spam, created_at, updated_at, ...row }: CommentView,
+): Type.Static<typeof Comment> => ({
   id,
-  parent_id,
+  parent_id: parentSeen(actor, row) ? row.parent_id : null,
   body: text,
   is_internal: is_internal === 1,
   is_edited: is_edited === 1,
@@ -231,3 +239,7 @@ const toComment = ({ id, parent_id, body: text, is_internal, is_edited, is_spam,
   created_at,
   updated_at,
 })
+
+/** An id tells that a comment exists, and when it was made. */
+const parentSeen = (actor: Actor, row: Pick<CommentView, 'parentInternal' | 'parentSpam' | 'parentAuthor'>): boolean =>
+  maySee(actor, { is_internal: row.parentInternal ?? 0, is_spam: row.parentSpam ?? 0, author_id: row.parentAuthor })

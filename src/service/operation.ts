@@ -1,7 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { AppError, type Failure } from '../core/errors.js'
 import { assertReadable, parse } from '../core/fields.js'
-import { rolledBack } from '../db/connect.js'
 import { assertAllowed, assertOwner, assertSignedIn, type Access } from './access.js'
 import type { Context } from './context.js'
 
@@ -42,14 +41,13 @@ export type Call = <In, Out, Subject>(op: Operation<In, Out, Subject>, input: un
 /** The one gate every call goes through, whatever surface it came from: who asks, what is asked, then the work. */
 export async function execute<In, Out, Subject>(op: Operation<In, Out, Subject>, ctx: Context, input: unknown): Promise<Out> {
   assertMail(op, ctx)
-  assertSignedIn(ctx.dryRun ? 'signed-in' : op.access, ctx.actor) // a dry run holds a lock while it works: not for visitors
+  assertSignedIn(ctx.dryRun ? 'signed-in' : op.access, ctx.actor) // a dry run takes the lock that writers need: not for visitors
   assertReadable(input)
   const subject = (await op.subject?.(ctx, input as Fields)) as Subject // undefined where the operation has none, which is then its type
   assertAllowed(op.access, ctx.actor)
   const checked = parse(op.input, input) as In
   assertOwner(op.access, ctx.actor)
-  if (!ctx.dryRun) return op.run(ctx, checked, subject)
-  return rolledBack(ctx.db, (db) => op.run({ ...ctx, db }, checked, subject))
+  return op.run(ctx, checked, subject)
 }
 
 /** Thrown before any other check, so by the HTTP server even before it reads the body. */

@@ -8,6 +8,7 @@ import type { Db } from '../db/connect.js'
 import type { Tables, UserRow } from '../db/tables.js'
 import { findOwner, findUserByEmail, insertUser, rolesOf } from '../db/users.js'
 import type { Context } from './context.js'
+import { oneLine } from './naming.js'
 import { nullable } from './schemas.js'
 import { sessionToken } from './tokens.js'
 
@@ -58,7 +59,14 @@ export const DELETED_USER = { userId: NIL, name: 'deleted user', username: 'dele
 
 export const emailField = Type.Optional(nullable('string', { description: 'E-mail address', documentedFormat: 'email' }))
 export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))
-export const nameField = Type.Optional(nullable('string', { maxLength: 100, trim: true, description: 'Display name, in any script' }))
+/** A name that people are called by; it may be empty, and then the user name is shown. */
+export const displayName = {
+  ...oneLine(100),
+  minLength: 0,
+  rule: 'text of up to 100 characters, none of them a control character',
+  description: 'Display name, in any script',
+}
+export const nameField = Type.Optional(nullable('string', displayName))
 
 export const authUser = async (ctx: Context, { userId, name, username, email, avatar, sessions }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
   authToken: await sessionToken(ctx, { userId, sessions }),

@@ -1,8 +1,9 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
-import { newId, randomWord } from '../core/ids.js'
+import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug } from '../core/slugs.js'
+import { lock } from '../db/counters.js'
 import { deletePost, findPost, insertPost, listPosts, postTotal, updatePost, type PostFilter, type PostView } from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
 import { can, notAllowed, type Actor } from './access.js'
@@ -23,12 +24,12 @@ const title = Type.String({
   trim: true,
   description: 'What it is about, in a line',
 })
-const contentMarkdown = nullable('string', { maxLength: 65_536, description: 'The text, as Markdown' })
+const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
 const boardId = nullable('string', { description: 'Id or url of the board' })
 const roadmapId = nullable('string', { description: 'Id or url of the roadmap' })
 
 /** Which post: published clients send `id`, `postId` or `slug`; each may be the id or a slug that the post has or had. */
-export const whichPost = {
+const whichPost = {
   id: Type.Optional(Type.String({ description: 'Id or slug of the post' })),
   postId: Type.Optional(Type.String({ description: 'Same as id' })),
   slug: Type.Optional(Type.String({ trim: true, description: 'Same as id' })),
@@ -101,6 +102,7 @@ export const create = operation({
   output: Type.Object({ post: PostRow }),
   run: (ctx, input) =>
     change(ctx, async (tx) => {
+      await lock(tx.db, 'post_counts')
       const userId = await personOf(tx)
       const createdAt = ctx.now().toISOString()
       const name = input.title || 'new post'
@@ -110,7 +112,7 @@ export const create = operation({
         title: name,
         slug: postSlug(name, slugId),
         slugId,
-        contentMarkdown: input.contentMarkdown ?? null,
+        contentMarkdown: input.contentMarkdown || null,
         userId,
         boardId: await boardIdFrom(tx, input.boardId),
         roadmap_id: null,
@@ -119,7 +121,7 @@ export const create = operation({
       })
       await insertVote(tx.db, { voteId: newId(), userId, postId: post.postId, createdAt })
       tx.record('post.created', post.postId, post.title)
-      return { post: toPostRow(post) }
+      return { post: toPostRow(ctx.actor, await visiblePost(tx, post.postId)) }
     }),
 })
 
@@ -150,23 +152,28 @@ export const update = operation({
     assertMayChange(ctx.actor, post)
     return post
   },
-  run: (ctx, input, subject) =>
-    change(ctx, async (tx) => {
-      if (!input.partial && input.title === undefined) throw titleMissing()
-      const whole = !input.partial
-      const board = input.boardId === undefined && !whole ? subject.boardId : await boardIdFrom(tx, input.boardId, subject.boardId)
-      const post = await updatePost(tx.db, subject.postId, {
-        ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, subject.slugId) }),
-        ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown ?? null }),
-        ...(board !== subject.boardId && { boardId: board }),
-        ...(board === null && subject.boardId !== null && { display: 1 }), // taken out of its board, so as open as any post without one
-        ...((whole || input.roadmapId !== undefined) && { roadmap_id: await roadmapIdFrom(tx, input.roadmapId, subject.roadmap_id) }),
+  async run(ctx, input, { postId }) {
+    const whole = !input.partial
+    if (whole && input.title === undefined) throw titleMissing()
+    return change(ctx, async (tx) => {
+      await lock(tx.db, 'post_counts')
+      const before = await visiblePost(tx, postId) // it, or who may see it, may have changed while this waited
+      assertMayChange(ctx.actor, before)
+      const board = input.boardId === undefined && !whole ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
+      const roadmap = input.roadmapId === undefined && !whole ? before.roadmap_id : await roadmapIdFrom(tx, input.roadmapId, before.roadmap_id)
+      await updatePost(tx.db, postId, {
+        ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
+        ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown || null }),
+        ...(board !== before.boardId && { boardId: board }),
+        ...(board === null && (before.boardId !== null || input.boardId !== undefined) && { display: 1 }), // put on no board, so as open as any such post
+        ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
         updatedAt: ctx.now().toISOString(),
       })
-      if (!post) throw postNotFound(subject.postId)
-      tx.record('post.updated', post.postId, post.title)
-      return { post: toPostRow(post) }
-    }),
+      const after = await visiblePost(tx, postId)
+      tx.record('post.updated', postId, after.title)
+      return { post: toPostRow(ctx.actor, after) }
+    })
+  },
 })
 
 export const remove = operation({
@@ -180,6 +187,7 @@ export const remove = operation({
   subject: postGiven,
   run: (ctx, _input, subject) =>
     change(ctx, async ({ db, record }) => {
+      await lock(db, 'post_counts')
       if (!(await deletePost(db, subject.postId))) throw postNotFound(subject.postId)
       record('post.deleted', subject.postId, subject.title)
       return undefined
@@ -193,8 +201,10 @@ function assertMayChange(actor: Actor, { userId }: PostView): void {
 
 const titleMissing = () => invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given, unless partial is true' })
 
+/** An id wins over a slug, as in the contract; what is no id may be a slug under either name. */
 async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {
-  return visiblePost(ctx, id ?? postId ?? slug)
+  const given = [id, postId, slug].filter((text): text is string => typeof text === 'string' && text.trim() !== '')
+  return visiblePost(ctx, given.find((text) => text !== slug && isId(text.trim())) ?? (given.includes(slug as string) ? slug : given[0]))
 }
 
 /** The post, by id or slug; to whoever may not see it there is none. Throws POST_NOT_FOUND. */
@@ -218,4 +228,4 @@ async function postAtCursor({ db }: Context, { boards, roadmap, author, hidden }
   return listed ? post : undefined
 }
 
-export const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `There is no post ${JSON.stringify(given.slice(0, 100).toWellFormed())}.`)
+const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `There is no post ${JSON.stringify(given.slice(0, 100).toWellFormed())}.`)

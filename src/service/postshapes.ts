@@ -54,7 +54,13 @@ export function toDashboardPost(actor: Actor, post: PostView, voters: PostVote |
   return { ...commonOf(post, voters), slugId: post.slugId, ...(roadmap && { roadmap }), ...(board && { board }) }
 }
 
-export const toPostRow = ({ slugId: id, userId, boardId, roadmap_id, ...row }: Row): PostRow => ({ ...textOf(row), slugId: id, userId, boardId, roadmap_id })
+export const toPostRow = (actor: Actor, post: PostView): PostRow => ({
+  ...textOf(post),
+  slugId: post.slugId,
+  userId: post.userId,
+  boardId: post.boardId,
+  roadmap_id: roadmapOf(actor, post)?.id ?? null,
+})
 
 const textOf = ({ postId, title, slug, contentMarkdown, createdAt, updatedAt }: Pick<Row, keyof typeof text>) => ({
   postId,

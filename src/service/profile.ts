@@ -7,7 +7,7 @@ import { can } from './access.js'
 import { change } from './change.js'
 import type { Context } from './context.js'
 import { operation } from './operation.js'
-import { userNotFound } from './people.js'
+import { displayName, userNotFound } from './people.js'
 import { fields } from './schemas.js'
 import { personOf } from './sessions.js'
 
@@ -33,7 +33,11 @@ export const updateProfile = operation({
   http: 'PATCH /users/profile 200',
   access: 'signed-in',
   errors: ['USER_NOT_FOUND', 'NAME_LENGTH'],
-  input: fields({ name: Type.Optional(Type.String({ trim: true, description: 'Display name of 1 to 100 characters, in any script' })) }),
+  input: fields({
+    name: Type.Optional(
+      Type.String({ pattern: displayName.pattern, rule: displayName.rule, trim: true, description: 'Display name of 1 to 100 characters, in any script' }),
+    ),
+  }),
   output: Type.Object({ user: Profile }),
   async run(ctx, { name }) {
     const user = await ownUser(ctx)

@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { searchKey } from '../core/text.js'
 import { visibleTotal, type Visibility } from '../db/counters.js'
+import { lock } from '../db/counters.js'
 import { deleteRoadmap, findRoadmap, insertRoadmap, listRoadmaps, lockRoadmapOrder, roadmapsAfter, searchRoadmaps, updateRoadmap } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
@@ -24,16 +25,6 @@ export const Roadmap = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 export type Roadmap = Type.Static<typeof Roadmap>
-
-/** A roadmap as it is part of its posts. */
-export const EmbeddedRoadmap = Type.Pick(Roadmap, ['id', 'name', 'url', 'color'])
-
-export const embeddedRoadmap = ({ id, name, url, color }: Pick<RoadmapRow, 'id' | 'name' | 'url' | 'color'>): Type.Static<typeof EmbeddedRoadmap> => ({
-  id,
-  name,
-  url,
-  color,
-})
 
 const { name, url, color, display, partial } = naming('ROADMAP')
 const id = Type.String({ description: 'Id or url of the roadmap' })
@@ -177,7 +168,8 @@ export const remove = operation({
   subject: roadmapOf,
   run: (ctx, input, subject) =>
     change(ctx, async ({ db, record }) => {
-      await lockRoadmapOrder(db) // first: the count of roadmaps is written after the row, by a trigger
+      await lock(db, 'post_counts')
+      await lockRoadmapOrder(db) // before the row: the count of roadmaps is written after the row, by a trigger
       if (!(await deleteRoadmap(db, subject.id))) throw roadmapNotFound(input.id)
       record('roadmap.deleted', subject.id, subject.name)
       return undefined
@@ -207,4 +199,12 @@ export async function roadmapOf({ db }: Context, input: Record<string, unknown>)
 
 export const roadmapNotFound = (given: string) => new AppError('ROADMAP_NOT_FOUND', `There is no roadmap ${JSON.stringify(given.slice(0, 100))}.`)
 
-export const toRoadmap = (row: RoadmapRow): Roadmap => ({ ...embeddedRoadmap(row), index: row.index, display: row.display === 1, created_at: row.created_at })
+export const toRoadmap = (row: RoadmapRow): Roadmap => ({
+  id: row.id,
+  name: row.name,
+  url: row.url,
+  color: row.color,
+  index: row.index,
+  display: row.display === 1,
+  created_at: row.created_at,
+})

@@ -41,7 +41,7 @@ const roleName = Type.String({ ...oneLine(30), description: 'Name of up to 30 ch
 const purpose = nullable('string', { maxLength: 50, trim: true, description: 'What it is for, in up to 50 characters' })
 const permissionList = someOf(PERMISSIONS, {
   minItems: 0,
-  rule: 'a list of permissions, each of them one that GET /roles/permissions names',
+  rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',
   description: 'What whoever has it may do; you can give only what you may do yourself',
 })
 const roleId = Type.String({ description: 'Id of the role, or its name if no other has it' })
@@ -234,9 +234,10 @@ function assertOrdinary(role: RoleRow): void {
 
 const inOrder = (given: readonly string[]): Permission[] => PERMISSIONS.filter((permission) => given.includes(permission))
 
-async function roleOf({ db }: Context, { id: given }: Record<string, unknown>, failure: ErrorCode = 'ROLE_NOT_FOUND'): Promise<RoleRow> {
+/** By its name only for whoever works with roles: nobody else learns what roles there are. */
+async function roleOf({ db, actor }: Context, { id: given }: Record<string, unknown>, failure: ErrorCode = 'ROLE_NOT_FOUND'): Promise<RoleRow> {
   if (typeof given !== 'string' || given === '') throw new AppError(failure, 'Which role? Give its id, or its name.')
-  const [role, other] = await findRoles(db, given)
+  const [role, other] = isId(given) || worksWithRoles(actor) ? await findRoles(db, given) : []
   if (other) throw new AppError(failure, `More than one role is called ${shown(given)}. Give the id.`)
   if (role) return role
   throw isId(given) ? roleNotFound(given) : new AppError(failure, `There is no role ${shown(given)}. Give its id, or its name.`)
@@ -245,11 +246,13 @@ async function roleOf({ db }: Context, { id: given }: Record<string, unknown>, f
 async function roleAndUser(ctx: Context, { role_id: roleId, user_id: userId }: Record<string, unknown>): Promise<{ role: RoleRow; user: UserRow }> {
   const role = await roleOf(ctx, { id: roleId }, 'INVALID_ROLE_ID')
   if (typeof userId !== 'string' || userId === '') throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
-  const user = await findUser(ctx.db, userId)
+  const user = isId(userId) || worksWithRoles(ctx.actor) ? await findUser(ctx.db, userId) : undefined
   if (user) return { role, user }
   if (isId(userId)) throw userNotFound(userId)
   throw new AppError('INVALID_USER_ID', `There is no account ${shown(userId)}. Give its e-mail address, user name or id.`)
 }
+
+const worksWithRoles = (actor: Actor): boolean => PERMISSIONS.some((permission) => permission.startsWith('role:') && can(actor, permission))
 
 const shown = (given: string): string => JSON.stringify(given.slice(0, 100))
 

@@ -52,7 +52,8 @@ export const TOKEN_ERRORS = ['MISSING_TOKEN', 'INVALID_TOKEN', 'INVALID_TOKEN 40
 /** The one-time token that was sent, by the contract's ladder (section 1.1); it is not used up yet. */
 export async function oneTimeTokenOf(ctx: Pick<Context, 'db' | 'now'>, token: string | null | undefined, purpose: Purpose): Promise<OneTimeToken> {
   if (!token) throw missingToken()
-  if (!/^[\w-]{43}$/.test(token)) throw new AppError('INVALID_TOKEN', 'This is not the token of a mailed link. Open the link in the mail again.')
+  if (!/^[\w-]{43}$/.test(token))
+    throw new AppError('INVALID_TOKEN', 'This is not the whole token of a mailed link. Open the link in the mail again, or ask for a new mail.')
   const known = await findOneTimeToken(ctx.db, hashOf(token))
   if (!known) throw usedUp()
   if (known.expiresAt <= ctx.now().toISOString())

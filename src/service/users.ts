@@ -1,9 +1,11 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
+import { lock } from '../db/counters.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import { assignEveryone, deleteUser, deleteWritings, findUser, findUserByEmail, listUsers, setBlocked, updateUser, usersAfter, userTotal } from '../db/users.js'
+import { assertOwner } from './access.js'
 import { change, type Action } from './change.js'
 import type { Context } from './context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './domains.js'
@@ -14,6 +16,7 @@ import { assertNewPassword, hashPassword, NO_PASSWORD } from './passwords.js'
 import {
   assertEmail,
   avatarOf,
+  displayName,
   emailField,
   insertPerson,
   nameField,
@@ -105,7 +108,7 @@ export const update = operation({
   errors: [...ADDRESS_ERRORS, 'USER_NOT_FOUND', 'PASSWORD_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
   input: fields({
     user: who,
-    name: Type.Optional(Type.String({ maxLength: 100, trim: true, description: 'Display name, in any script' })),
+    name: Type.Optional(Type.String(displayName)),
     username: Type.Optional(
       Type.String({
         pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,30}$',
@@ -213,6 +216,7 @@ export const remove = operation({
   async run(ctx, { posts }, subject) {
     assertNotOwner(subject, 'deleted')
     return change(ctx, async ({ db, record }) => {
+      await lock(db, 'post_counts')
       const gone = posts === 'delete' ? await deleteWritings(db, subject.userId) : { posts: [], comments: [] }
       if (!(await deleteUser(db, subject))) throw userNotFound()
       for (const id of gone.comments) record('comment.deleted', id)
@@ -226,7 +230,9 @@ export const remove = operation({
 /** User names that a path cannot carry: `GET /users/profile` is something else. */
 const ROUTES = new Set(['profile', 'permissions', 'dashboard'])
 
-async function userOf({ db }: Context, input: Record<string, unknown>): Promise<UserRow> {
+/** Who is not the owner does not learn whether there is such a person. */
+async function userOf({ db, actor }: Context, input: Record<string, unknown>): Promise<UserRow> {
+  assertOwner('owner', actor)
   const { user: given } = input
   const user = typeof given === 'string' && given !== '' ? await findUser(db, given) : undefined
   if (user) return user

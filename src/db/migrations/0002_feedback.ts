@@ -138,6 +138,7 @@ async function counts(db: Kysely<Tables>): Promise<void> {
     .addColumn('value', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('post_counts_key', ['board', 'roadmap', 'display'])
     .execute()
+  await db.insertInto('counters').values({ name: 'post_counts', value: 0 }).execute() // only to be locked
   await db.insertInto('counters').columns(['name', 'value']).expression((eb) => eb.selectFrom('users').select((select) => [select.val('users').as('name'), select.fn.countAll<number>().as('value')])).execute() // prettier-ignore
 
   const users = (by: string) => `update counters set value = value ${by} where name = 'users'`
