@@ -181,6 +181,32 @@ describe('HTTP', () => {
     expect((await site.http('GET /boards', { body: 'ignored', headers: { 'content-type': 'text/plain' } })).status).toBe(200)
   })
 
+  it('takes JSON in UTF-8 only, and guesses at no other bytes', async () => {
+    const site = await makeSite('sqlite')
+    const { token } = await site.member(['board:create'])
+    const send = async (payload: Buffer | string, headers: Record<string, string> = {}) => {
+      const answer = await site.server.inject({
+        method: 'POST',
+        url: '/api/v1/boards',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        payload,
+      })
+      return [answer.statusCode, answer.json<{ code?: string }>().code]
+    }
+    expect(await send(Buffer.from('{"name":"a\xff\xfeb"}', 'latin1'))).toEqual([400, 'INVALID_JSON'])
+    expect(await send('{"name":"a"}', { 'content-type': 'application/json; charset=iso-8859-1' })).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    expect(await send('{"name":"a"}', { 'content-encoding': 'gzip' })).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    expect((await site.http('GET /boards')).body.total_count).toBe(0)
+    expect(await send('{"name":"日本語"}', { 'content-type': 'application/json; charset="UTF-8"' })).toEqual([201, undefined])
+  })
+
+  it('reads the query of a write as well, and refuses what it does not know there', async () => {
+    const site = await makeSite('sqlite')
+    const { token } = await site.member(['board:create'])
+    expect((await site.http('POST /boards?name=a&color=aaaaaa', { token, body: { name: 'b' } })).body.board).toMatchObject({ name: 'b', color: 'aaaaaa' })
+    expect((await site.http('POST /boards?nmae=a', { token, body: { name: 'b' } })).body.errors[0].code).toBe('UNKNOWN_FIELD')
+  })
+
   it('takes trailing slashes and paths in any letter case, and keeps the case of what is in them', async () => {
     const site = await makeSite('sqlite')
     await site.call(boards.create, { name: 'Ideas' })

@@ -62,9 +62,11 @@ describe.each(engines)('signing up on %s', (engine) => {
 
   it('keeps a name on its line, which could otherwise write a mail of its own to somebody else', async () => {
     const site = await makeSite(engine)
-    await signUp(site, { ...EVE, name: 'Eve,\n\nyou <b>won</b>' })
+    const refused = await site.http('POST /auth/signup', { body: { ...EVE, name: 'Eve,\n\nyou won' } })
+    expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'name'])
+    await signUp(site, { ...EVE, name: 'Eve, you <b>won</b>' })
     const { text, html } = await site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
-    expect(text).toMatch(/^Hello Eve, {2}you <b>won<\/b>,\n/)
+    expect(text).toMatch(/^Hello Eve, you <b>won<\/b>,\n/)
     expect(html).not.toContain('<b>')
   })
 

@@ -155,6 +155,27 @@ describe.each(engines)('comments on %s', (engine) => {
     )
   })
 
+  it('do not name the hidden comment that they answer', async () => {
+    const { site, path, say, owner } = await withPost(engine)
+    const { activity: hidden } = (await say(owner, { body: 'secret', is_internal: true })).body
+    const { activity: open } = (await say(owner, { body: 'soon', is_internal: true })).body
+    await say(owner, { body: 'an answer', parent_id: hidden.id })
+    await say(owner, { body: 'another', parent_id: open.id })
+    await site.http(`PUT ${path}/comments/${open.id}`, { token: owner, body: { is_internal: false, partial: true } })
+    const parents = async (token?: string) => (await site.http(`GET ${path}/activity?limit=2`, { token })).body.activity.map((each: { comment: { parent_id: string } }) => each.comment.parent_id) // prettier-ignore
+    expect(await parents()).toEqual([open.id, null])
+    expect(await parents(owner)).toEqual([open.id, hidden.id])
+    await site.http(`PUT ${path}/comments/${open.id}`, { token: owner, body: { is_spam: true, partial: true } })
+    expect(await parents()).toEqual([null, null])
+  })
+
+  it('are paged as older clients ask for it', async () => {
+    const { site, say, bodies } = await withPost(engine)
+    const { token } = await site.member()
+    for (const body of 'abc') await say(token, { body })
+    expect(await bodies(undefined, '?per_page=2&sort=desc&visibility=')).toEqual(['c', 'b'])
+  })
+
   it('marked as spam are hidden from everybody but moderators', async () => {
     const { site, path, say, bodies } = await withPost(engine)
     const author = await site.member()

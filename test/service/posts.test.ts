@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
 import { engines, failure, makeSite, type TestSite } from '../support/site.js'
 
@@ -451,6 +452,73 @@ describe.each(engines)('posts on %s', (engine) => {
     }
     expect((await site.call(posts.list, {})).total_count).toBe(9)
     expect((await site.http('POST /posts/get')).body.total_count).toBe(rows.filter((row) => row.display === 1).length)
+  })
+
+  it('moves in both directions at once are all done, also as dry runs', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    await site.call(roadmaps.create, { name: 'Planned' })
+    for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name })
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => site.call(posts.create, { title: `${index}`, boardId: index % 2 ? 'ideas' : 'bugs' })),
+    )
+    for (const { post } of made.slice(0, 10)) await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
+    for (const headers of [{ 'feedbackctl-dry-run': '1' }, {}]) {
+      const answers = await Promise.all(
+        made.map(({ post }, index) => {
+          const body = { id: post.postId, partial: true, roadmapId: index < 10 ? null : 'planned', boardId: index % 2 ? 'bugs' : 'ideas' }
+          return site.http('PATCH /posts', { token: owner, body, headers })
+        }),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(made.map(() => 200))
+    }
+    expect((await site.call(posts.list, { roadmapId: 'planned' })).posts.map(({ title }) => Number(title)).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 10 }, (_, index) => index + 10),
+    )
+    expect((await site.call(posts.list, { roadmapId: 'planned' })).total_count).toBe(10)
+  })
+
+  it('an author cannot take a post out of a private board that it is being moved to', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    await site.call(boards.create, { name: 'Plans', display: false })
+    await site.call(boards.create, { name: 'Ideas' })
+    const { token } = await site.member()
+    for (let round = 0; round < 8; round++) {
+      const { post } = (await site.http('POST /posts', { token, body: { title: 'x', boardId: 'ideas' } })).body
+      const [moved, changed] = await Promise.all([
+        site.call(posts.update, { id: post.postId, boardId: 'plans', partial: true }),
+        site.http('PATCH /posts', { token, body: { id: post.postId, title: 'y' } }),
+      ])
+      expect(moved.post.boardId).not.toBeNull()
+      expect([200, 404]).toContain(changed.status)
+      expect((await site.http('POST /posts/slug', { body: { id: post.postId } })).status).toBe(404)
+    }
+  })
+
+  it('tells nobody the private roadmap that a post is on', async () => {
+    const site = await makeSite(engine)
+    const { roadmap } = await site.call(roadmaps.create, { name: 'Secret', display: false })
+    const { author, made } = await withPosts(site, [{ title: 'a' }])
+    await site.call(posts.update, { id: made.a.postId, roadmapId: 'secret', partial: true })
+    const { token } = author
+    for (const [request, body] of [
+      ['POST /posts/get', {}],
+      ['POST /posts/slug', { id: made.a.postId }],
+      ['PATCH /posts', { id: made.a.postId, title: 'b', partial: true }],
+    ] as const)
+      expect((await site.http(request, { token, body })).text).not.toContain(roadmap.id)
+    expect((await site.http('POST /posts/get', { body: { roadmapId: 'secret' } })).body.errors[0].code).toBe('UNKNOWN_ROADMAP')
+    expect((await site.call(posts.list, { roadmapId: 'secret' })).total_count).toBe(1)
+  })
+
+  it('takes an empty text as none, and an id in any letter case', async () => {
+    const site = await makeSite(engine)
+    const { token } = await site.member()
+    const { post } = (await site.http('POST /posts', { token, body: { title: 'x', contentMarkdown: '  ' } })).body
+    expect(post.contentMarkdown).toBeNull()
+    expect((await site.http('POST /posts/slug', { body: { id: post.postId.toUpperCase() } })).body.post.postId).toBe(post.postId)
+    expect((await site.http('POST /posts/slug', { body: { id: '', slug: post.slug } })).body.post.postId).toBe(post.postId)
   })
 
   it('a post written while its board is being hidden is as hidden as the board', async () => {

@@ -499,4 +499,17 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect(answers.filter(([status]) => status === 404)).toHaveLength(3)
     expect((await site.events()).filter(([action]) => action === 'user.deleted')).toHaveLength(1)
   })
+
+  it('tell nobody but the owner whether there is an account', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const plain = await site.member()
+    for (const address of [OWNER.email, 'nobody@example.org', newId()])
+      expect((await site.http(`GET /users/${address}`, { token: plain.token })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await site.http('GET /users/nobody@example.org', { token: owner })).body.code).toBe('USER_NOT_FOUND')
+    for (const name of ['@everyone', 'nothing']) {
+      expect((await site.http(`GET /roles/${name}`, { token: plain.token })).body.code).toBe('ROLE_NOT_FOUND')
+      expect((await site.http(`PUT /roles/${name}/users/${OWNER.email}`, { token: plain.token })).body.code).toBe('INVALID_ROLE_ID')
+    }
+  })
 })
