@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { sql } from 'kysely'
+import { Migrator, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
 import { connect, rolledBack, transaction } from '../../src/db/connect.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { migrate, NEWEST, schemaState } from '../../src/db/schema.js'
 import { claimFingerprint } from '../../src/db/settings.js'
+import { newUser } from '../../src/service/people.js'
 import { cleanup, engines, failure, makeDatabase, temporaryFolder } from '../support/site.js'
 
 describe.each(engines)('the schema on %s', (engine) => {
@@ -53,6 +55,27 @@ describe.each(engines)('the schema on %s', (engine) => {
     }
     await expect(db.selectFrom('users').selectAll().execute()).rejects.toThrow(/users/)
     expect(await migrate(db)).toEqual(Object.keys(migrations))
+  })
+
+  it('keeps the people and boards of the first version, and counts them', async () => {
+    const { db } = await open()
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0001_trunk')
+    expect(error).toBeUndefined()
+    const person = { ...newUser(new Date(), { email: 'ada@example.org', name: 'Ada', password: '!' }), isOwner: 1 }
+    await db.insertInto('users').values(person).execute()
+    const board = { boardId: newId(), name: 'Ideas', nameFolded: 'ideas', url: 'ideas', color: 'aaaaaa', display: 0, view_voters: 1, createdAt: '', updatedAt: '' } // prettier-ignore
+    await db.insertInto('boards').values(board).execute()
+    expect(await migrate(db)).toEqual(Object.keys(migrations).slice(1))
+    expect(await db.selectFrom('users').select(['email', 'post_count', 'vote_count', 'sessions']).execute()).toEqual([{ email: 'ada@example.org', post_count: 0, vote_count: 0, sessions: 0 }]) // prettier-ignore
+    expect(await db.selectFrom('counters').selectAll().where('name', 'in', ['users', 'boards', 'boards.public']).orderBy('name').execute()).toEqual([
+      { name: 'boards', value: 1 },
+      { name: 'boards.public', value: 0 },
+      { name: 'users', value: 1 },
+    ])
+    const post = { postId: newId(), title: 't', slug: 's', slugId: 's', contentMarkdown: null, userId: person.userId, boardId: board.boardId, roadmap_id: null, createdAt: '', updatedAt: '' } // prettier-ignore
+    await db.insertInto('posts').values(post).execute()
+    expect(await db.selectFrom('posts').select('display').execute()).toEqual([{ display: 0 }])
+    expect(await db.selectFrom('boards').select('post_count').execute()).toEqual([{ post_count: 1 }])
   })
 
   it('is refused when a newer program wrote it', async () => {
