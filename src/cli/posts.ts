@@ -25,6 +25,7 @@ export const columns: Column<Shown>[] = [
   { head: 'SLUG', text: (post) => post.slug },
   { head: 'ID', text: (post) => post.postId },
 ]
+const found = columns.map((column): Column<Shown> => (column.head === 'SLUG' ? { ...column, drop: 0 } : column)) // one searches for it
 const whole: Column<Shown>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
 
 const stored: Column<PostRow>[] = [
@@ -66,6 +67,12 @@ export function register(group: Command, cli: Cli): void {
       rows: ({ post }: { post: DashboardPost }): readonly Shown[] => [post],
       hidden: same,
     },
+    cli,
+  )
+  command(
+    group,
+    posts.search,
+    { columns: found, id, words: 'search <title>', examples: ['posts search dark'], rows: (answer): readonly Shown[] => answer.posts, many: true },
     cli,
   )
   command(
