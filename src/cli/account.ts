@@ -9,6 +9,11 @@ import type { Cli } from './session.js'
 /** What says nothing beside the sentence at its end. */
 const silent = { columns: [], id: String, rows: () => [] } as const
 
+/** For a token of a mail that lets choose a password. */
+const anew = { INVALID_TOKEN: ['account reset-password EMAIL'] }
+
+const stateOf = ({ access }: { access: boolean }): string => (access ? 'open' : 'closed')
+
 const list = {
   columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
   id: (permission: string) => permission,
@@ -27,20 +32,35 @@ export function register(group: Command, cli: Cli): void {
       rows: ({ user }) => [user],
       asks: ['password'],
       generates: 'password',
-      done: ({ user }) => `Signed up ${user.email}. A mail asks to confirm the address.`,
+      mails: () => true,
+      done: ({ user }, _, server) =>
+        `Signed up ${user.email}. A mail asks to confirm the address.${server === undefined ? '' : ` Next: feedbackctl login --server ${server}`}`,
     },
     cli,
   )
   command(
     group,
     accounts.verify,
-    { ...silent, words: 'verify', examples: ['account verify --as eve@example.org'], as: true, done: () => 'A mail with a new link is on its way.' },
+    {
+      ...silent,
+      words: 'verify',
+      examples: ['account verify --as eve@example.org'],
+      as: true,
+      mails: () => true,
+      done: () => 'A mail with a new link is on its way.',
+    },
     cli,
   )
   command(
     group,
     accounts.validate,
-    { ...silent, words: 'validate <token>', examples: ['account validate TOKEN'], done: () => 'The address is confirmed.' },
+    {
+      ...silent,
+      words: 'validate <token>',
+      examples: ['account validate TOKEN'],
+      done: () => 'The address is confirmed.',
+      fixes: { INVALID_TOKEN: ['account verify'] },
+    },
     cli,
   )
   command(
@@ -50,6 +70,7 @@ export function register(group: Command, cli: Cli): void {
       ...silent,
       words: 'reset-password <email>',
       examples: ['account reset-password eve@example.org'],
+      mails: () => true,
       done: (_, { email }) => `A mail with a link to choose a password is on its way to ${String(email)}.`,
     },
     cli,
@@ -57,7 +78,7 @@ export function register(group: Command, cli: Cli): void {
   command(
     group,
     accounts.validateToken,
-    { ...silent, words: 'check-token <token>', examples: ['account check-token TOKEN'], done: () => 'The token can be used.' },
+    { ...silent, words: 'check-token <token>', examples: ['account check-token TOKEN'], done: () => 'The token can be used.', fixes: anew },
     cli,
   )
   command(
@@ -69,6 +90,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['account set-password TOKEN', 'account set-password TOKEN --password-file password'],
       asks: ['password'],
       generates: 'password',
+      fixes: anew,
       done: () => 'The password is set, and all sessions have ended.',
     },
     cli,
@@ -87,6 +109,11 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(group, profile.permissions, { ...list, words: 'permissions', examples: ['account permissions'], rows: (answer) => answer.permissions, as: true }, cli)
-  command(group, profile.dashboard, { ...silent, words: 'dashboard', examples: ['account dashboard --json'], as: true }, cli)
+  command(group, profile.permissions, { ...list, words: 'permissions', examples: ['account permissions'], rows: (answer) => answer.permissions }, cli)
+  command(
+    group,
+    profile.dashboard,
+    { columns: [{ head: 'DASHBOARD', text: stateOf, drop: 0 }], id: stateOf, words: 'dashboard', examples: ['account dashboard'], rows: (answer) => [answer] },
+    cli,
+  )
 }

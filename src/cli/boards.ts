@@ -1,15 +1,16 @@
 import type { Command } from 'commander'
 import * as boards from '../service/boards.js'
 import type { Board } from '../service/boards.js'
-import { command, type View } from './command.js'
+import { command } from './command.js'
 import type { Cli } from './session.js'
 import { ago } from './age.js'
 import type { Column } from './table.js'
-import { printable } from '../core/text.js'
+import type { View } from './view.js'
+import { counted, printable } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', text: (board) => board.name, drop: 0 },
-  { head: 'URL', text: (board) => board.url, drop: 0 },
+  { head: 'URL', text: (board) => board.url, drop: 0, whole: true },
   { head: 'COLOR', text: (board) => board.color, shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`, drop: 3 },
   { head: 'POSTS', text: (board) => board.post_count, right: true, drop: 1 },
   {
@@ -53,6 +54,7 @@ export function register(group: Command, cli: Cli): void {
     examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --display false'],
     hidden: ['partial'],
     preset: { partial: true },
+    changes: true,
     done: ({ board }) => `Changed board ${named(board)}.`,
   })
   add(boards.remove, {
@@ -63,7 +65,7 @@ export function register(group: Command, cli: Cli): void {
     rows: () => [],
     async loses(call, given) {
       const { board } = await call(boards.show, { url: given.boardId })
-      return `Delete board ${named(board)}? Its ${board.post_count} posts stay, without a board.`
+      return `Delete board ${named(board)}? This leaves ${counted(board.post_count, 'post')} without a board.`
     },
     done: (_, given) => `Deleted board ${String(given.boardId)}.`,
   })

@@ -2,42 +2,15 @@ import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { coerce, fieldsOf } from '../core/fields.js'
 import type { AnyOperation, Call, Operation } from '../service/operation.js'
-import { confirm, type Loss } from './ask.js'
-import { optionsOf } from './options.js'
+import { confirm } from './ask.js'
+import { helpsAgainst } from './fixes.js'
+import { flagsOf, optionsOf } from './options.js'
 import { formatOf, print, type OutputFlags } from './output.js'
 import { footer, streamAll } from './pages.js'
+import type { Gathered } from './inputs.js'
 import type { Cli } from './session.js'
-import type { Column } from './table.js'
-import { say } from './terminal.js'
-
-type Values = Record<string, unknown>
-
-/** What the command line adds to an operation: the words that are typed, and an answer as rows. */
-export interface View<In, Out, Row> {
-  words: string // with the field that is positional: 'create <name>', 'show <url:board>' (field, then the word to show)
-  examples: readonly string[]
-  columns: readonly Column<Row>[]
-  rows(this: void, answer: Out): readonly Row[]
-  id(this: void, row: Row): string
-  list?: (keyof Out & string) | `${keyof Out & string}.results` // the key of the rows in the body, if they are a list that has pages
-  many?: true // any number of rows, without pages
-  hidden?: readonly string[] // fields that are not offered as flags
-  flags?: Partial<Record<keyof In & string, string>> // the flag of a field, where another word is better: { boardId: 'board' }
-  preset?: Partial<In> // what is sent when a flag is not given, where the operator's default differs from the visitor's
-  text?: keyof In & string // a long text, that may come from a file as well
-  edits?(this: void, call: Call, input: Values): Promise<string | undefined> // the text that the editor starts with; undefined: no editor
-  asks?: readonly (keyof In & string)[] // asked for on a terminal when they are missing
-  generates?: keyof In & string // a secret that --generate-… makes up
-  as?: true | Behalf // --as: in whose name, here; or what does the same for somebody else, here and on a server
-  loses?(this: void, call: Call, input: Values): Promise<Loss> // the question before something is lost
-  done?(this: void, answer: Out, input: Values): string // said when a change was made
-}
-
-/** An operation that does for somebody else what another does for oneself, and answers alike. */
-interface Behalf {
-  op: unknown
-  fields(this: void, input: Values, who: string): Values
-}
+import { canAsk, say } from './terminal.js'
+import type { Values, View } from './view.js'
 
 interface Flags extends OutputFlags {
   dryRun?: boolean
@@ -58,6 +31,7 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   if (view.list) made.option('--all', 'every page, one after the other')
   if (view.done) made.option('--dry-run', 'check everything and show the answer, but change nothing')
   if (view.loses) made.option('-y, --yes', 'do not ask before something is lost')
+  if (view.fixes) helpsAgainst(made, view.fixes)
   made.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
   const verb = made.name()
   if (verb === 'list') made.alias('ls')
@@ -69,20 +43,45 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
     const given = typedValues()
     if (view.list && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints every page: leave --limit, --page and --after out.')
+    assertChange(flags, given)
     const reach = await inTheNameOf(flags)
-    const { values, generated } = await complete(flags, given, reach)
-    const call = await reach()
+    const { values, generated, written } = await complete(flags, given, reach)
     const input = coerce(op.input, { ...view.preset, ...values })
-    if (view.loses && !flags.dryRun) await confirm(cli.terminal, flags, await view.loses(call, input))
-    if (view.list && flags.all) return streamAll(cli.terminal, flags, { call, op, input, view, list: view.list })
-    const answer = (await onBehalf(call, flags, input)) ?? (await call(op, input))
+    if (view.list && flags.all) return streamAll(cli.terminal, flags, { call: await reach(), op, input, view, list: view.list })
+    const answer = await answerTo(flags, input, reach).catch(async (error: unknown) => {
+      if (written) (await import('./editor.js')).keep(cli.terminal, written)
+      throw error
+    })
     if (generated !== undefined && !flags.dryRun) (await import('./inputs.js')).showGenerated(cli.terminal, generated)
+    await show(flags, answer, input)
+    if (!flags.dryRun && view.mails?.(input)) await (await import('./mail.js')).deliverHere(cli)
+  })
+
+  async function answerTo(flags: Flags, input: Values, reach: () => Promise<Call>): Promise<Out> {
+    const call = await reach()
+    const loss = flags.dryRun ? undefined : await view.loses?.(call, input)
+    if (loss !== undefined) await confirm(cli.terminal, flags, loss)
+    return (await onBehalf(call, flags, input)) ?? call(op, input)
+  }
+
+  async function show(flags: Flags, answer: Out, input: Values): Promise<void> {
     const rows = view.rows(answer)
     await print(cli.terminal, flags, { body: answer, rows, columns: view.columns, id: view.id, single: !view.list && !view.many })
     if (flags.quiet || ['json', 'jsonl', 'yaml'].includes(formatOf(cli.terminal, flags))) return
-    if (view.list) footer(cli.terminal, answer, { list: view.list, shown: rows.length, numbered: offered.some(({ name }) => name === 'page') })
-    else if (view.done) say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + view.done(answer, input))
-  })
+    if (view.list) return footer(cli.terminal, answer, { list: view.list, shown: rows.length, numbered: offered.some(({ name }) => name === 'page') })
+    if (!view.done) return
+    const done = view.done(answer, input, (await cli.config()).get('server'))
+    say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + done)
+  }
+
+  /** To change nothing is a mistake, unless the change is going to be written in the editor. */
+  function assertChange(flags: Flags, given: Values): void {
+    const about: readonly string[] = [...positional, ...(view.asks ?? [])]
+    if (!view.changes || Object.keys(given).some((name) => !about.includes(name))) return
+    if (view.edits && canAsk(cli.terminal, flags)) return
+    const ways = flagsOf(options.filter(({ field }) => !about.includes(field)))
+    throw new AppError('USAGE', `What should be changed? Give ${new Intl.ListFormat('en', { type: 'disjunction' }).format(ways)}.`)
+  }
 
   function typedValues(): Values {
     const local = made.opts<Values>()
@@ -105,7 +104,7 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
   }
 
   /** Most commands take words only, and load nothing for this. */
-  async function complete(flags: Flags, given: Values, reach: () => Promise<Call>): Promise<{ values: Values; generated?: string }> {
+  async function complete(flags: Flags, given: Values, reach: () => Promise<Call>): Promise<Gathered> {
     const { text, edits, asks = [] } = view
     if (text === undefined && asks.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
     const { gather } = await import('./inputs.js')

@@ -15,7 +15,7 @@ const columns: Column<Activity>[] = [
   { head: 'AUTHOR', text: ({ author }) => nameOf(author), drop: 1 },
   { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 3 },
   { head: 'AGE', text: (activity) => activity.created_at, shown: (activity, _paint, now) => ago(activity.created_at, now), drop: 2 },
-  { head: 'ID', text: (activity) => activity.id, drop: 4 },
+  { head: 'ID', text: (activity) => activity.id, drop: 0, whole: true },
   { head: 'ANSWERS', text: ({ comment }) => comment.parent_id ?? '' },
 ]
 const changed: Column<Activity['comment']>[] = [
@@ -71,6 +71,7 @@ export function register(group: Command, cli: Cli): void {
       text: 'body',
       hidden: ['partial'],
       preset: { partial: true },
+      changes: true,
       rows: ({ comment }) => [comment],
       done: ({ comment }) => `Changed comment ${comment.id}.`,
     },

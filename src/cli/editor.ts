@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { AppError } from '../core/errors.js'
-import { textIn } from './inputs.js'
-import type { Terminal } from './terminal.js'
+import { randomWord } from '../core/ids.js'
+import { textIn, type Written } from './inputs.js'
+import { say, type Terminal } from './terminal.js'
 
 /** What a shell says when Ctrl-C ended its command. */
 const INTERRUPTED = 130
@@ -24,6 +25,17 @@ export async function edited(terminal: Terminal, present: string, otherwise: { f
     return text
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Keeps what was written although the command then failed; where no file can be, on the screen. */
+export function keep(terminal: Terminal, { text, flag }: Written): void {
+  const file = path.join(tmpdir(), `feedbackctl-${randomWord(12)}.md`)
+  try {
+    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
+    say(terminal, `Your text is kept. Give it again with ${flag} ${file}`)
+  } catch {
+    say(terminal, `Your text could not be kept in ${file}:\n${text}`)
   }
 }
 

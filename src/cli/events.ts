@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { printable } from '../core/text.js'
+import { counted, printable } from '../core/text.js'
 import * as events from '../service/events.js'
 import type { Event } from '../service/events.js'
 import type { Call } from '../service/operation.js'
@@ -18,7 +18,7 @@ const whoDid = ({ actor, via, operator }: Event): string => {
 }
 
 const columns: Column<Event>[] = [
-  { head: 'ID', text: (event) => String(event.id), right: true, drop: 2 },
+  { head: 'ID', text: (event) => String(event.id), right: true, drop: 0, whole: true },
   { head: 'WHAT', text: (event) => event.action, drop: 0 },
   { head: 'TO', text: (event) => event.subject ?? event.subject_id, drop: 0 },
   { head: 'PERSON', text: (event) => event.person?.username ?? '', drop: 3 },
@@ -62,7 +62,7 @@ export function register(group: Command, cli: Cli): void {
     await print(cli.terminal, flags, { body: answer, rows: answer.events, columns, id: (event) => String(event.id), single: false })
     if (format !== 'table' && format !== 'wide') return
     if (answer.events.length === 0) say(cli.terminal, 'Nothing has happened there.')
-    else if (cli.terminal.stderr.isTTY) say(cli.terminal, `${answer.events.length} events · next: ${nextCommand(cli.terminal.args, answer.next)}`)
+    else if (cli.terminal.stderr.isTTY) say(cli.terminal, `${counted(answer.events.length, 'event')} · next: ${nextCommand(cli.terminal.args, answer.next)}`)
   })
 }
 
@@ -118,7 +118,7 @@ async function show(terminal: Terminal, flags: Flags, rows: readonly Event[], fo
     [
       new Date(event.created_at).toLocaleTimeString('en-GB'),
       event.action.padEnd(20),
-      printable(event.subject ?? event.subject_id),
+      printable([event.subject ?? event.subject_id, event.person && `for ${event.person.username}`].filter(Boolean).join(' ')),
       `(${printable(whoDid(event))})`,
     ].join('  ')
   await write(terminal, `${rows.map(line).join('\n')}\n`)

@@ -23,8 +23,21 @@ interface Wanted {
   present(this: void, values: Record<string, unknown>): Promise<string | undefined>
 }
 
+export interface Gathered {
+  values: Record<string, unknown>
+  /** The secret that was made up. */
+  generated?: string
+  written?: Written
+}
+
+/** What was written in the editor, and the flag that would give it from a file. */
+export interface Written {
+  text: string
+  flag: string
+}
+
 /** The values that are not words on the command line: from files and stdin, made up, asked for, or written in the editor. */
-export async function gather(terminal: Terminal, flags: { input?: boolean }, wanted: Wanted): Promise<{ values: Record<string, unknown>; generated?: string }> {
+export async function gather(terminal: Terminal, flags: { input?: boolean }, wanted: Wanted): Promise<Gathered> {
   const { given, asks, text } = wanted
   const sources = Object.entries(given).filter((entry): entry is [string, Source] => isSource(entry[1]))
   const stdin = sources.filter(([, source]) => readsStdin(source)).map(([, source]) => source.flag)
@@ -37,12 +50,15 @@ export async function gather(terminal: Terminal, flags: { input?: boolean }, wan
   for (const [name, source] of sources) values[name] = await valueOf(terminal, source)
   for (const field of wanted.offered.filter(({ name }) => missing.includes(name) && name !== text)) values[field.name] = await answerTo(terminal, field)
   const present = text !== undefined && values[text] === undefined && may ? await wanted.present(values) : undefined
+  let written: Written | undefined
   if (text !== undefined && present !== undefined) {
     const { edited } = await import('./editor.js')
-    values[text] = await edited(terminal, present, { field: text, rule: waysToGive(wanted.options, text) })
+    const own = await edited(terminal, present, { field: text, rule: waysToGive(wanted.options, text) })
+    written = { text: own, flag: wanted.options.findLast(({ field }) => field === text)?.long ?? '' } // its last flag takes a file
+    values[text] = own
   }
   const random = sources.find(([, source]) => source.how === 'random')
-  return { values, ...(random && { generated: values[random[0]] as string }) }
+  return { values, ...(random && { generated: values[random[0]] as string }), ...(written && { written }) }
 }
 
 export const readsStdin = (source: Source | undefined): boolean => source?.how === 'file' && source.value === '-'
@@ -94,9 +110,7 @@ export function cannotAsk(terminal: Terminal, what: string, missing: readonly Mi
 
 /** The flags that give a field, without the one that everybody on the machine could read. */
 function waysToGive(options: readonly FieldOption[], name: string): string {
-  const [first = '', ...others] = options
-    .filter(({ field, secret, flags }) => field === name && !(secret && flags.endsWith('<text>')))
-    .map(({ flags }) => flags)
+  const [first = '', ...others] = options.filter(({ field, exposes }) => field === name && !exposes).map(({ flags }) => flags)
   return others.length === 0 ? first : `${first.padEnd(22)} or ${others.join(', ')}`
 }
 

@@ -3,6 +3,9 @@ import * as labs from '../service/labs.js'
 import { command } from './command.js'
 import type { Cli } from './session.js'
 
+/** The contract has it in every answer, and nothing reads it. */
+const UNUSED = 'comments'
+
 type Lab = [name: string, on: boolean]
 
 const table = {
@@ -11,7 +14,7 @@ const table = {
     { head: 'ON', text: ([, on]: Lab) => (on ? 'yes' : 'no'), drop: 0 },
   ],
   id: ([name]: Lab) => name,
-  rows: (answer: { labs: Record<string, boolean> }): Lab[] => Object.entries(answer.labs),
+  rows: (answer: { labs: Record<string, boolean> }): Lab[] => Object.entries({ voteOnBehalf: false, ...answer.labs }).filter(([name]) => name !== UNUSED),
   many: true,
 } as const
 
@@ -20,7 +23,7 @@ export function register(group: Command, cli: Cli): void {
   command(
     group,
     labs.update,
-    { ...table, words: 'update', examples: ['labs update --vote-on-behalf true'], asks: ['voteOnBehalf'], done: () => 'Changed the labs.' },
+    { ...table, words: 'update', examples: ['labs update --vote-on-behalf true'], changes: true, done: () => 'Changed the labs.' },
     cli,
   )
 }

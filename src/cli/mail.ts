@@ -1,6 +1,8 @@
+import type { App } from '../app.js'
 import type { Config } from '../config.js'
 import { absoluteUrl } from '../core/addresses.js'
 import { asking } from './ask.js'
+import type { Cli } from './session.js'
 import { say, type Terminal } from './terminal.js'
 
 /** Asks how mail is sent until an answer works, or is wanted although it does not. */
@@ -24,6 +26,23 @@ export async function checkMail(terminal: Terminal, url: string, from: string): 
   const problem = await smtpProblem(terminal, url, from)
   if (problem !== undefined) say(terminal, `Warning: mail cannot be sent now (${problem}). It waits, and "feedbackctl serve" goes on trying.`)
   return problem === undefined
+}
+
+/** After a command that queued mail: on this machine it leaves at once, since maybe no server runs here. */
+export async function deliverHere(cli: Cli): Promise<void> {
+  const config = await cli.config()
+  if (config.get('server') !== undefined) return
+  if (config.origin('site.url') === 'default')
+    say(cli.terminal, `Note: links in mails start with ${config.get('site.url')}; set site.url to where people reach the site.`)
+  const app = await cli.open()
+  if (app.base.mail) await deliverNow(cli.terminal, app, app.base.mail)
+}
+
+/** Delivers what is due, and says what could not be. */
+export async function deliverNow(terminal: Terminal, app: App, mail: NonNullable<App['base']['mail']>): Promise<void> {
+  const { deliverDue } = await import('../app.js')
+  const waiting = await deliverDue(app, mail, (line) => say(terminal, line))
+  if (waiting) say(terminal, `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`)
 }
 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {

@@ -25,6 +25,11 @@ export class FieldOption extends Option {
     super(flags, description)
   }
 
+  /** Whether everybody on the machine could read what it gives, in the process list. */
+  get exposes(): boolean {
+    return this.secret && this.flags.endsWith('<text>')
+  }
+
   override attributeName(): string {
     return this.field
   }
@@ -53,9 +58,25 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
   const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type] // an optional value would take the thing that follows
   const option = new FieldOption(`--${flag} <${placeholder}>`, field.description + choices + otherwise, field.name)
-  if (field.type === 'array') option.argParser<string[] | undefined>((value, before = []) => [...before, ...value.split(',').map((item) => item.trim())])
+  if (field.type === 'array') option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...listIn(value, field.default)])
+  if (field.type === 'boolean') option.argParser((value) => yesOrNo(value, flag))
   return option
 }
+
+/** An empty text is the empty list, or what stands for it, as in a query string. */
+const listIn = (text: string, otherwise: unknown = []): unknown[] => (text.trim() === '' ? [otherwise].flat() : text.split(',').map((item) => item.trim()))
+
+/** Some operations take anything for a flag, by their contract, and do nothing then: here that would be a lie. */
+function yesOrNo(text: string, flag: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new AppError('USAGE', `--${flag} must be true or false; ${JSON.stringify(text.slice(0, 100))} is not.`)
+  return text === 'true'
+}
+
+/** One flag for each field: the first that does not show a secret. */
+export const flagsOf = (options: readonly FieldOption[]): string[] =>
+  options
+    .filter((option) => !option.exposes && options.find(({ field, exposes }) => field === option.field && !exposes) === option)
+    .map(({ long }) => long ?? '')
 
 const textOptions = (field: Named, flag: string): FieldOption[] => [
   sourceOption(`--${flag} <text>`, field.description, { field, how: 'text' }),

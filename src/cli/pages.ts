@@ -1,10 +1,10 @@
 import { AppError } from '../core/errors.js'
 import type { PageInfo } from '../core/pages.js'
 import type { Call, Operation } from '../service/operation.js'
-import type { View } from './command.js'
 import { formatOf, print, type OutputFlags } from './output.js'
 import { say, write, type Terminal } from './terminal.js'
 import { typed, withOptions, withoutOption } from './typed.js'
+import type { View } from './view.js'
 
 const PAGE = 100
 

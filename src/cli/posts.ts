@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { printable } from '../core/text.js'
+import { counted, printable } from '../core/text.js'
 import * as posts from '../service/posts.js'
 import type { DashboardPost, Post, PostRow } from '../service/postshapes.js'
 import { ago } from './age.js'
@@ -22,9 +22,10 @@ export const columns: Column<Shown>[] = [
   },
   { head: 'AUTHOR', text: (post) => nameOf(post.author), drop: 3 },
   { head: 'AGE', text: (post) => post.createdAt, shown: (post, _paint, now) => ago(post.createdAt, now), drop: 2 },
-  { head: 'SLUG', text: (post) => post.slug },
+  { head: 'SLUG', text: (post) => post.slug, drop: 4, whole: true },
   { head: 'ID', text: (post) => post.postId },
 ]
+const found = columns.map((column): Column<Shown> => (column.head === 'SLUG' ? { ...column, drop: 0 } : column)) // one searches for it
 const whole: Column<Shown>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
 
 const stored: Column<PostRow>[] = [
@@ -70,6 +71,12 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
+    posts.search,
+    { columns: found, id, words: 'search <title>', examples: ['posts search dark'], rows: (answer): readonly Shown[] => answer.posts, many: true },
+    cli,
+  )
+  command(
+    group,
     posts.create,
     {
       ...row,
@@ -92,6 +99,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['posts update dark-mode-x1y2 --roadmap planned', 'posts update dark-mode-x1y2 --title "Dark theme"', 'posts update dark-mode-x1y2'],
       hidden: [...same, 'partial'],
       preset: { partial: true },
+      changes: true,
       async edits(call, { id: given, ...changes }) {
         return Object.keys(changes).length > 0 ? undefined : ((await call(posts.show, { id: given })).post.contentMarkdown ?? '')
       },
@@ -111,7 +119,7 @@ export function register(group: Command, cli: Cli): void {
       hidden: same,
       async loses(call, { id: given }) {
         const { post } = await call(posts.show, { id: given })
-        return `Delete post ${named(post)}? Its ${post.voters.votesCount} votes and all comments go too.`
+        return `Delete post ${named(post)}? This takes ${counted(post.voters.votesCount, 'vote')} and all comments with it.`
       },
       done: (_, given) => `Deleted post ${String(given.id)}.`,
     },

@@ -3,14 +3,15 @@ import { printable } from '../core/text.js'
 import { move } from '../service/roadmaporder.js'
 import * as roadmaps from '../service/roadmaps.js'
 import type { Roadmap } from '../service/roadmaps.js'
-import { command, type View } from './command.js'
+import { command } from './command.js'
 import type { Cli } from './session.js'
 import type { Column } from './table.js'
+import type { View } from './view.js'
 
 const columns: Column<Roadmap>[] = [
   { head: 'PLACE', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
   { head: 'NAME', text: (roadmap) => roadmap.name, drop: 0 },
-  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0 },
+  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0, whole: true },
   { head: 'COLOR', text: (roadmap) => roadmap.color, shown: (roadmap, paint) => `${paint.hex(roadmap.color)('■')} ${roadmap.color}`, drop: 3 },
   {
     head: 'SHOWN TO',
@@ -53,6 +54,7 @@ export function register(group: Command, cli: Cli): void {
     examples: ['roadmaps update planned --name "Coming soon" --display false'],
     hidden: ['partial'],
     preset: { partial: true },
+    changes: true,
     done: ({ roadmap }) => `Changed roadmap ${named(roadmap)}.`,
   })
   add(move, {

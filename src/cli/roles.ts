@@ -13,8 +13,8 @@ const columns: Column<Shown>[] = [
   { head: 'NAME', text: (role) => role.name, drop: 0 },
   { head: 'DESCRIPTION', text: (role) => role.description ?? '', drop: 2 },
   { head: 'KIND', text: (role) => (role.isSystem ? 'system' : 'own'), drop: 1 },
-  { head: 'CREATED', text: (role) => role.created_at, shown: (role, _paint, now) => ago(role.created_at, now), drop: 3 },
-  { head: 'ID', text: (role) => role.id, drop: 4 },
+  { head: 'CREATED', text: (role) => role.created_at, shown: (role, _paint, now) => ago(role.created_at, now), drop: 4 },
+  { head: 'ID', text: (role) => role.id, drop: 3, whole: true },
 ]
 const withPermissions: Column<Shown>[] = [...columns, { head: 'PERMISSIONS', text: ({ permissions = [] }) => permissions.join(', ') }]
 
@@ -61,6 +61,7 @@ export function register(group: Command, cli: Cli): void {
       rows: ({ role, permissions }) => [{ ...role, permissions }],
       hidden: ['partial'],
       preset: { partial: true },
+      changes: true,
       done: ({ role }) => `Changed role ${named(role)}.`,
     },
     cli,
@@ -73,7 +74,10 @@ export function register(group: Command, cli: Cli): void {
       words: 'delete <id:role>',
       examples: ['roles delete moderators --yes'],
       rows: () => [],
-      loses: async (call, { id }) => `Delete role ${named((await call(roles.show, { id })).role)}? Whoever has it loses it.`,
+      async loses(call, { id }) {
+        const { role } = await call(roles.show, { id })
+        return role.isSystem ? undefined : `Delete role ${named(role)}? Whoever has it loses it.`
+      },
       done: (_, given) => `Deleted role ${String(given.id)}.`,
     },
     cli,

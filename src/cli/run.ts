@@ -1,4 +1,5 @@
-import { CommanderError, type Option } from 'commander'
+import { CommanderError, type Command } from 'commander'
+import { fixesOf } from './fixes.js'
 import { buildProgram, usageError } from './program.js'
 import { report } from './report.js'
 import type { Terminal } from './terminal.js'
@@ -8,13 +9,14 @@ export async function run(terminal: Terminal): Promise<void> {
   terminal.stdout.on('error', (error) => stdoutFailed(terminal, error))
   terminal.stderr.on('error', () => {}) // nobody listens to what is said: the work goes on
   const { program, cli } = buildProgram(terminal)
-  let options: readonly Option[] = []
-  program.hook('preAction', (_program, command) => void (options = command.options))
+  let running: Command | undefined
+  program.hook('preAction', (_program, command) => void (running = command))
   try {
     await program.parseAsync(terminal.args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return
-    process.exitCode = report(terminal, { flags: program.opts(), words: program.args, options }, usageError(error) ?? error)
+    const known = { options: running?.options ?? [], fixes: running ? fixesOf(running) : {} }
+    process.exitCode = report(terminal, { flags: program.opts(), words: program.args, ...known }, usageError(error) ?? error)
   } finally {
     await cli.close()
   }

@@ -34,6 +34,7 @@ export function register(group: Command, cli: Cli): void {
     {
       ...table,
       words: 'update',
+      changes: true,
       examples: ['settings update --title "Moonbase" --allow-signup false', 'settings update --logo example.org/logo.png --accent-color 2f6fed'],
       done: () => 'Changed the settings of the site.',
     },

@@ -9,7 +9,7 @@ import { assertEmail, localPart } from '../service/people.js'
 import { asking } from './ask.js'
 import { prepareSetting, type PreparedSetting } from './configfile.js'
 import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueOf } from './inputs.js'
-import { checkMail, mailUrlAsked } from './mail.js'
+import { checkMail, deliverNow, mailUrlAsked } from './mail.js'
 import { secretOptions, type Source } from './options.js'
 import { forMachines, print, type OutputFlags } from './output.js'
 import { PERSON } from './person.js'
@@ -82,7 +82,7 @@ async function setUpThere(cli: Cli, config: Config, flags: Flags, { answers, gen
 /** The owner first, and the mail setting only by whoever made the owner: of two setups at once, one writes. */
 async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mailUrl, mailWorks, generated }: Gathered): Promise<void> {
   const app = await cli.open()
-  const { deliverDue, localCall } = await import('../app.js')
+  const { localCall } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
   const setting = mailUrl === undefined || flags.dryRun ? undefined : prepareSetting(config.file, 'mail.url', mailUrl)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(site.setup, answers).catch((error: unknown) => {
@@ -95,8 +95,7 @@ async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mail
     `mail    ${redactedUrl(mail?.url ?? '')}${mailUrl === undefined ? ` (from ${config.origin('mail.url')})` : ` (written to ${config.file})`}`,
   ])
   if (!mail || !mailWorks || flags.dryRun) return
-  const waiting = await deliverDue(app, mail, (waiting) => say(cli.terminal, waiting))
-  if (waiting) say(cli.terminal, `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`)
+  await deliverNow(cli.terminal, app, mail)
 }
 
 /** There is an owner now, so what fails from here on is a warning: the password that was made is still to be shown. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { counted } from '../core/text.js'
 import * as boards from '../service/boards.js'
 import * as site from '../service/site.js'
 import type { Cli } from './session.js'
@@ -15,7 +16,7 @@ export async function statusLine(cli: Cli): Promise<string> {
     const call = await cli.connect()
     if (!(await call(site.status, {})).is_setup) return `Status: ${where} has no owner yet. Next: feedbackctl setup`
     const { total_count: count } = await call(boards.list, { limit: 1, visibility: ['public', 'private'] })
-    return `Status: ${where} is set up, with ${count} ${count === 1 ? 'board' : 'boards'}.`
+    return `Status: ${where} is set up, with ${counted(count, 'board')}.`
   } catch (error) {
     if (error instanceof AppError) return `Status: ${error.message}`
     throw error

@@ -1,20 +1,21 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
-import { printable } from '../core/text.js'
+import { counted, printable } from '../core/text.js'
 import type { User } from '../service/people.js'
 import * as users from '../service/users.js'
 import { ago } from './age.js'
-import { command, type View } from './command.js'
+import { command } from './command.js'
 import { nameOf } from './person.js'
 import type { Cli } from './session.js'
 import type { Column } from './table.js'
+import type { View } from './view.js'
 
 type Person = Static<typeof User>
 
 const columns: Column<Person>[] = [
-  { head: 'NAME', text: (user) => user.name, drop: 1 },
+  { head: 'NAME', text: (user) => user.name, shown: (user) => printable(nameOf(user)), drop: 1 },
   { head: 'EMAIL', text: (user) => user.email, drop: 0 },
-  { head: 'ROLES', text: (user) => user.roles.map((role) => role.name).join(', '), drop: 4 },
+  { head: 'ROLES', text: rolesOf, drop: 4 },
   { head: 'POSTS', text: (user) => user.posts, right: true, drop: 3 },
   { head: 'VOTES', text: (user) => user.votes, right: true, drop: 3 },
   { head: 'STATE', text: stateOf, shown: (user, paint) => (user.isBlocked ? paint.red(stateOf(user)) : stateOf(user)), drop: 1 },
@@ -23,6 +24,12 @@ const columns: Column<Person>[] = [
   { head: 'NOTES', text: (user) => user.notes ?? '' },
   { head: 'ID', text: (user) => user.userId },
 ]
+
+/** The roles that were given: that of everybody says nothing. */
+function rolesOf({ roles }: Person): string {
+  const given = roles.filter((role) => !role.isSystem)
+  return given.map(({ name }) => name).join(', ')
+}
 
 function stateOf({ isOwner, isBlocked, isVerified }: Person): string {
   if (isOwner) return 'owner'
@@ -51,6 +58,7 @@ export function register(group: Command, cli: Cli): void {
     words: 'create <email>',
     examples: ['users create eve@example.org --name Eve', 'users create eve@example.org --generate-password'],
     generates: 'password',
+    mails: ({ password }) => password === undefined,
     done: ({ user }, given) => `Created ${named(user)}.${given.password === undefined ? ' A mail invites them to choose a password.' : ''}`,
   })
   add(users.update, {
@@ -58,6 +66,7 @@ export function register(group: Command, cli: Cli): void {
     words: 'update <user>',
     examples: ['users update eve@example.org --name "Eve B."', 'users update eve@example.org --generate-password'],
     flags: { isVerified: 'verified' },
+    changes: true,
     generates: 'password',
     done: ({ user }, given) => `Changed ${named(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
   })
@@ -82,8 +91,10 @@ export function register(group: Command, cli: Cli): void {
     rows: () => [],
     async loses(call, { user: given, posts }) {
       const { user } = await call(users.show, { user: given })
-      const writings = posts === 'delete' ? `${user.posts} posts and all comments go too` : `${user.posts} posts stay, without a name`
-      return { question: `Delete ${named(user)}? Their ${user.votes} votes go; their ${writings}.`, type: user.email }
+      if (user.isOwner) return undefined
+      const [votes, writings] = [counted(user.votes, 'vote'), counted(user.posts, 'post')]
+      const lost = posts === 'delete' ? `${votes}, ${writings} and all comments with it` : `${votes} with it, and leaves ${writings} without a name`
+      return { question: `Delete ${named(user)}? This takes ${lost}.`, type: user.email }
     },
     done: (_, given) => `Deleted ${String(given.user)}.`,
   })

@@ -9,7 +9,7 @@ const columns: Column<Vote>[] = [
   { head: 'NAME', text: ({ user }) => user.name, drop: 1 },
   { head: 'USER NAME', text: ({ user }) => user.username, drop: 0 },
   { head: 'USER ID', text: ({ user }) => user.userId },
-  { head: 'ID', text: (vote) => vote.voteId, drop: 2 },
+  { head: 'ID', text: (vote) => vote.voteId, drop: 2, whole: true },
 ]
 const table = { columns, id: (vote: Vote) => vote.voteId }
 const silent = { ...table, rows: () => [] }

@@ -1,6 +1,8 @@
 /** How long a slug may be, in characters. */
 export const SLUG_MAX = 50
 const POST_SLUG_MAX = 150
+/** How many letters and digits the id at the end of a post's slug has. */
+export const SLUG_ID = 20
 
 /**
  * A lower-case slug of a text, or '' when it holds neither letter nor digit. Latin, Cyrillic, Arabic and the like are
@@ -12,8 +14,10 @@ export async function slugOf(text: string): Promise<string> {
 }
 
 /** The slug of a post: its title in its own script, then the id that makes it unique and never changes. */
-export const postSlug = (title: string, slugId: string): string =>
-  [shorten(inOwnScript(title), POST_SLUG_MAX - slugId.length - 1), slugId].filter((part) => part !== '').join('-')
+export const postSlug = (title: string, slugId: string): string => [slugStart(title), slugId].filter((part) => part !== '').join('-')
+
+/** What the slugs of posts with this title start with; of a part of it, as far as that goes. */
+export const slugStart = (title: string): string => shorten(inOwnScript(title), POST_SLUG_MAX - SLUG_ID - 1)
 
 /** The id at the end of a post's slug, by which it is found whatever its title was when the link was made. */
 export const slugIdOf = (slug: string): string | undefined => /(?:^|-)([0-9a-z]{20})$/.exec(slug)?.[1]

@@ -9,3 +9,6 @@ export function searchKey(text: string): string {
 
 /** Removes what could steer a terminal (escape sequences, line breaks, direction marks) from text that somebody else wrote. */
 export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ')
+
+/** `1 post`, `2 posts`. */
+export const counted = (count: number | string, noun: string): string => `${count} ${noun}${Number(count) === 1 ? '' : 's'}`

@@ -129,6 +129,18 @@ async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: st
   return rows[0]
 }
 
+/** Posts whose slug starts so, by slug: a range of its unique index, so nothing needs escaping. */
+export const searchPosts = (db: Db, start: string, { hidden, limit }: { hidden: boolean; limit: number }): Promise<PostView[]> => {
+  const found = posts(db)
+    .selectAll('posts')
+    .where('posts.slug', '>=', start)
+    .where('posts.slug', '<', `${start}\u{10ffff}`)
+    .$if(!hidden, (query) => query.where(sql<boolean>`posts.display + 0 = 1`)) // a sum, or SQLite takes the index of display, and sorts all that is public
+    .orderBy('posts.slug')
+    .limit(limit)
+  return db.selectFrom(found.as('posts')).$call(withNames).orderBy('posts.slug').execute()
+}
+
 export const insertPost = (db: Db, post: Insertable<Tables['posts']>): Promise<PostRow> =>
   db.insertInto('posts').values(post).returningAll().executeTakeFirstOrThrow()
 

@@ -41,6 +41,7 @@ export const operations = [
   users.remove,
   posts.list,
   posts.show,
+  posts.search,
   posts.create,
   posts.update,
   posts.remove,

@@ -2,9 +2,9 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
-import { postSlug } from '../core/slugs.js'
+import { postSlug, SLUG_ID, slugStart } from '../core/slugs.js'
 import { lock } from '../db/counters.js'
-import { deletePost, findPost, insertPost, listPosts, postTotal, updatePost, type PostFilter, type PostView } from '../db/posts.js'
+import { deletePost, findPost, insertPost, listPosts, postTotal, searchPosts, updatePost, type PostFilter, type PostView } from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
 import { can, notAllowed, type Actor } from './access.js'
 import { change } from './change.js'
@@ -13,7 +13,7 @@ import { operation } from './operation.js'
 import { alias, pageFields, pageKeys, pageOf } from './paging.js'
 import { authorIdFrom, boardIdFrom, roadmapIdFrom, visibleBoard } from './postplaces.js'
 import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './postshapes.js'
-import { fields, nullable, oneOf } from './schemas.js'
+import { fields, inPath, nullable, oneOf } from './schemas.js'
 import { personOf } from './sessions.js'
 import { votersOf } from './voters.js'
 
@@ -92,6 +92,22 @@ export const show = operation({
   },
 })
 
+export const search = operation({
+  id: 'posts.search',
+  summary: 'Find posts whose title starts with a text, the first 20 by slug',
+  http: 'GET /posts/search/:title 200',
+  access: 'public',
+  errors: [],
+  input: fields({ title: inPath('Start of the title; letter case and punctuation do not count') }),
+  output: Type.Object({ posts: Type.Array(Post) }),
+  async run(ctx, input) {
+    const start = slugStart(input.title)
+    const rows = start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 20 })
+    const voters = await votersOf(ctx, rows)
+    return { posts: rows.map((post, index) => toPost(ctx.actor, post, voters[index])) }
+  },
+})
+
 export const create = operation({
   id: 'posts.create',
   summary: 'Create a post, with the vote of its author',
@@ -106,7 +122,7 @@ export const create = operation({
       const userId = await personOf(tx)
       const createdAt = ctx.now().toISOString()
       const name = input.title || 'new post'
-      const slugId = randomWord(20)
+      const slugId = randomWord(SLUG_ID)
       const post = await insertPost(tx.db, {
         postId: newId(),
         title: name,

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -52,14 +52,27 @@ describe('a flag with a word of its own', () => {
 
   it('is named wherever it is not spelled like the field', async () => {
     const machine = await makeMachine('sqlite')
-    const { stderr } = await machine.run('boards create Ideas --view-voters maybe --display maybe')
-    expect(stderr).toContain('✗ display must be true or false; "maybe" is not. --view-voters must be true or false; "maybe" is not.\n')
+    const { stderr } = await machine.run(`settings update --title ${'x'.repeat(256)} --google-analytics-id ${'x'.repeat(256)}`)
+    expect(stderr).toMatch(/✗ title must be text of .* --google-analytics-id must be text of /)
+  })
+
+  it('of a yes or no takes nothing else, even where the operation would let it pass', async () => {
+    const machine = await makeMachine('sqlite')
+    for (const args of ['labs update --vote-on-behalf', 'boards create Ideas --view-voters'])
+      expect(await machine.run(`${args} maybe`)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(`✗ ${args.split(' ').at(-1)} must be true or false; "maybe" is not.\n`),
+      })
+    expect((await machine.run('boards list -q')).stdout).toBe('')
   })
 
   it('takes a list in one go or in several', async () => {
     const machine = await notes()
     expect((await machine.run('notes create x --body y --tags a --tags b,c')).stdout).toBe('x a b c\ty\tn1\n')
     expect((await machine.run('notes create x --body y --tags a, --tags=q')).stderr).toContain('tags must be a list')
+    await machine.run('roles create helpers --permissions post:update')
+    expect(JSON.parse((await machine.run(`roles update helpers --permissions '' --json`)).stdout)).toMatchObject({ permissions: [] })
     await machine.run('boards create Open')
     await machine.run('boards create Closed --display false')
     expect((await machine.run('boards list -q --visibility private --visibility public')).stdout).toBe('closed\nopen\n')
@@ -148,8 +161,29 @@ describe('a long text', () => {
     const machine = await notes()
     const env = { EDITOR: 'false' }
     expect(await machine.terminal('notes update n7 --title Other', { env }).ended).toMatchObject({ code: 0 })
-    expect(await machine.run('notes update n7', { env })).toMatchObject({ code: 0 })
-    expect(await machine.terminal('notes update n7 --no-input', { env }).ended).toMatchObject({ code: 0 })
+    const question = '✗ What should be changed? Give --title, --body, or --password-stdin.\n'
+    expect(await machine.run('notes update n7', { env })).toMatchObject({ code: 2, stderr: expect.stringContaining(question) })
+    expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain('What should be changed?')
+  })
+
+  it('that was written is kept for its owner alone when the command then fails, with the flag to give it again', async () => {
+    const machine = await notes()
+    await machine.setup()
+    const { env } = editor(machine, `printf 'Long\\nthought\\n' >"$file"`)
+    for (const [args, code] of [
+      ['posts create Idea --board nowhere', 2],
+      ['comments create nowhere', 3],
+      ['comments create nowhere --server http://127.0.0.1:1', 6],
+    ] as const) {
+      const ended = await machine.terminal(args, { env, columns: 300 }).ended
+      expect([args, ended.code]).toEqual([args, code])
+      const [, file = ''] = /Your text is kept\. Give it again with --body-file (\S+)\r\n/.exec(ended.text) ?? []
+      expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['Long\nthought\n', 0o600])
+    }
+    expect(leftIn(machine)).toHaveLength(3)
+    const created = await machine.terminal('posts create Idea -q', { env }).ended
+    expect(created).toMatchObject({ code: 0, text: expect.not.stringContaining('kept') })
+    expect(leftIn(machine)).toHaveLength(3)
   })
 
   it('is not read from a stdin that another answer comes from', async () => {
@@ -202,7 +236,8 @@ describe('a secret', () => {
       stdout: 'a@example.org\t24 characters\toperator\n',
       stderr: expect.stringMatching(/^The password, shown only now: \S{24}\n$/),
     })
-    expect(await machine.run(`${sign} --dry-run`)).toMatchObject({ code: 0, stderr: '' })
+    const dry = await machine.run('users create a@example.org --generate-password --dry-run')
+    expect(dry).toMatchObject({ code: 0, stderr: expect.not.stringContaining('shown only now') })
     expect((await machine.run(`${sign} --as nobody`)).stderr).not.toContain('shown only now')
   })
 
@@ -367,5 +402,38 @@ describe('the command that helps', () => {
     expect(fix('USER_NOT_FOUND', { message: 'The account of this token does not exist any more.' })).toEqual(['feedbackctl login --server URL'])
     expect(fix('USER_NOT_FOUND', { words: ['login'] })).toEqual([])
     expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([[], []])
+    expect(fix('USER_NOT_FOUND', { message: 'In whose name? The site has no owner yet.' })).toEqual(['feedbackctl setup'])
+    expect(fix('USAGE', { words: ['whoami', '--as', 'x'] })).toEqual(['feedbackctl whoami --help'])
+  })
+
+  it('reaches the same data as what was typed, and shows no password', () => {
+    const of = (...options: string[]) => fix('POST_NOT_FOUND', { args: ['posts', 'show', 'x', ...options, '--json', '--limit', '3'] })
+    for (const options of [
+      ['--server', 'https://f.example.org'],
+      ['--server=https://f.example.org', '--token-file', 'token'],
+      ['--config', 'site.toml', '--data-dir=data'],
+      ['--database-url', 'sqlite:site.db'],
+      ['--database-url-file', 'url'],
+    ])
+      expect(of(...options)).toEqual([`feedbackctl posts list ${options.join(' ')}`])
+    expect(of('--database-url', 'postgres://me:hidden@h/x')).toEqual(['feedbackctl posts list --database-url ***'])
+    expect(of('--database-url=postgres://me:hidden@h/x')).toEqual(['feedbackctl posts list --database-url=***'])
+    expect(of('--mail-url', 'folder:mail', '--', '--server', 'x')).toEqual(['feedbackctl posts list'])
+    const args = ['votes', 'add', 'x', '--server', 'https://f.example.org']
+    expect(fix('LABS_DISABLED', { args })).toEqual(['feedbackctl labs update --vote-on-behalf true --server https://f.example.org'])
+    expect(fix('SETUP_COMPLETED', { args: ['setup', '--config', 'c'] })).toEqual([
+      'feedbackctl serve --config c',
+      'feedbackctl setup --if-needed --config c   where that is no error',
+    ])
+  })
+
+  it('is another mail where the token of a mail does not work', async () => {
+    const machine = await makeMachine('sqlite')
+    for (const [args, line] of [
+      ['account validate x', 'account verify'],
+      ['account check-token x', 'account reset-password EMAIL'],
+      ['account set-password x --generate-password', 'account reset-password EMAIL'],
+    ])
+      expect((await machine.run(args as string)).stderr).toContain(`  fix   feedbackctl ${line}\n`)
   })
 })

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
@@ -38,6 +40,7 @@ describe.each(engines)('every noun on %s', (engine) => {
       'posts list',
       'posts list --sort votes --board ideas --all',
       `posts show ${slug}`,
+      'posts search dark',
       `votes list ${slug}`,
       `comments list ${slug}`,
       'boards list',
@@ -54,6 +57,7 @@ describe.each(engines)('every noun on %s', (engine) => {
       'labs show',
       'events list --limit 3',
       'account permissions',
+      'account dashboard',
     ]
     for (const args of reads) {
       expect(await both(args)).toMatchObject({ code: 0, stderr: expect.not.stringContaining('✗') })
@@ -211,9 +215,14 @@ describe('feedbackctl events list --follow', () => {
 describe('posts on a terminal', () => {
   it('are a table of what one looks for: title, board, votes, roadmap, author, age', async () => {
     const machine = await makeMachine('sqlite')
-    await served(machine)
+    const { slug } = await served(machine)
+    await machine.run(`posts update ${slug} --roadmap planned`)
     const { text } = await machine.terminal('posts list --no-color').ended
-    expect(text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\nDark mode +Ideas +1 +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/)
+    expect(text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\nDark mode +Ideas +1 +Planned +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/)
+    const wide = await machine.terminal('posts list --no-color', { columns: 100 }).ended
+    expect(wide.text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE +SLUG\r\nDark mode .*dark-mode-\w{20}\r\n/)
+    const found = await machine.terminal('posts search DARK --no-color', { columns: 60 }).ended
+    expect(found.text).toMatch(/^TITLE +(?:\w+ +)*SLUG\r\nDark mode .*dark-mode-\w{20}\r\n$/)
   })
 
   it('are written in the editor', async () => {
@@ -222,5 +231,120 @@ describe('posts on a terminal', () => {
     const { code } = await machine.terminal(`posts update ${slug}`, { env: { EDITOR: `sed -i s/eyes/nerves/` } }).ended
     expect(code).toBe(0)
     expect(JSON.parse((await machine.run(`posts show ${slug} --json`)).stdout).post.contentMarkdown).toBe('My nerves')
+  })
+})
+
+describe('a mail that a command on this machine causes', () => {
+  const mailsIn = (machine: Machine) => readdirSync(path.join(machine.folder, 'mail')).length
+
+  it('leaves at once, without a server, and says where its links lead unless that was set', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    let count = mailsIn(machine)
+    const note = 'Note: links in mails start with http://localhost'
+    for (const args of [
+      'users create eve@example.org',
+      'account signup zoe@example.org --generate-password -q',
+      'account verify --as zoe@example.org',
+      'account reset-password eve@example.org',
+    ]) {
+      const dry = await machine.run(`${args} --dry-run`)
+      expect([args, dry.code, mailsIn(machine), dry.stderr.includes(note)]).toEqual([args, 0, count, false])
+      const { code, stderr } = await machine.run(args)
+      expect([args, code, mailsIn(machine)]).toEqual([args, 0, ++count])
+      expect(stderr).toContain(note)
+    }
+    const set = await machine.run('account reset-password eve@example.org --site-url https://f.example.org')
+    expect([set.stderr.includes(note), mailsIn(machine)]).toEqual([false, ++count])
+    const silent = await machine.run('users create x@example.org --generate-password')
+    expect([silent.stderr.includes(note), mailsIn(machine)]).toEqual([false, count])
+  })
+
+  it('waits where it cannot leave, which is said and is no failure', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    expect(await machine.run('users create eve@example.org --mail-url smtp://127.0.0.1:1')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/The mail to eve@example\.org could not be delivered yet: .*"feedbackctl serve" goes on trying\.\n$/),
+    })
+  })
+
+  it('is left to a server that was asked, and who signed up there is told how to sign in', async () => {
+    const machine = await makeMachine('sqlite')
+    const { url } = await served(machine)
+    expect(await machine.run(`account signup zoe@example.org --generate-password --server ${url}`)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(new RegExp(`Signed up zoe@example\\.org\\. .* Next: feedbackctl login --server ${url}\n$`)),
+    })
+  })
+})
+
+describe('what cannot be done', () => {
+  it('is not asked about first', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    expect(await machine.run('users delete ada@example.org')).toMatchObject({ code: 5, stderr: expect.stringContaining('CANNOT_CHANGE_OWNER') })
+    expect(await machine.run('roles delete @everyone')).toMatchObject({ code: 5, stderr: expect.stringContaining('CANNOT_UPDATE_SYSTEM_ROLE') })
+  })
+
+  it('is to change nothing: every flag that could be given is named, and no event is written', async () => {
+    const machine = await makeMachine('sqlite')
+    const { slug } = await served(machine)
+    const before = (await machine.run('events list --json')).stdout
+    for (const [args, flags] of [
+      ['boards update ideas', '--name, --url, --color, --view-voters, or --display'],
+      ['roadmaps update planned', '--name, --url, --color, or --display'],
+      [`posts update ${slug}`, '--title, --body, --board, or --roadmap'],
+      [`comments update x --post ${slug}`, '--body, --internal, or --spam'],
+      ['roles update @everyone', '--name, --description, or --permissions'],
+      ['users update eve@example.org', '--name, --username, --email, --notes, --verified, or --password-stdin'],
+      ['labs update', '--vote-on-behalf'],
+      ['settings update', '--title, --description, --logo, --accent-color, --google-analytics-id, --allow-signup, or --developer-mode'],
+    ] as const)
+      expect([args, await machine.run(args)]).toEqual([
+        args,
+        { code: 2, stdout: '', stderr: expect.stringContaining(`✗ What should be changed? Give ${flags}.\n`) },
+      ])
+    expect((await machine.run('events list --json')).stdout).toBe(before)
+  })
+
+  it('is to act in the name of somebody who is blocked, or to ask for what another may do', async () => {
+    const machine = await makeMachine('sqlite')
+    await served(machine)
+    await machine.run('users block eve@example.org')
+    expect(await machine.run('posts create x --body x --as eve@example.org')).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/^✗ This account is blocked\. Unblock it first: feedbackctl users unblock eve@example\.org\n[^]*USER_BLOCK/),
+    })
+    for (const verb of ['permissions', 'dashboard'])
+      expect((await machine.run(`account ${verb} --as ada@example.org`)).stderr).toContain("Unknown option '--as'")
+  })
+})
+
+describe('tables', () => {
+  it('say what one needs to go on with: ids of comments and events, names, labs', async () => {
+    const machine = await makeMachine('sqlite')
+    const { slug } = await served(machine)
+    const table = async (args: string, columns = 80) => (await machine.terminal(`${args} --no-color`, { columns }).ended).text
+    await machine.run(`comments create ${slug} --body '${'long '.repeat(20)}'`)
+    expect(await table(`comments list ${slug}`)).toMatch(/^TEXT +AUTHOR +AGE +ID\r\nlong [^\r]*… +Ada +just now +[0-9a-f-]{36}\r\n/)
+    expect(await table('events list', 60)).toMatch(/ID +WHAT/)
+    await machine.run('roles create helpers')
+    await machine.run('roles assign helpers --user eve@example.org')
+    await machine.run(`account signup zoe@example.org --generate-password`)
+    expect(await table('users list')).not.toContain('@everyone')
+    expect(await table('users list')).toMatch(/\r\nzoe_\w+ +zoe@example\.org/)
+    expect(await table('roles list')).toMatch(/ID\r\n/)
+    expect((await machine.run('labs show')).stdout).toBe('voteOnBehalf\tno\n')
+    const following = machine.terminal('events list --follow --limit 3')
+    await following.sees(/role\.assigned +helpers for eve_\w+/)
+  })
+
+  it('count one thing as one', async () => {
+    const machine = await makeMachine('sqlite')
+    const { slug } = await served(machine)
+    expect((await machine.run('boards delete ideas')).stderr).toContain('This leaves 1 post without a board.')
+    expect((await machine.run(`posts delete ${slug}`)).stderr).toContain('This takes 1 vote and all comments with it.')
+    expect((await machine.run('users delete eve@example.org')).stderr).toContain('This takes 0 votes with it, and leaves 0 posts without a name.')
   })
 })

@@ -116,6 +116,8 @@ describe.each(engines)('plans on %s', (engine) => {
             const queries = await statementsOf(site, () => call(posts.list, { ...filter, sort, ...page }))
             for (const query of queries) found.push(...(await faults(site, query)))
           }
+    for (const call of [site.call, site.callAs(guest)])
+      for (const query of await statementsOf(site, () => call(posts.search, { title: 'post' }))) found.push(...(await faults(site, query)))
     expect([...new Set(found)]).toEqual([])
   })
 

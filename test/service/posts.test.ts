@@ -347,6 +347,50 @@ describe.each(engines)('posts on %s', (engine) => {
     })
   })
 
+  describe('GET /posts/search/:title', () => {
+    it('finds by the start of the title in any case and script, wildcards taken literally, by slug', async () => {
+      const site = await makeSite(engine)
+      await site.owner()
+      const wanted = ['Dark theme', 'dark mode!', 'Darkness', 'Light', 'ÜBER uns', '日本語のご意見', 'हिन्दी में', '50% off', '50 more', "Don't", '🎉']
+      for (const title of wanted) await site.call(posts.create, { title })
+      const found = async (text: string) => titles((await site.http(`GET /posts/search/${encodeURIComponent(text)}`)).body)
+      expect(await found('DARK')).toEqual(['dark mode!', 'Dark theme', 'Darkness'])
+      expect(await found('🎉 dark, m')).toEqual(['dark mode!'])
+      expect(await found('dark mode!')).toEqual(['dark mode!'])
+      expect(await found('über')).toEqual(['ÜBER uns'])
+      expect(await found('日本')).toEqual(['日本語のご意見'])
+      expect(await found('हिन्दी')).toEqual(['हिन्दी में'])
+      expect(await found('dont')).toEqual(["Don't"])
+      expect(await found('50 o')).toEqual(['50% off'])
+      for (const nothing of ['ark', 'd%k', 'd_rk', '%', '_', '🎉', ' ', 'x'.repeat(4000)]) expect([nothing, await found(nothing)]).toEqual([nothing, []])
+    })
+
+    it('answers the first 20, each as it is in a list, and refuses what a path cannot carry', async () => {
+      const site = await makeSite(engine)
+      await site.owner()
+      for (let number = 10; number < 32; number++) await site.call(posts.create, { title: `Post ${number}` })
+      const { status, body } = await site.http('GET /posts/search/post')
+      expect([status, Object.keys(body)]).toEqual([200, ['posts']])
+      expect(titles(body)).toEqual(Array.from({ length: 20 }, (_, index) => `Post ${10 + index}`))
+      const listed = (await site.http('POST /posts/get', { body: { sort: 'oldest', limit: 1 } })).body.posts
+      expect(body.posts[0]).toEqual(listed[0])
+      await expect(site.call(posts.search, { title: '' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
+    })
+
+    it('leaves out what is on a private board, unless whoever asks has board:read', async () => {
+      const site = await makeSite(engine)
+      await site.owner()
+      await site.call(boards.create, { name: 'Secret', display: false })
+      await site.call(posts.create, { title: 'Dark open' })
+      await site.call(posts.create, { title: 'Dark secret', boardId: 'secret' })
+      const found = async (token?: string) => titles((await site.http('GET /posts/search/dark', token === undefined ? {} : { token })).body)
+      expect(await found()).toEqual(['Dark open'])
+      expect(await found((await site.member(['post:update'])).token)).toEqual(['Dark open'])
+      expect(await found((await site.member(['board:read'])).token)).toEqual(['Dark open', 'Dark secret'])
+      expect(await found((await site.member(['board:read'], { blocked: true })).token)).toEqual(['Dark open'])
+    })
+  })
+
   describe('PATCH /posts', () => {
     it('replaces everything for the author, and only what is named with partial', async () => {
       const site = await makeSite(engine)

@@ -56,6 +56,7 @@ export const table: Record<string, Row> = {
 
   'posts.list': { needs: 'nobody', silent: true, input: () => ({ limit: 100 }) },
   'posts.show': { needs: 'nobody', silent: true, input: (w) => ({ id: w.openPost }) },
+  'posts.search': { needs: 'nobody', input: () => ({ title: 'secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },

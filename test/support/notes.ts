@@ -117,6 +117,7 @@ function register(group: Command, cli: Cli): void {
       words: 'update <noteId:note>',
       examples: [],
       edits: async (call, { noteId: id, title }) => (title === undefined ? (await call(show, { noteId: id })).note.body : undefined),
+      changes: true,
       done: ({ note }) => `Changed "${note.title}".`,
     },
     cli,
