@@ -130,15 +130,11 @@ async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: st
 }
 
 /** Posts whose slug starts so, by slug: a range of its unique index, so nothing needs escaping. */
-export const searchPosts = (db: Db, start: string, { hidden, limit }: { hidden: boolean; limit: number }): Promise<PostView[]> => {
-  const found = posts(db)
-    .selectAll('posts')
-    .where('posts.slug', '>=', start)
-    .where('posts.slug', '<', `${start}\u{10ffff}`)
-    .$if(!hidden, (query) => query.where(sql<boolean>`posts.display + 0 = 1`)) // a sum, or SQLite takes the index of display, and sorts all that is public
-    .orderBy('posts.slug')
-    .limit(limit)
-  return db.selectFrom(found.as('posts')).$call(withNames).orderBy('posts.slug').execute()
+export async function searchPosts(db: Db, start: string, { hidden, limit }: { hidden: boolean; limit: number }): Promise<PostView[]> {
+  const shown = hidden ? sql`` : sql`and display + 0 = 1` // a sum, or SQLite takes the index of display, and sorts all that is public
+  const found = sql`select * from posts where slug >= ${start} and slug < ${`${start}\u{10ffff}`} ${shown} order by slug limit ${limit}`
+  const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.slug`.execute(db)
+  return rows
 }
 
 export const insertPost = (db: Db, post: Insertable<Tables['posts']>): Promise<PostRow> =>
