@@ -10,7 +10,7 @@ import { counted, printable } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', text: (board) => board.name, drop: 0 },
-  { head: 'URL', text: (board) => board.url, drop: 0, whole: true },
+  { head: 'URL', text: (board) => board.url, drop: 0 },
   { head: 'COLOR', text: (board) => board.color, shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`, drop: 3 },
   { head: 'POSTS', text: (board) => board.post_count, right: true, drop: 1 },
   {

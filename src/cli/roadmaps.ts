@@ -11,7 +11,7 @@ import type { View } from './view.js'
 const columns: Column<Roadmap>[] = [
   { head: 'PLACE', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
   { head: 'NAME', text: (roadmap) => roadmap.name, drop: 0 },
-  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0, whole: true },
+  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0 },
   { head: 'COLOR', text: (roadmap) => roadmap.color, shown: (roadmap, paint) => `${paint.hex(roadmap.color)('■')} ${roadmap.color}`, drop: 3 },
   {
     head: 'SHOWN TO',
