@@ -1,4 +1,5 @@
 import { localCall, type App } from '../app.js'
+import { seededRandom } from '../core/random.js'
 import * as auth from '../service/auth.js'
 import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'
@@ -83,20 +84,9 @@ const COMMENTS = [
   'Any news?',
 ]
 
-/** mulberry32: the demo is the same each time. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** An owner, people, boards, roadmaps, posts, votes and comments, made by the same operations as everything else, over a month. Returns the owner's token. */
 export async function fillDemo(app: App): Promise<string> {
-  const next = random(1969)
+  const next = seededRandom(1969)
   const pick = <T>(all: readonly T[]): T => all[Math.floor(next() * all.length)] as T
   const at = (daysAgo: number, as?: string) =>
     localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } }, { as })

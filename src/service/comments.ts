@@ -14,7 +14,7 @@ import { pageFields, pageKeys, pageOf } from './paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath, nullable, someOf } from './schemas.js'
 import { personOf } from './sessions.js'
-import { DELETED_USER, PublicUser } from './people.js'
+import { authorOf, PublicUser } from './people.js'
 
 const Comment = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -222,7 +222,7 @@ const commentNotFound = (given: string) =>
 
 function toActivity(actor: Actor, comment: CommentView): Activity {
   const { author_id: userId, name, username, avatar } = comment
-  const author = userId === null ? DELETED_USER : { userId, name: name ?? '', username: username ?? '', avatar: avatar ?? '' }
+  const author = authorOf({ userId, name, username, avatar })
   return { id: comment.id, type: 'comment', created_at: comment.created_at, author, comment: toComment(actor, comment) }
 }
 

@@ -54,8 +54,14 @@ export const User = Type.Object({
   ),
 })
 
+type Author = Type.Static<typeof PublicUser>
+
 /** Who is shown where an account was deleted and what it wrote was kept. */
-export const DELETED_USER = { userId: NIL, name: 'deleted user', username: 'deleted', avatar: '' }
+export const DELETED_USER: Author = { userId: NIL, name: 'deleted user', username: 'deleted', avatar: '' }
+
+/** Who wrote something, from columns of a join: all null where the account was deleted. */
+export const authorOf = (row: { [Key in keyof Author]: string | null }): Author =>
+  row.userId === null ? DELETED_USER : { userId: row.userId, name: row.name ?? '', username: row.username ?? '', avatar: row.avatar ?? '' }
 
 export const emailField = Type.Optional(nullable('string', { description: 'E-mail address', documentedFormat: 'email' }))
 export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))

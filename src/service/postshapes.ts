@@ -3,7 +3,7 @@ import type { PostView } from '../db/posts.js'
 import type { PostRow as Row } from '../db/tables.js'
 import { can, type Actor } from './access.js'
 import { nullable } from './schemas.js'
-import { DELETED_USER, PublicUser } from './people.js'
+import { authorOf, PublicUser } from './people.js'
 import { PostVote } from './voters.js'
 
 const Board = Type.Object({
@@ -73,7 +73,7 @@ const textOf = ({ postId, title, slug, contentMarkdown, createdAt, updatedAt }: 
 
 function commonOf(post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
-  const author = userId === null ? DELETED_USER : { userId, name: name ?? '', username: username ?? '', avatar: avatar ?? '' }
+  const author = authorOf({ userId, name, username, avatar })
   return { ...textOf(post), author, voters }
 }
 

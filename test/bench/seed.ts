@@ -4,6 +4,7 @@
  * Indexes and triggers are taken off meanwhile; the counts they keep are written from what was inserted.
  */
 import { parseArgs } from 'node:util'
+import { seededRandom } from '../../src/core/random.js'
 import { connect, isPostgres } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/schema.js'
 import { openTarget, type Row, type Target } from './target.js'
@@ -24,17 +25,6 @@ const size = { users: +values.users, boards: +values.boards, roadmaps: +values.r
 
 const START = Date.UTC(2023, 0, 1)
 const YEARS = 3 * 365 * 24 * 3600 * 1000
-
-/** mulberry32: small, fast and the same everywhere. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 const KINDS = { user: '1', board: '2', roadmap: '3', post: '4', vote: '5' }
 const id = (kind: keyof typeof KINDS, number: number) => `0190000${KINDS[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
@@ -66,7 +56,7 @@ function* roadmaps(): Generator<Row> {
 
 /** Person by person and post by post, which is the order of the largest index; some posts are much more liked than others. */
 function* votes(counts: Int32Array): Generator<Row> {
-  const next = random(5)
+  const next = seededRandom(5)
   const each = Math.ceil(size.votes / size.users)
   for (let user = 0, made = 0; user < size.users; user++) {
     const liked = new Set<number>()
@@ -80,7 +70,7 @@ function* votes(counts: Int32Array): Generator<Row> {
 }
 
 function* posts(counts: Int32Array): Generator<Row> {
-  const next = random(7)
+  const next = seededRandom(7)
   const word = () => WORDS[Math.floor(next() * WORDS.length)]
   for (let n = 0; n < size.posts; n++) {
     const board = next() < 0.05 ? undefined : Math.floor(next() ** 2 * size.boards)
