@@ -12,3 +12,6 @@ export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u200
 
 /** `1 post`, `2 posts`. */
 export const counted = (count: number | string, noun: string): string => `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
+
+/** What somebody sent, in quotation marks, for a sentence: at most 100 characters of it. */
+export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100).toWellFormed())

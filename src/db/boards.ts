@@ -73,5 +73,12 @@ export const insertBoard = (db: Db, board: Insertable<Tables['boards']>): Promis
 export const updateBoard = (db: Db, boardId: string, change: Updateable<Tables['boards']>): Promise<BoardRow | 'taken' | undefined> =>
   unlessTaken(db, () => db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst())
 
-export const deleteBoard = (db: Db, boardId: string): Promise<BoardRow | undefined> =>
-  db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()
+/** Its posts stay, as private and with voters as hidden as they were. */
+export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | undefined> {
+  await db
+    .updateTable('posts')
+    .set({ hidesVoters: 1 })
+    .where('boardId', '=', (eb) => eb.selectFrom('boards').select('boardId').where('boardId', '=', boardId).where('view_voters', '=', 0))
+    .execute()
+  return db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()
+}

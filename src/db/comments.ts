@@ -7,7 +7,9 @@ import type { CommentRow, Tables } from './tables.js'
 export interface CommentFilter {
   postId: string
   visibility: readonly ('public' | 'internal')[]
+  /** Whether what was marked as spam is among them: all of it, or one's own. */
   spam: boolean
+  viewer: string | null
 }
 
 /** A comment with who wrote it, and what tells who may see the one it answers; the names are null where the account is deleted. */
@@ -15,12 +17,12 @@ export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
 
 const flagOf = (word: 'public' | 'internal'): number => (word === 'internal' ? 1 : 0)
 
-const filtered = (db: Db, { postId, visibility, spam }: CommentFilter) =>
+const filtered = (db: Db, { postId, visibility, spam, viewer }: CommentFilter) =>
   db
     .selectFrom('comments')
     .where('comments.post_id', '=', postId)
     .where((eb) => (visibility.length === 0 ? eb.lit(false) : eb('comments.is_internal', 'in', visibility.map(flagOf))))
-    .$if(!spam, (query) => query.where('comments.is_spam', '=', 0))
+    .$if(!spam, (query) => query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])))
 
 const isAfter = ({ created_at: time, id }: CommentRow) => sql<boolean>`(comments.created_at, comments.id) < (${time}, ${id})`
 
@@ -53,6 +55,14 @@ export async function countComments(db: Db, filter: CommentFilter): Promise<numb
 
 export const findComment = (db: Db, id: string): Promise<CommentView | undefined> =>
   db.selectFrom('comments').$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()
+
+/** Holds the row until the transaction ends, so that nobody else changes it meanwhile. */
+export const holdComment = (db: Db, id: string): Promise<unknown> =>
+  db
+    .updateTable('comments')
+    .set((eb) => ({ id: eb.ref('id') }))
+    .where('id', '=', id)
+    .execute()
 
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> => db.insertInto('comments').values(comment).execute()
 

@@ -27,6 +27,8 @@ export interface Tables {
     votesCount: Generated<number>
     /** Kept as its board's by triggers. */
     display: Generated<number>
+    /** Kept from a board that hid its voters, when that is deleted. */
+    hidesVoters: Generated<number>
     createdAt: string
     updatedAt: string
   }

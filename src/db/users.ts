@@ -119,8 +119,12 @@ export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userI
   return numDeletedRows > 0n
 }
 
-/** Removes what a person wrote, and returns the ids of it. Comments of others on these posts go with them. */
+/** Removes what a person wrote, also its titles from the log, and returns the ids of it. Comments of others on these posts go with them. */
 export async function deleteWritings(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
+  const named = db.updateTable('events').set({ subject: null })
+  const own = db.selectFrom('posts').where('posts.userId', '=', userId)
+  await named.where('subject_id', 'in', own.select('posts.postId')).execute()
+  await named.where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id')).execute()
   const comments = await db.deleteFrom('comments').where('author_id', '=', userId).returning('id').execute()
   const posts = await db.deleteFrom('posts').where('userId', '=', userId).returning('postId').execute()
   return { posts: posts.map((post) => post.postId), comments: comments.map((comment) => comment.id) }

@@ -48,6 +48,7 @@ export function parsers(server: FastifyInstance): void {
   const json = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (body.length === 0) return done(null, {})
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
     const charset = /charset="?([^\s;"]+)/i.exec(type)?.[1] ?? 'utf-8'
     if (encoding !== 'identity' || !/^utf-?8$/i.test(charset))

@@ -2,10 +2,9 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
-import { searchKey } from '../core/text.js'
-import { lock } from '../db/counters.js'
+import { quoted, searchKey } from '../core/text.js'
 import { boardsAfter, deleteBoard, findBoard, findBoardNamed, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
-import { visibleTotal } from '../db/counters.js'
+import { lock, visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
 import { change } from './change.js'
@@ -266,7 +265,7 @@ async function boardAtCursor(db: Context['db'], { visibility }: BoardFilter, aft
   return board?.boardId === after && visibility.includes(board.display ? 'public' : 'private') ? board : undefined
 }
 
-const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${JSON.stringify(given.slice(0, 100))}.`)
+const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${quoted(given)}.`)
 
 const toBoard = ({ boardId: id, ...row }: BoardRow): Board => ({
   boardId: id,

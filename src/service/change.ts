@@ -2,6 +2,7 @@ import { AppError } from '../core/errors.js'
 import { rolledBack, transaction } from '../db/connect.js'
 import { isDangling } from '../db/dialect.js'
 import { insertEvents } from '../db/events.js'
+import { assertSignedIn } from './access.js'
 import type { Context } from './context.js'
 
 /** What happened, in the past tense, to a row of the noun before the dot. */
@@ -25,6 +26,7 @@ export interface Change extends Context {
  * database in `work`; of a dry run nothing stays; after a collision with another transaction it runs again, so it looks up anew what must exist.
  */
 export async function change<T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> {
+  if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor) // it takes the lock that writers need, for nothing: not for visitors
   try {
     return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => noted(ctx, db, work))
   } catch (error) {

@@ -1,9 +1,20 @@
+import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import type { Permission } from '../core/permissions.js'
-import { countComments, deleteComment, findComment, insertComment, listComments, updateComment, type CommentFilter, type CommentView } from '../db/comments.js'
+import {
+  countComments,
+  deleteComment,
+  findComment,
+  holdComment,
+  insertComment,
+  listComments,
+  updateComment,
+  type CommentFilter,
+  type CommentView,
+} from '../db/comments.js'
 import type { PostView } from '../db/posts.js'
 import type { CommentRow } from '../db/tables.js'
 import { can, notAllowed, type Actor } from './access.js'
@@ -13,7 +24,7 @@ import { operation } from './operation.js'
 import { pageFields, pageKeys, pageOf } from './paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath, nullable, someOf } from './schemas.js'
-import { personOf } from './sessions.js'
+import { personOf, viewerOf } from './sessions.js'
 import { authorOf, PublicUser } from './people.js'
 
 const Comment = Type.Object({
@@ -64,10 +75,11 @@ export const list = operation({
   ),
   output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run({ db, actor }, { visibility, per_page: perPage, ...fieldsGiven }, { postId }) {
+  async run(ctx, { visibility, per_page: perPage, ...fieldsGiven }, { postId }) {
+    const { db, actor } = ctx
     const asked = { ...(perPage !== undefined && { limit: perPage }), ...fieldsGiven }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
-    const filter: CommentFilter = { postId, visibility: words, spam: can(actor, 'comment:update:any') }
+    const filter: CommentFilter = { postId, visibility: words, spam: can(actor, 'comment:update:any'), viewer: await viewerOf(ctx) }
     const { rows, keys } = await pageOf<CommentView>(asked, {
       total: await countComments(db, filter),
       id: (comment) => comment.id,
@@ -133,21 +145,21 @@ export const update = operation({
   }),
   output: Type.Object({ comment: Comment }),
   subject: commentGiven,
-  async run(ctx, input, comment) {
+  async run(ctx, input, { id }) {
     if (input.body === undefined && !input.partial) throw bodyMissing()
-    assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
-    if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
-    if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
     return change(ctx, async (tx) => {
-      const { title } = await commentGiven(tx, input) // it, or who may see it, may have changed meanwhile
-      await updateComment(tx.db, comment.id, {
+      const comment = await heldComment(tx, input, id)
+      assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
+      if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
+      if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
+      await updateComment(tx.db, id, {
         ...(input.body !== undefined && input.body !== comment.body && { body: input.body, is_edited: 1 }),
         ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
         ...(input.is_spam !== undefined && { is_spam: input.is_spam ? 1 : 0 }),
         updated_at: ctx.now().toISOString(),
       })
-      tx.record('comment.updated', comment.id, title)
-      return { comment: toComment(ctx.actor, await existing(tx, comment.id)) }
+      tx.record('comment.updated', id, comment.title)
+      return { comment: toComment(ctx.actor, await existing(tx, id)) }
     })
   },
 })
@@ -161,14 +173,14 @@ export const remove = operation({
   input: fields(inThread),
   output: Type.Undefined(),
   subject: commentGiven,
-  async run(ctx, _input, comment) {
-    assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
-    return change(ctx, async ({ db, record }) => {
-      if (!(await deleteComment(db, comment.id))) throw commentNotFound(comment.id)
-      record('comment.deleted', comment.id, comment.title)
+  run: (ctx, input, { id }) =>
+    change(ctx, async (tx) => {
+      const comment = await heldComment(tx, input, id)
+      assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
+      await deleteComment(tx.db, id)
+      tx.record('comment.deleted', id, comment.title)
       return undefined
-    })
-  },
+    }),
 })
 
 const bodyMissing = () =>
@@ -205,6 +217,12 @@ async function commentGiven(ctx: Context, { post_id: post, comment_id: given }: 
   return { ...comment, title }
 }
 
+/** The comment as it is now, and stays until the transaction ends: it, or who may see it, may have changed meanwhile. */
+async function heldComment(tx: Context, input: Record<string, unknown>, id: string): Promise<CommentView & { title: string }> {
+  await holdComment(tx.db, id)
+  return commentGiven(tx, input)
+}
+
 /** As in the contract, the answer to a comment that is not there, or not to be seen, is a comment by itself. */
 async function parentIn({ db, actor }: Context, postId: string, given: string | null | undefined): Promise<string | null> {
   const parent = given ? await findComment(db, given) : undefined
@@ -217,8 +235,7 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
   return comment
 }
 
-const commentNotFound = (given: string) =>
-  new AppError('COMMENT_NOT_FOUND', `There is no comment ${JSON.stringify(given.slice(0, 100).toWellFormed())} on this post.`)
+const commentNotFound = (given: string) => new AppError('COMMENT_NOT_FOUND', `There is no comment ${quoted(given)} on this post.`)
 
 function toActivity(actor: Actor, comment: CommentView): Activity {
   const { author_id: userId, name, username, avatar } = comment

@@ -1,3 +1,4 @@
+import { quoted } from '../core/text.js'
 import { domainToASCII } from 'node:url'
 import * as Type from 'typebox'
 import isFQDN from 'validator/lib/isFQDN.js'
@@ -40,7 +41,7 @@ export const blockDomains = operation({
   run(ctx, input) {
     const domains = [...new Set(input.domains.map((domain) => domain.trim().toLowerCase()))]
     const wrong = domains.find((domain) => !isFQDN(domain))
-    if (wrong !== undefined) throw refused('DOMAIN_INVALID', `${JSON.stringify(wrong.slice(0, 100))} is not the name of a domain.`, wrong)
+    if (wrong !== undefined) throw refused('DOMAIN_INVALID', `${quoted(wrong)} is not the name of a domain.`, wrong)
     return change(ctx, async ({ db, record }) => {
       await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
       const owner = await findOwner(db)

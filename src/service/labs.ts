@@ -36,7 +36,7 @@ export const update = operation({
     if (typeof voteOnBehalf !== 'boolean') return { labs: labsOf(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
       const row = await updateLabs(db, { voteOnBehalf })
-      record('site.updated', String(row.id), row.title)
+      record('site.updated', 'site', row.title)
       return { labs: labsOf(row) }
     })
   },

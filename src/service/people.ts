@@ -1,3 +1,4 @@
+import { quoted } from '../core/text.js'
 import { createHash } from 'node:crypto'
 import * as Type from 'typebox'
 import isEmail from 'validator/lib/isEmail.js'
@@ -6,7 +7,7 @@ import { newId, randomWord } from '../core/ids.js'
 import { NIL } from 'uuid'
 import type { Db } from '../db/connect.js'
 import type { Tables, UserRow } from '../db/tables.js'
-import { findOwner, findUserByEmail, insertUser, rolesOf } from '../db/users.js'
+import { findOwner, findUser, findUserByEmail, insertUser, rolesOf } from '../db/users.js'
 import type { Context } from './context.js'
 import { oneLine } from './naming.js'
 import { nullable } from './schemas.js'
@@ -75,7 +76,7 @@ export const displayName = {
 export const nameField = Type.Optional(nullable('string', displayName))
 
 export const authUser = async (ctx: Context, { userId, name, username, email, avatar, sessions }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
-  authToken: await sessionToken(ctx, { userId, sessions }),
+  authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessions }), // of a dry run there is nobody to sign in
   userId,
   name,
   username,
@@ -90,8 +91,8 @@ export function assertEmail(email: string | null | undefined): string {
   if (isEmail(address)) return address
   const domain = domainOf(address)
   if (domain.includes('.') && isEmail(`${localPart(address)}@example.org`))
-    throw new AppError('INVALID_EMAIL_DOMAIN', `${JSON.stringify(domain.slice(0, 100))} is not the name of a domain. Check what stands after the @.`)
-  throw new AppError('EMAIL_INVALID', `${JSON.stringify(address.slice(0, 100))} is not an e-mail address.`)
+    throw new AppError('INVALID_EMAIL_DOMAIN', `${quoted(domain)} is not the name of a domain. Check what stands after the @.`)
+  throw new AppError('EMAIL_INVALID', `${quoted(address)} is not an e-mail address.`)
 }
 
 /** The row of a new person, with the contract's rules for user name and avatar. */
@@ -141,6 +142,10 @@ export async function userShown(db: Db, row: UserRow): Promise<{ user: Type.Stat
   const [user] = await usersShown(db, [row])
   return { user: user as Type.Static<typeof User> } // one row in, one out
 }
+
+/** A person by id or user name; by e-mail address for the owner alone, as addresses are nobody else's business. */
+export const findPerson = async ({ db, actor }: Pick<Context, 'db' | 'actor'>, who: string): Promise<UserRow | undefined> =>
+  who.includes('@') && !actor.isOwner ? undefined : findUser(db, who)
 
 /** How many user names are tried: each has eight random characters, so that even the second is hardly ever needed. */
 const NAMES = 5

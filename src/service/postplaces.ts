@@ -2,9 +2,9 @@ import { invalidField } from '../core/fields.js'
 import { findBoard } from '../db/boards.js'
 import { findRoadmap } from '../db/roadmaps.js'
 import type { BoardRow } from '../db/tables.js'
-import { findUser } from '../db/users.js'
 import { can } from './access.js'
 import type { Context } from './context.js'
+import { findPerson } from './people.js'
 
 type Asking = Pick<Context, 'db' | 'actor'>
 
@@ -29,10 +29,10 @@ export async function roadmapIdFrom({ db, actor }: Asking, given: string | null 
   throw unknown('roadmapId', 'roadmap', given)
 }
 
-/** The id of an author by id or user name; by e-mail address only for the owner, as addresses are nobody else's business. */
-export async function authorIdFrom({ db, actor }: Asking, given: string | undefined): Promise<string | undefined> {
+/** The id of an author. */
+export async function authorIdFrom(ctx: Asking, given: string | undefined): Promise<string | undefined> {
   if (given === undefined || given === '') return undefined
-  const user = given.includes('@') && !actor.isOwner ? undefined : await findUser(db, given)
+  const user = await findPerson(ctx, given)
   if (!user) throw unknown('authorId', 'person', given)
   return user.userId
 }

@@ -1,3 +1,4 @@
+import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
@@ -102,7 +103,8 @@ export const search = operation({
   output: Type.Object({ posts: Type.Array(Post) }),
   async run(ctx, input) {
     const start = slugStart(input.title)
-    const rows = start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 20 })
+    const near = start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
+    const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20) // a slug has an id behind the title
     const voters = await votersOf(ctx, rows)
     return { posts: rows.map((post, index) => toPost(ctx.actor, post, voters[index])) }
   },
@@ -181,7 +183,7 @@ export const update = operation({
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
         ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown || null }),
         ...(board !== before.boardId && { boardId: board }),
-        ...(board === null && (before.boardId !== null || input.boardId !== undefined) && { display: 1 }), // put on no board, so as open as any such post
+        ...(board === null && before.boardId !== null && { display: 1 }), // taken off its board, so as open as any post without one
         ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
         updatedAt: ctx.now().toISOString(),
       })
@@ -244,4 +246,4 @@ async function postAtCursor({ db }: Context, { boards, roadmap, author, hidden }
   return listed ? post : undefined
 }
 
-const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `There is no post ${JSON.stringify(given.slice(0, 100).toWellFormed())}.`)
+const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `There is no post ${quoted(given)}.`)

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { asStored } from '../core/ids.js'
 import { findRoadmap, lockRoadmapOrder, placeRoadmaps } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
 import { change } from './change.js'
@@ -34,7 +35,7 @@ export const sort = operation({
     change(ctx, async ({ db, record, now }) => {
       const rows = await lockRoadmapOrder(db)
       const rowOf = (given: string) => {
-        const row = rows.find((each) => each.id === given || each.url === given)
+        const row = rows.find((each) => each.id === asStored(given) || each.url === given)
         if (!row) throw roadmapNotFound(given)
         return row
       }

@@ -1,9 +1,8 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
-import { searchKey } from '../core/text.js'
-import { visibleTotal, type Visibility } from '../db/counters.js'
-import { lock } from '../db/counters.js'
+import { quoted, searchKey } from '../core/text.js'
+import { lock, visibleTotal, type Visibility } from '../db/counters.js'
 import { deleteRoadmap, findRoadmap, insertRoadmap, listRoadmaps, lockRoadmapOrder, roadmapsAfter, searchRoadmaps, updateRoadmap } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
 import { can, notAllowed } from './access.js'
@@ -197,7 +196,7 @@ export async function roadmapOf({ db }: Context, input: Record<string, unknown>)
   return roadmap
 }
 
-export const roadmapNotFound = (given: string) => new AppError('ROADMAP_NOT_FOUND', `There is no roadmap ${JSON.stringify(given.slice(0, 100))}.`)
+export const roadmapNotFound = (given: string) => new AppError('ROADMAP_NOT_FOUND', `There is no roadmap ${quoted(given)}.`)
 
 export const toRoadmap = (row: RoadmapRow): Roadmap => ({
   id: row.id,

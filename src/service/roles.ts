@@ -1,3 +1,4 @@
+import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError, type ErrorCode } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
@@ -16,13 +17,13 @@ import {
   updateRole,
 } from '../db/roles.js'
 import type { RoleRow, UserRow } from '../db/tables.js'
-import { findUser } from '../db/users.js'
 import { can, type Actor } from './access.js'
 import { change } from './change.js'
 import type { Context } from './context.js'
 import { oneLine } from './naming.js'
 import { operation } from './operation.js'
 import { alias, pageFields, pageKeys, pageOf } from './paging.js'
+import { findPerson } from './people.js'
 import { fields, inPath, nullable, someOf } from './schemas.js'
 
 const Role = Type.Object({
@@ -246,7 +247,7 @@ async function roleOf({ db, actor }: Context, { id: given }: Record<string, unkn
 async function roleAndUser(ctx: Context, { role_id: roleId, user_id: userId }: Record<string, unknown>): Promise<{ role: RoleRow; user: UserRow }> {
   const role = await roleOf(ctx, { id: roleId }, 'INVALID_ROLE_ID')
   if (typeof userId !== 'string' || userId === '') throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
-  const user = isId(userId) || worksWithRoles(ctx.actor) ? await findUser(ctx.db, userId) : undefined
+  const user = isId(userId) || worksWithRoles(ctx.actor) ? await findPerson(ctx, userId) : undefined
   if (user) return { role, user }
   if (isId(userId)) throw userNotFound(userId)
   throw new AppError('INVALID_USER_ID', `There is no account ${shown(userId)}. Give its e-mail address, user name or id.`)
@@ -254,7 +255,7 @@ async function roleAndUser(ctx: Context, { role_id: roleId, user_id: userId }: R
 
 const worksWithRoles = (actor: Actor): boolean => PERMISSIONS.some((permission) => permission.startsWith('role:') && can(actor, permission))
 
-const shown = (given: string): string => JSON.stringify(given.slice(0, 100))
+const shown = (given: string): string => quoted(given)
 
 const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `There is no role ${shown(given)}.`)
 

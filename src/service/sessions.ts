@@ -1,3 +1,4 @@
+import { quoted } from '../core/text.js'
 import { AppError } from '../core/errors.js'
 import { findActor, findOwner, findUser } from '../db/users.js'
 import { operator, visitor, type Actor } from './access.js'
@@ -31,7 +32,7 @@ export async function actorOf(authorization: string | undefined, ctx: Pick<Conte
 /** The operator in somebody's name: with the operator's rights, and whatever is made is theirs. */
 export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Promise<Actor> {
   const user = await findUser(db, who)
-  if (!user) throw new AppError('USER_NOT_FOUND', `There is no account ${JSON.stringify(who.slice(0, 100))}. Give its e-mail address, user name or id.`)
+  if (!user) throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`)
   if (user.isBlocked) throw new AppError('USER_BLOCK', `This account is blocked. Unblock it first: feedbackctl users unblock ${user.email}`)
   return { ...operator, userId: user.userId }
 }

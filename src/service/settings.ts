@@ -72,7 +72,7 @@ export const update = operation({
     if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
       const row = await updateSettings(db, changes)
-      record('site.updated', String(row.id), row.title)
+      record('site.updated', 'site', row.title)
       return { settings: toSettings(row) }
     })
   },

@@ -52,7 +52,7 @@ export const setup = operation({
       await assignEveryone(tx.db, inserted.userId)
       await updateSettings(tx.db, { title: siteTitle || 'Feedback' })
       await queueLetter(tx, 'verification', inserted)
-      tx.record('site.set_up', inserted.userId)
+      tx.record('site.set_up', 'site')
       return inserted
     })
     return { user: await authUser(ctx, user) }

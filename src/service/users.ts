@@ -1,3 +1,4 @@
+import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
@@ -236,7 +237,7 @@ async function userOf({ db, actor }: Context, input: Record<string, unknown>): P
   const { user: given } = input
   const user = typeof given === 'string' && given !== '' ? await findUser(db, given) : undefined
   if (user) return user
-  const named = typeof given === 'string' ? ` ${JSON.stringify(given.slice(0, 100))}` : ''
+  const named = typeof given === 'string' ? ` ${quoted(given)}` : ''
   throw new AppError('USER_NOT_FOUND', `There is no account${named}. Give its e-mail address, user name or id.`)
 }
 

@@ -26,8 +26,10 @@ export type PostVote = Type.Static<typeof PostVote>
 const MOST = 6
 
 /** A board may hide who voted; whoever works on the dashboard sees it all the same. */
-export const seesVoters = (actor: Actor, { boardId, view_voters: shown }: Pick<PostView, 'boardId' | 'view_voters'>): boolean =>
-  boardId === null || shown === 1 || can(actor, 'dashboard:read')
+export const seesVoters = (
+  actor: Actor,
+  { boardId, view_voters: shown, hidesVoters: hidden }: Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>,
+): boolean => (boardId === null ? hidden === 0 : shown === 1) || can(actor, 'dashboard:read')
 
 /** The voters of each of some posts, in two queries. */
 export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {

@@ -1,10 +1,10 @@
+import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import type { PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
-import { findUser } from '../db/users.js'
 import { deleteVote, findVote, insertVote, listVotes, votesBehind, votesOf, type Voter } from '../db/votes.js'
 import { change, type Change } from './change.js'
 import type { Context } from './context.js'
@@ -13,7 +13,8 @@ import { pageFields, pageKeys, pageOf } from './paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath } from './schemas.js'
 import { personOf, viewerOf } from './sessions.js'
-import { PublicUser } from './people.js'
+import { labsOf } from './settings.js'
+import { findPerson, PublicUser } from './people.js'
 import { PostVote, seesVoters, votersOf } from './voters.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
@@ -127,15 +128,15 @@ export const unassign = operation({
 /** In the contract a switched-off feature is told before what is not allowed. */
 async function postOnBehalf(ctx: Context, { post_id: given }: Record<string, unknown>): Promise<PostView> {
   const post = await visiblePost(ctx, given)
-  const labs = JSON.parse((await readSettings(ctx.db)).labs) as Record<string, boolean> // written by us only
-  if (!labs.voteOnBehalf) throw new AppError('LABS_DISABLED', 'Voting on behalf of somebody is switched off. Switch voteOnBehalf on among the labs.')
+  if (!labsOf(await readSettings(ctx.db)).voteOnBehalf)
+    throw new AppError('LABS_DISABLED', 'Voting on behalf of somebody is switched off. Switch voteOnBehalf on among the labs.')
   return post
 }
 
-async function personGiven({ db }: Context, given: string): Promise<UserRow> {
-  const user = await findUser(db, given)
+async function personGiven(ctx: Context, given: string): Promise<UserRow> {
+  const user = await findPerson(ctx, given)
   if (user) return user
-  throw new AppError('USER_NOT_FOUND', `There is no account ${JSON.stringify(given.slice(0, 100).toWellFormed())}. Give its id, e-mail address or user name.`)
+  throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(given)}. Give its id, e-mail address or user name.`)
 }
 
 /** Asked anew inside the transaction: the post may have been deleted meanwhile, and then there is no vote for it. */

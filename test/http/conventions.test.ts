@@ -200,6 +200,18 @@ describe('HTTP', () => {
     expect(await send('{"name":"日本語"}', { 'content-type': 'application/json; charset="UTF-8"' })).toEqual([201, undefined])
   })
 
+  it('asks for an account where a dry run would write, and only there', async () => {
+    const site = await makeSite('sqlite')
+    const headers = { 'feedbackctl-dry-run': '1' }
+    expect((await site.http('POST /posts/get', { headers })).status).toBe(200)
+    const refused = await site.http('POST /auth/signup', { headers, body: { email: 'eve@example.org', password: 'a good password' } })
+    expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_AUTH_HEADER'])
+    const { token } = await site.member()
+    const signed = await site.http('POST /auth/signup', { headers, token, body: { email: 'eve@example.org', password: 'a good password' } })
+    expect([signed.status, signed.body.user.authToken]).toEqual([201, ''])
+    expect((await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'a good password' } })).body.code).toBe('USER_NOT_FOUND')
+  })
+
   it('reads the query of a write as well, and refuses what it does not know there', async () => {
     const site = await makeSite('sqlite')
     const { token } = await site.member(['board:create'])

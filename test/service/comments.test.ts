@@ -185,6 +185,25 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(marked.body.comment).toMatchObject({ is_spam: true, is_edited: false, body: 'Buy!' })
     expect(await bodies()).toEqual([])
     expect(await bodies(moderator.token)).toEqual(['Buy!'])
+    expect(await bodies(author.token)).toEqual(['Buy!']) // it is the author's own
+  })
+
+  it('are not freed from a mark of spam by an author who changes one at the same time', async () => {
+    const { site, path, say } = await withPost(engine)
+    const author = await site.member()
+    const moderator = await site.member(['comment:update:any'])
+    for (let round = 0; round < 8; round++) {
+      const { activity } = (await say(author.token, { body: 'Buy!' })).body
+      const put = (token: string, body: object) => site.http(`PUT ${path}/comments/${activity.id}`, { token, body })
+      const [marked, changed] = await Promise.all([
+        put(moderator.token, { is_spam: true, partial: true }),
+        put(author.token, { body: 'Buy now!', is_spam: false }),
+      ])
+      expect(marked.body.comment.is_spam).toBe(true)
+      expect([200, 403]).toContain(changed.status)
+      const row = await site.db.selectFrom('comments').select('is_spam').where('id', '=', activity.id).executeTakeFirstOrThrow()
+      expect(row.is_spam).toBe(1)
+    }
   })
 
   it.each([

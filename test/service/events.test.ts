@@ -48,8 +48,8 @@ describe.each(engines)('events on %s', (engine) => {
         {
           id: first,
           action: 'site.set_up',
-          subject_id: owner.userId,
-          subject: owner.username,
+          subject_id: 'site',
+          subject: null,
           person: null,
           actor: null,
           via: 'cli',

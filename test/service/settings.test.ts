@@ -37,7 +37,7 @@ describe.each(engines)('settings on %s', (engine) => {
       expect(status).toBe(200)
       expect(body.settings).toEqual({ ...FRESH, ...changes, title: 'Møønbase', icon: changes.logo, accentColor: 'abcdef' })
       expect(await now(site)).toEqual(body.settings)
-      expect(await events(site)).toEqual([{ action: 'site.updated', subject_id: '1', subject: 'Møønbase' }])
+      expect(await events(site)).toEqual([{ action: 'site.updated', subject_id: 'site', subject: 'Møønbase' }])
       const { settings: later } = await site.call(settings.update, { title: '', logo: '', accentColor: '', description: 'x' })
       expect(later).toEqual({ ...body.settings, title: 'Feedback', logo: null, icon: null, accentColor: null, description: 'x' })
     })

@@ -512,4 +512,17 @@ describe.each(engines)('deleting a person on %s', (engine) => {
       expect((await site.http(`PUT /roles/${name}/users/${OWNER.email}`, { token: plain.token })).body.code).toBe('INVALID_ROLE_ID')
     }
   })
+
+  it('take what they wrote out of the log, too, when it is deleted with them', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const eve = await site.member()
+    const { post } = (await site.http('POST /posts', { token: eve.token, body: { title: 'My secret illness' } })).body
+    await site.http(`POST /posts/${post.postId}/comments`, { token: owner, body: { body: 'Get well' } })
+    expect((await site.http('GET /events?limit=100', { token: owner })).text).toContain('secret illness')
+    expect((await site.http(`DELETE /users/${eve.userId}?posts=delete`, { token: owner })).status).toBe(204)
+    const { body, text } = await site.http('GET /events?limit=100', { token: owner })
+    expect(text).not.toContain('secret illness')
+    expect(body.events.map((event: { action: string }) => event.action).slice(-2)).toEqual(['post.deleted', 'user.deleted'])
+  })
 })

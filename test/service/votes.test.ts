@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
-import { engines, makeSite, type TestSite } from '../support/site.js'
+import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
+
+const OWNER_LOGIN = { email: OWNER.email, password: OWNER.password }
 
 /** A site with one post of the owner, who has voted for it. */
 async function withPost(engine: (typeof engines)[number], { board }: { board?: string } = {}) {
@@ -129,6 +131,8 @@ describe.each(engines)('votes on %s', (engine) => {
         expect([listed.voters.votes, listed.voters.votesCount]).toEqual([[], 2])
       }
       expect((await site.http(`GET ${path}`, { token })).body.votes.viewerVote.user.userId).toBe(userId)
+      await site.call(boards.remove, { boardId: 'ideas' }) // the post outlives it, and its voters stay hidden
+      expect((await site.http(`GET ${path}`)).body.votes).toMatchObject({ results: [], total_count: 2 })
       const team = await site.member(['dashboard:read'])
       for (const viewer of [owner, team.token]) expect((await site.http(`GET ${path}`, { token: viewer })).body.votes.results).toHaveLength(2)
     })
@@ -140,12 +144,14 @@ describe.each(engines)('votes on %s', (engine) => {
       await labs(site, true)
       const eve = await site.member([], { email: 'eve@example.org' })
       const { token } = await site.member(['vote:assign', 'vote:unassign'])
+      const owner = (await site.http('POST /auth/login', { body: OWNER_LOGIN })).body.user.authToken
       const cast = await site.http(`POST ${path}/${eve.userId}`, { token })
       expect([cast.status, cast.body]).toEqual([
         200,
         { vote: { voteId: expect.any(String), user: { userId: eve.userId, name: 'Member', username: expect.any(String), avatar: expect.any(String) } } },
       ])
-      expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('VOTE_EXISTS')
+      expect((await site.http(`POST ${path}/eve@example.org`, { token: owner })).body.code).toBe('VOTE_EXISTS')
+      expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('USER_NOT_FOUND') // whose address it is, is the owner's to know
       expect((await site.http(`DELETE ${path}/${cast.body.vote.user.username}`, { token })).status).toBe(202)
       expect((await site.http(`DELETE ${path}/${eve.userId}`, { token })).body.code).toBe('VOTE_NOT_FOUND')
       expect((await site.http(`POST ${path}/${newId()}`, { token })).body.code).toBe('USER_NOT_FOUND')

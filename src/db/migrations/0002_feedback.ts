@@ -71,6 +71,8 @@ async function posts(db: Kysely<Tables>): Promise<void> {
     .addColumn('votesCount', 'integer', (column) => column.notNull().defaultTo(0))
     // As its board; a post whose private board was deleted stays private.
     .addColumn('display', 'integer', (column) => column.notNull().defaultTo(1))
+    // Of a post whose board hid its voters, and was deleted.
+    .addColumn('hidesVoters', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('createdAt', words, (column) => column.notNull())
     .addColumn('updatedAt', words, (column) => column.notNull())
     .execute()
@@ -185,7 +187,7 @@ function counted(row: 'new' | 'old', by: 1 | -1): string {
   return `insert into post_counts (board, roadmap, display, value) values ${rows.join(', ')} on conflict (board, roadmap, display) do update set value = post_counts.value + excluded.value`
 }
 
-/** Append-only: nothing of the program changes or removes a row. */
+/** Append-only: nothing of the program removes a row, or changes more than the name of what a deleted person wrote. */
 async function events(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
   await countingKey(db.schema.createTable('events'), db)
@@ -197,6 +199,7 @@ async function events(db: Kysely<Tables>): Promise<void> {
     .addColumn('origin', words, (column) => column.notNull())
     .addColumn('created_at', words, (column) => column.notNull())
     .execute()
+  await db.schema.createIndex('events_of_subject').on('events').column('subject_id').execute()
 }
 
 /** Counted as boards are. Whoever orders roadmaps, or adds one at the end, holds the row `roadmaps` until that is committed. */
