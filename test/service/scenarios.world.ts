@@ -1,3 +1,4 @@
+import { operator } from '../../src/service/access.js'
 import { randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
@@ -6,7 +7,6 @@ import * as labs from '../../src/service/labs.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
-import { operatorAs } from '../../src/service/sessions.js'
 import { oneTimeToken } from '../../src/service/tokens.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from '../support/site.js'
@@ -23,7 +23,7 @@ export async function makeWorld(engine: Engine) {
   const ownerToken = await site.owner()
   const authorEmail = 'author@example.org'
   const author = await site.member([], { email: authorEmail })
-  const inNameOf = async (userId: string | null | undefined) => site.callAs(await operatorAs(site, userId ?? author.userId))
+  const inNameOf = (userId: string | null | undefined) => site.callAs({ ...operator, userId: userId ?? author.userId }) // also of somebody who was blocked since
   const word = () => `w${randomWord(8)}`
 
   const person = async (options: { blocked?: boolean; password?: string } = {}) => {
@@ -31,7 +31,7 @@ export async function makeWorld(engine: Engine) {
     return { ...(await site.member([], { ...options, email })), email }
   }
   const post = async (by?: string | null, boardId: string | null = null) =>
-    (await (await inNameOf(by))(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
+    (await inNameOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare' })).roadmap
   const role = async (permissions: Permission[] = []) => (await call(roles.create, { name: 'spare', permissions })).role.id
@@ -67,12 +67,12 @@ export async function makeWorld(engine: Engine) {
     role,
     async voted(userId: string | null) {
       const postId = await post((await person()).userId)
-      if (userId !== null) await (await inNameOf(userId))(votes.add, { postId })
+      if (userId !== null) await inNameOf(userId)(votes.add, { postId })
       return postId
     },
     async comment({ by, internal = false }: { by?: string | null; internal?: boolean } = {}) {
       const body = internal ? 'SECRET-COMMENT' : 'Spare'
-      const { activity } = await (await inNameOf(by))(comments.create, { post_id: openPost, body, is_internal: internal })
+      const { activity } = await inNameOf(by)(comments.create, { post_id: openPost, body, is_internal: internal })
       return { post_id: openPost, comment_id: activity.comment.id }
     },
     async swapped() {
