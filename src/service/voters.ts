@@ -50,4 +50,4 @@ export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readon
 
 const toVote = ({ voteId, userId, postId, createdAt }: VoteRow) => ({ voteId, userId, postId, createdAt })
 
-const toVoter = ({ name, username, avatar, ...vote }: Voter) => ({ ...toVote(vote), name, username, avatar })
+const toVoter = ({ voteId, userId, postId, createdAt, name, username, avatar }: Voter) => ({ voteId, userId, postId, createdAt, name, username, avatar })

@@ -9,9 +9,12 @@ import { Agent, request as ask } from 'node:http'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-const { values } = parseArgs({ options: { 'database-url': { type: 'string' }, requests: { type: 'string', default: '2000' } } })
+const { values } = parseArgs({
+  options: { 'database-url': { type: 'string' }, requests: { type: 'string', default: '2000' }, connections: { type: 'string', default: '16' } },
+})
 if (!values['database-url']) throw new Error('Which database? Give --database-url, as for npm run seed')
 const count = Number(values.requests)
+const connections = Number(values.connections)
 
 const CASES: [string, string, object?][] = [
   ['GET /healthz', '/healthz'],
@@ -34,7 +37,7 @@ function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+const agent = new Agent({ keepAlive: true, maxSockets: connections })
 const send = (base: string, url: string, body?: object): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = ask(base + url, { agent, method: body ? 'POST' : 'GET', ...(body && { headers: { 'content-type': 'application/json' } }) }, (answer) => {
@@ -61,10 +64,14 @@ try {
   for (const [name, url, body] of CASES) {
     for (let warm = 0; warm < 50; warm++) await send(base, url, body)
     const [cpu, wall] = [cpuOf(server.pid ?? 0), performance.now()]
-    for (let sent = 0; sent < count; sent++) {
-      const status = await send(base, url, body)
-      if (status !== 200) throw new Error(`${name} was answered with ${status}`)
+    let left = count
+    const client = async () => {
+      while (left-- > 0) {
+        const status = await send(base, url, body)
+        if (status !== 200) throw new Error(`${name} was answered with ${status}`)
+      }
     }
+    await Promise.all(Array.from({ length: connections }, client))
     const each = (total: number) => (total / count).toFixed(2)
     console.log(`${name.padEnd(34)}${each(cpuOf(server.pid ?? 0) - cpu).padStart(8)}${each(performance.now() - wall).padStart(9)}`)
   }
