@@ -183,7 +183,7 @@ export const update = operation({
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
         ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown || null }),
         ...(board !== before.boardId && { boardId: board }),
-        ...(board === null && before.boardId !== null && { display: 1 }), // taken off its board, so as open as any post without one
+        ...(board === null && before.boardId !== null && { display: 1 }), // taken off its board, so open like every post without one
         ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
         updatedAt: ctx.now().toISOString(),
       })
