@@ -28,6 +28,13 @@ const table = { columns, id: (board: Board) => board.url }
 const one = { ...table, rows: ({ board }: { board: Board }) => [board] }
 const named = (board: Board) => `"${printable(board.name)}" (${board.url})`
 
+/** Whether a url or a name is free. */
+const free = {
+  columns: [{ head: 'AVAILABLE', text: (available: boolean) => (available ? 'yes' : 'no'), drop: 0 }],
+  id: String,
+  rows: (answer: { available: boolean }) => [answer.available],
+} as const
+
 export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(op: Parameters<typeof command<In, Out, Board, Subject>>[1], view: View<In, Out, Board>) => command(group, op, view, cli)
 
@@ -69,4 +76,6 @@ export function register(group: Command, cli: Cli): void {
     },
     done: (_, given) => `Deleted board ${String(given.boardId)}.`,
   })
+  command(group, boards.checkSlug, { ...free, words: 'check-slug <url>', examples: ['boards check-slug ideas'] }, cli)
+  command(group, boards.checkName, { ...free, words: 'check-name <name>', examples: ['boards check-name "Ideas"'] }, cli)
 }

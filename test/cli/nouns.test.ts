@@ -44,6 +44,8 @@ describe.each(engines)('every noun on %s', (engine) => {
       `votes list ${slug}`,
       `comments list ${slug}`,
       'boards list',
+      'boards check-slug ideas',
+      'boards check-name Other',
       'roadmaps list',
       'roadmaps show planned',
       'roadmaps search pla',
