@@ -1,8 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type BetterSqlite from 'better-sqlite3'
 import {
   CompiledQuery,
   SqliteAdapter,
@@ -14,11 +10,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import { AppError } from '../core/errors.js'
-
-/** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
-const ATTEMPT = 20
-const PATIENCE = 5000
-const PRAGMAS = [`busy_timeout = ${PATIENCE}`, 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', `busy_timeout = ${ATTEMPT}`]
+import { ATTEMPT, Handle, locked, PATIENCE } from './file.js'
 
 /** One file, shared by the server and every command. Writers of all processes queue; readers wait for nobody. */
 export function sqliteDialect(file: string): Dialect {
@@ -37,16 +29,18 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-/** Statements kept by a handle: far more than the program has, but lists of different lengths have a statement each. */
-const MOST_KEPT = 500
-
-/** Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading. */
+/**
+ * Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading.
+ * Writers take turns. What they write in one turn of the event loop is one transaction of SQLite, each of them a savepoint of it: it
+ * is committed once for all, which is most of what a small write costs, and none of them is answered before.
+ */
 class FileDriver implements Driver {
   readonly #file: string
   readonly #waiting = new Set<() => void>()
   #writer: Handle | undefined
   #reader: Handle | undefined
   #locked = false
+  #group: Group | undefined
 
   constructor(file: string) {
     this.#file = file
@@ -63,46 +57,72 @@ class FileDriver implements Driver {
   async releaseConnection() {}
 
   async beginTransaction(connection: FileConnection) {
-    const deadline = performance.now() + PATIENCE
-    await this.#lock(deadline)
+    const group = await this.#enter(performance.now() + PATIENCE)
     try {
-      // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
-      await patiently(deadline, () => this.handle.run('begin immediate'))
-      connection.inTransaction = true
+      this.#write(group, 'savepoint member')
     } catch (error) {
-      this.#unlock()
+      this.#leave(group)
+      throw error
+    }
+    connection.group = group
+  }
+
+  async commitTransaction(connection: FileConnection) {
+    const group = groupOf(connection)
+    this.#write(group, 'release member')
+    connection.group = undefined
+    group.written = true
+    this.#leave(group)
+    await group.ended
+  }
+
+  /** Also waits for the commit of the others: what it was refused for may be a row that one of them wrote. */
+  async rollbackTransaction(connection: FileConnection) {
+    const { group } = connection
+    if (!group) return // its commit failed, which has taken it back
+    connection.group = undefined
+    try {
+      this.#write(group, 'rollback to member')
+      this.#write(group, 'release member')
+    } catch (error) {
+      group.fault ??= error
+    }
+    this.#leave(group)
+    await group.ended.catch(() => {})
+  }
+
+  async query<R>({ group }: FileConnection, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    if (group) return this.#write<R>(group, sql, parameters)
+    const deadline = performance.now() + PATIENCE
+    if (!this.handle.isReadonly(sql)) return this.#alone<R>(deadline, sql, parameters)
+    // What a transaction of somebody else has not committed yet is not to be seen.
+    const handle = this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
+    return patiently(deadline, () => handle.run<R>(sql, parameters))
+  }
+
+  /** One statement that is a transaction by itself. */
+  async #alone<R>(deadline: number, sql: string, parameters: readonly unknown[]): Promise<QueryResult<R>> {
+    const group = await this.#enter(deadline)
+    try {
+      const result = this.#write<R>(group, sql, parameters)
+      group.written = true
+      this.#leave(group)
+      await group.ended
+      return result
+    } catch (error) {
+      if (this.#group === group) this.#leave(group)
+      await group.ended.catch(() => {})
       throw error
     }
   }
 
-  async commitTransaction(connection: FileConnection) {
-    this.handle.run('commit')
-    connection.inTransaction = false
-    this.#unlock()
-  }
-
-  async rollbackTransaction(connection: FileConnection) {
+  #write<R>(group: Group, sql: string, parameters?: readonly unknown[]): QueryResult<R> {
+    if (group.fault !== undefined) throw group.fault // or the rest would be written without its beginning
     try {
-      if (this.handle.inTransaction) this.handle.run('rollback') // SQLite has done so itself where the disk failed
-    } finally {
-      connection.inTransaction = false
-      this.#unlock()
-    }
-  }
-
-  async query<R>(connection: FileConnection, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    if (connection.inTransaction) return this.handle.run<R>(sql, parameters)
-    const deadline = performance.now() + PATIENCE
-    if (this.handle.isReadonly(sql)) {
-      // What a transaction of somebody else has not committed yet is not to be seen.
-      const handle = this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
-      return patiently(deadline, () => handle.run<R>(sql, parameters))
-    }
-    await this.#lock(deadline)
-    try {
-      return await patiently(deadline, () => this.handle.run<R>(sql, parameters))
-    } finally {
-      this.#unlock()
+      return this.handle.run<R>(sql, parameters)
+    } catch (error) {
+      if (!this.handle.inTransaction) group.fault = error // where the disk fails, SQLite takes back the whole transaction by itself
+      throw error
     }
   }
 
@@ -113,6 +133,41 @@ class FileDriver implements Driver {
 
   get handle(): Handle {
     return this.#writer! // Kysely calls init first
+  }
+
+  async #enter(deadline: number): Promise<Group> {
+    await this.#lock(deadline)
+    if (this.#group) return this.#group
+    try {
+      // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
+      await patiently(deadline, () => this.handle.run('begin immediate'))
+    } catch (error) {
+      this.#unlock()
+      throw error
+    }
+    const group = (this.#group = new Group())
+    setImmediate(() => {
+      group.isFull = true
+      if (this.#group === group && !this.#locked) this.#commit(group)
+    })
+    return group
+  }
+
+  #leave(group: Group) {
+    if (group.isFull || group.fault !== undefined) this.#commit(group)
+    this.#unlock()
+  }
+
+  #commit(group: Group) {
+    this.#group = undefined
+    try {
+      if (group.fault !== undefined) throw group.fault
+      this.handle.run(group.written ? 'commit' : 'rollback')
+      group.end()
+    } catch (error) {
+      if (this.handle.inTransaction) this.handle.run('rollback')
+      group.end(error)
+    }
   }
 
   // A queue wakes one waiter at a time; Kysely's mutex wakes them all, which costs seven times as much at a thousand waiting queries.
@@ -146,9 +201,35 @@ class FileDriver implements Driver {
   }
 }
 
+/** A transaction of SQLite with those whose writes it holds. */
+class Group {
+  /** Whether there is anything to commit. */
+  written = false
+  /** Whether the turn of the event loop is over in which it was begun: whoever writes now waits for the next. */
+  isFull = false
+  /** Why SQLite has taken it back. */
+  fault: unknown
+  /** Settles with the commit. */
+  readonly ended: Promise<void>
+  end!: (error?: unknown) => void // set by the promise, at once
+
+  constructor() {
+    this.ended = new Promise((resolve, reject) => {
+      this.end = (error) => (error === undefined ? resolve() : reject(error as Error))
+    })
+    this.ended.catch(() => {}) // whoever is in it hears of it
+  }
+}
+
+function groupOf({ group }: FileConnection): Group {
+  if (!group) throw new Error('This connection is in no transaction.')
+  return group
+}
+
 class FileConnection implements DatabaseConnection {
   readonly #driver: FileDriver
-  inTransaction = false
+  /** The transaction it is in. */
+  group: Group | undefined
 
   constructor(driver: FileDriver) {
     this.#driver = driver
@@ -164,54 +245,6 @@ class FileConnection implements DatabaseConnection {
   }
 }
 
-/** An open file with its prepared statements. */
-class Handle {
-  readonly #database: BetterSqlite.Database
-  readonly #kept = new Map<string, BetterSqlite.Statement>() // Kysely prepares on every query; keeping the statement halves a point read
-
-  constructor(file: string) {
-    this.#database = open(file)
-  }
-
-  run<R>(sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
-    try {
-      const statement = this.#prepare(sql)
-      if (statement.reader) return { rows: statement.all(...parameters) as R[] }
-      const { changes } = statement.run(...parameters)
-      return { rows: [], numAffectedRows: BigInt(changes) }
-    } catch (error) {
-      throw explained(error, this.#database.name)
-    }
-  }
-
-  get inTransaction(): boolean {
-    return this.#database.inTransaction
-  }
-
-  isReadonly(sql: string): boolean {
-    try {
-      return this.#prepare(sql).readonly
-    } catch (error) {
-      throw explained(error, this.#database.name)
-    }
-  }
-
-  #prepare(sql: string): BetterSqlite.Statement {
-    let statement = this.#kept.get(sql)
-    if (!statement) {
-      statement = this.#database.prepare(sql)
-      const [oldest] = this.#kept.keys()
-      if (this.#kept.size >= MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
-      this.#kept.set(sql, statement)
-    }
-    return statement
-  }
-
-  close() {
-    this.#database.close()
-  }
-}
-
 /** Tries again while another process holds the lock, and lets this one work meanwhile. */
 async function patiently<T>(deadline: number, attempt: () => T): Promise<T> {
   for (;;) {
@@ -223,65 +256,3 @@ async function patiently<T>(deadline: number, attempt: () => T): Promise<T> {
     await sleep(ATTEMPT)
   }
 }
-
-function open(file: string): BetterSqlite.Database {
-  const Database = loadDriver()
-  try {
-    if (!existsSync(file)) create(file)
-    const database = new Database(file)
-    for (const pragma of PRAGMAS) database.pragma(pragma)
-    return database
-  } catch (error) {
-    throw explained(error, file)
-  }
-}
-
-/**
- * Made for its owner only, as it holds password hashes. Never opened here once it exists: on POSIX closing any descriptor
- * of a file drops all locks that this process holds on it, and another program would then delete the WAL under SQLite.
- */
-function create(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
-  }
-}
-
-/** better-sqlite3 crashes the process on a Node it was not built for, so that is checked before it is loaded. */
-function loadDriver(): typeof BetterSqlite {
-  const require = createRequire(import.meta.url)
-  const { version } = require('better-sqlite3/package.json') as { version: string }
-  const node = Number(process.versions.node.split('.')[0])
-  if (version.startsWith('12.') ? node >= 24 : node < 22) {
-    throw new AppError(
-      'UNSUPPORTED_NODE',
-      `The installed better-sqlite3 ${version} does not run on Node ${process.versions.node}. Run "npm install" again with this Node.`,
-    )
-  }
-  return require('better-sqlite3') as typeof BetterSqlite
-}
-
-/** Tells a fault of the file from a bug of ours; a bug passes unchanged. */
-function explained(error: unknown, file: string): unknown {
-  const code = String((error as { code?: unknown }).code)
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return locked(error)
-  }
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
-    return new AppError('DATABASE_UNUSABLE', `There is no space left for ${file}. Nothing was changed.`, { cause: error })
-  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT'))
-    return new AppError('DATABASE_UNUSABLE', `${file} is not a usable SQLite database.`, { cause: error })
-  if (/^(SQLITE_(CANTOPEN|READONLY|IOERR|PERM)|E(ACCES|PERM|ROFS|NOTDIR|ISDIR|NOENT|EXIST)$)/.test(code)) {
-    return new AppError(
-      'DATABASE_UNUSABLE',
-      `Cannot open ${file} for reading and writing. Check its folder and permissions, or choose another with --data-dir.`,
-      { cause: error },
-    )
-  }
-  return error
-}
-
-const locked = (cause?: unknown): AppError =>
-  new AppError('DATABASE_UNREACHABLE', 'Another process kept the database locked for more than 5 seconds. Try again in a moment.', { cause })

@@ -1,0 +1,158 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type BetterSqlite from 'better-sqlite3'
+import type { QueryResult } from 'kysely'
+import { AppError } from '../core/errors.js'
+
+/** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
+export const ATTEMPT = 20
+export const PATIENCE = 5000
+/** Pages of the file that a handle keeps in memory, in KiB: the default is 2 MB, which the index pages of a large site do not fit into. */
+const CACHE = 8_000
+/** Pages that the log of writes grows to before they are copied into the file: what is written again and again is then copied once. */
+const CHECKPOINT = 4000
+const PRAGMAS = [
+  `busy_timeout = ${PATIENCE}`,
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'foreign_keys = ON',
+  `cache_size = -${CACHE}`,
+  `wal_autocheckpoint = ${CHECKPOINT}`,
+  `busy_timeout = ${ATTEMPT}`,
+]
+
+/** Statements kept by a handle: far more than the program has, but lists of different lengths have a statement each. */
+const MOST_KEPT = 500
+
+interface Kept {
+  statement: BetterSqlite.Statement
+  /** Names of the columns it answers; none where it answers no rows. */
+  columns: string[]
+}
+
+/** An open file with its prepared statements. */
+export class Handle {
+  readonly #database: BetterSqlite.Database
+  readonly #kept = new Map<string, Kept>() // Kysely prepares on every query; keeping the statement halves a point read
+
+  constructor(file: string) {
+    this.#database = open(file)
+  }
+
+  run<R>(sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
+    try {
+      const { statement, columns } = this.#prepare(sql)
+      if (statement.reader) return { rows: (statement.all(...parameters) as unknown[][]).map((values) => rowOf<R>(columns, values)) }
+      const { changes } = statement.run(...parameters)
+      return { rows: [], numAffectedRows: BigInt(changes) }
+    } catch (error) {
+      throw explained(error, this.#database.name)
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction
+  }
+
+  isReadonly(sql: string): boolean {
+    try {
+      return this.#prepare(sql).statement.readonly
+    } catch (error) {
+      throw explained(error, this.#database.name)
+    }
+  }
+
+  #prepare(sql: string): Kept {
+    let kept = this.#kept.get(sql)
+    if (!kept) {
+      const statement = this.#database.prepare(sql)
+      kept = {
+        statement,
+        columns: statement.reader
+          ? statement
+              .raw()
+              .columns()
+              .map(({ name }) => name)
+          : [],
+      }
+      const [oldest] = this.#kept.keys()
+      if (this.#kept.size >= MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+      this.#kept.set(sql, kept)
+    }
+    return kept
+  }
+
+  close() {
+    this.#database.close()
+  }
+}
+
+/** The driver hands out arrays of values twice as fast as objects, and a loop here costs less than the difference. */
+function rowOf<R>(columns: readonly string[], values: readonly unknown[]): R {
+  const row: Record<string, unknown> = {}
+  for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at] // as many as there are columns
+  return row as R
+}
+
+function open(file: string): BetterSqlite.Database {
+  const Database = loadDriver()
+  try {
+    if (!existsSync(file)) create(file)
+    const database = new Database(file)
+    for (const pragma of PRAGMAS) database.pragma(pragma)
+    return database
+  } catch (error) {
+    throw explained(error, file)
+  }
+}
+
+/**
+ * Made for its owner only, as it holds password hashes. Never opened here once it exists: on POSIX closing any descriptor
+ * of a file drops all locks that this process holds on it, and another program would then delete the WAL under SQLite.
+ */
+function create(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
+  }
+}
+
+/** better-sqlite3 crashes the process on a Node it was not built for, so that is checked before it is loaded. */
+function loadDriver(): typeof BetterSqlite {
+  const require = createRequire(import.meta.url)
+  const { version } = require('better-sqlite3/package.json') as { version: string }
+  const node = Number(process.versions.node.split('.')[0])
+  if (version.startsWith('12.') ? node >= 24 : node < 22) {
+    throw new AppError(
+      'UNSUPPORTED_NODE',
+      `The installed better-sqlite3 ${version} does not run on Node ${process.versions.node}. Run "npm install" again with this Node.`,
+    )
+  }
+  return require('better-sqlite3') as typeof BetterSqlite
+}
+
+/** Tells a fault of the file from a bug of ours; a bug passes unchanged. */
+function explained(error: unknown, file: string): unknown {
+  const code = String((error as { code?: unknown }).code)
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+    return locked(error)
+  }
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
+    return new AppError('DATABASE_UNUSABLE', `There is no space left for ${file}. Nothing was changed.`, { cause: error })
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT'))
+    return new AppError('DATABASE_UNUSABLE', `${file} is not a usable SQLite database.`, { cause: error })
+  if (/^(SQLITE_(CANTOPEN|READONLY|IOERR|PERM)|E(ACCES|PERM|ROFS|NOTDIR|ISDIR|NOENT|EXIST)$)/.test(code)) {
+    return new AppError(
+      'DATABASE_UNUSABLE',
+      `Cannot open ${file} for reading and writing. Check its folder and permissions, or choose another with --data-dir.`,
+      { cause: error },
+    )
+  }
+  return error
+}
+
+export const locked = (cause?: unknown): AppError =>
+  new AppError('DATABASE_UNREACHABLE', 'Another process kept the database locked for more than 5 seconds. Try again in a moment.', { cause })
