@@ -6,6 +6,7 @@ import type { Config } from './config.js'
 import { parseListen } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 import { connect, isPostgres, type Db } from './db/connect.js'
+import { openWatch, type Watch } from './db/watch.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import { deliver } from './mail/outbox.js'
 import { openTransport, type MailSettings } from './mail/transport.js'
@@ -19,6 +20,8 @@ export interface App {
   db: Db
   /** What every surface shares; who asks is added by each. */
   base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
+  /** Tells a server whether the data have changed. */
+  watch(): Promise<Watch>
   close(): Promise<void>
 }
 
@@ -39,7 +42,7 @@ export async function openApp(config: Config, { migrating = false }: { migrating
     mail: mailSettings(config),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
-  return { db, base, close: () => db.destroy() }
+  return { db, base, watch: () => openWatch(url), close: () => db.destroy() }
 }
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {

@@ -28,7 +28,9 @@ export interface Daemon {
 export async function startDaemon(app: App, { host, port }: { host: string; port: number }, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
   const ping = async () => void (await sql`select 1`.execute(app.db))
-  const server = await buildServer(operations, { ...app.base, ping }, log)
+  const watch = await app.watch()
+  const server = await buildServer(operations, { ...app.base, ping, watch }, log)
+  server.addHook('onClose', () => watch.close())
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {

@@ -44,7 +44,7 @@ export async function untilStopped(seconds: number, stop: (reason: string) => Pr
 
 /** Lines for people on a terminal, JSON lines otherwise; always on stderr. */
 async function logTo(terminal: Terminal, level: string, color: boolean | undefined): Promise<Log> {
-  if (!terminal.stderr.isTTY) return { level, stream: { write: (line) => void terminal.stderr.write(line) } }
+  if (!terminal.stderr.isTTY) return { level, stream: { write: together((lines) => void terminal.stderr.write(lines)) } }
   const { default: pretty } = await import('pino-pretty')
   return {
     level,
@@ -54,5 +54,19 @@ async function logTo(terminal: Terminal, level: string, color: boolean | undefin
       ignore: 'pid,hostname',
       translateTime: 'SYS:HH:MM:ss',
     }),
+  }
+}
+
+/** Writes the lines of one turn of the event loop at once: each by itself takes as long as to answer what has been answered before. */
+function together(write: (lines: string) => void): (line: string) => void {
+  let lines = ''
+  const flush = () => {
+    if (lines !== '') write(lines)
+    lines = ''
+  }
+  process.once('exit', flush)
+  return (line) => {
+    if (lines === '') setImmediate(flush)
+    lines += line
   }
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
 import { AppError } from '../core/errors.js'
+import type { Revision, Watch } from './watch.js'
 
 /** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
 export const ATTEMPT = 20
@@ -85,6 +86,45 @@ export class Handle {
 
   close() {
     this.#database.close()
+  }
+}
+
+/** How often an answer of SQLite is relied on, at most. */
+const RELIED_ON = 64
+
+/**
+ * Asks SQLite itself: its data_version is another one after each commit of any other handle or process. What is ready to be read when a
+ * turn of the event loop begins was sent before, so one answer does for all of that turn, but for a connection that asks again.
+ */
+export function watchFile(file: string): Watch {
+  const database = open(file)
+  const version = database.prepare('pragma data_version').pluck()
+  const askers = new Set<object>()
+  let known: Revision | undefined
+  const forget = () => {
+    known = undefined
+    askers.clear()
+  }
+  return {
+    revision: (_exact, asker) => {
+      if (known === undefined || askers.has(asker) || askers.size >= RELIED_ON) {
+        if (known === undefined) setImmediate(forget)
+        askers.clear()
+        known = look()
+      }
+      askers.add(asker)
+      return known
+    },
+    forget,
+    close: async () => void database.close(),
+  }
+
+  function look(): Revision {
+    try {
+      return version.get() as number // one row of one number, by the documentation of the pragma
+    } catch {
+      return NaN // unlike any other, and itself; whoever reads the data then hears what is wrong with them
+    }
   }
 }
 

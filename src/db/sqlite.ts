@@ -215,7 +215,7 @@ class Group {
 
   constructor() {
     this.ended = new Promise((resolve, reject) => {
-      this.end = (error) => (error === undefined ? resolve() : reject(error as Error))
+      this.end = (error) => (error === undefined ? resolve() : reject(error))
     })
     this.ended.catch(() => {}) // whoever is in it hears of it
   }

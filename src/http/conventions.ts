@@ -4,43 +4,36 @@ import etag from 'etag'
 import type { FastifyInstance } from 'fastify'
 import fresh from 'fresh'
 import { AppError } from '../core/errors.js'
-import { API_ROOT } from '../core/wire.js'
+import { REQUEST_ID } from '../core/wire.js'
+import type { Answers } from './answers.js'
+import { line } from './lines.js'
 
 /** What every answer has in common (contract, sections 1.0 and 7). */
-export async function conventions(server: FastifyInstance): Promise<void> {
+export async function conventions(server: FastifyInstance, answers: Answers | undefined): Promise<void> {
   await server.register(cors, { origin: '*', methods: 'GET,HEAD,PUT,PATCH,POST,DELETE', exposedHeaders: ['ETag', 'X-Request-Id'], strictPreflight: false })
 
-  server.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ [REQUEST_ID]: request.id, 'x-content-type-options': 'nosniff' })
+    done()
   })
 
-  server.addHook('onSend', async (request, reply, payload) => {
+  server.addHook('onSend', (request, reply, payload, done) => {
     const write = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
     if (reply.statusCode === 409 || (write && reply.statusCode >= 400)) reply.header('x-should-retry', 'false') // published clients repeat 409 and 5xx otherwise
-    if (typeof payload !== 'string' || payload === '') return payload
+    if (typeof payload !== 'string' || payload === '') return done()
     const tag = etag(payload, { weak: true })
     reply.header('etag', tag)
-    if (write || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return payload
+    if (reply.statusCode === 200) answers?.keep(request.raw, reply.getHeaders(), tag, payload)
+    if (write || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done()
     reply.code(304).removeHeader('content-length').removeHeader('content-type')
-    return null
+    done(null, null)
   })
 
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const { op } = request.routeOptions.config as { op?: string }
-    request.log.info(
-      { ...(op && { op }), method: request.method, url: withoutSecrets(request.url), status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 },
-      'request',
-    )
+    request.log.info(line(op, request, reply.statusCode, reply.elapsedTime), 'request')
+    done()
   })
-}
-
-/** An address as it may be logged: only the API's have a query worth keeping, and in it nothing that may be a secret. */
-function withoutSecrets(url: string): string {
-  const [path = '', ...rest] = url.split('?')
-  if (rest.length === 0) return url
-  if (!path.toLowerCase().startsWith(API_ROOT)) return `${path}?***`
-  const pairs = rest.join('?').split('&')
-  return `${path}?${pairs.map((pair) => pair.replace(/^([^=]*)=.*$/s, (whole, name: string) => (/token|pass|secret|%/i.test(name) ? `${name}=***` : whole))).join('&')}`
 }
 
 /** An absent or empty body is an empty object, whatever its type; any other that is not JSON in UTF-8 is refused. */

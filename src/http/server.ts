@@ -1,19 +1,24 @@
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { coerce } from '../core/fields.js'
-import { newId } from '../core/ids.js'
-import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
-import type { Context } from '../service/context.js'
+import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
+import type { Context, Watch } from '../service/context.js'
 import { assertMail, execute, type AnyOperation } from '../service/operation.js'
 import { actorOf } from '../service/sessions.js'
+import { Answers } from './answers.js'
 import { conventions, parsers } from './conventions.js'
+import { requestId } from './lines.js'
+import { serverWith } from './shortcut.js'
 import { plainRoutes } from './plain.js'
 
 /** What the server needs beside the operations. */
 export interface Site extends Omit<Context, 'actor' | 'origin' | 'dryRun'> {
   /** Rejects when the database does not answer. */
   ping(this: void): Promise<void>
+  /** Tells whether the data have changed. Without it every request is worked out anew. */
+  watch?: Watch
 }
 
 /** Where log lines go: one a request, and every unexpected error with its cause. */
@@ -26,18 +31,23 @@ export interface Log {
 const BODY_LIMIT = 100 * 1024
 
 export async function buildServer(operations: readonly AnyOperation[], site: Site, log: Log): Promise<FastifyInstance> {
-  const server = Fastify({
+  const answers = site.watch && new Answers(site.watch, site.now)
+  const server: FastifyInstance = Fastify<Server>({
+    serverFactory: (handle, options) => serverWith(answers, { handle, options, log: () => server.log }),
     logger: log,
     logController: new LogController({ disableRequestLogging: true }), // one line a request, in conventions.ts
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: 'idle',
-    genReqId: ({ headers: { 'x-request-id': given } }) => (typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : newId()),
+    genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = asAppError(error)
       if (known.status >= 500) request.log.error({ err: error }, known.message)
-      void reply.code(known.status).headers({ 'x-request-id': request.id, 'access-control-allow-origin': '*' }).send(known.body)
+      void reply
+        .code(known.status)
+        .headers({ [REQUEST_ID]: request.id, 'access-control-allow-origin': '*' })
+        .send(known.body)
     },
   })
   server.setValidatorCompiler(() => () => true) // `execute` checks the input, so that every surface rejects the same things
@@ -51,33 +61,56 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
   server.setNotFoundHandler((request) => {
     throw new AppError('NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. The operations are listed at ${API_ROOT}/docs.`)
   })
-  await conventions(server)
+  await conventions(server, answers)
   parsers(server)
-  for (const op of operations) mount(server, op, site)
+  for (const op of operations) mount(server, op, site, answers)
+  server.addHook('preClose', async () => answers?.stop())
   plainRoutes(server, operations, site)
   return server
 }
 
-function mount(server: FastifyInstance, op: AnyOperation, site: Site): void {
+function mount(server: FastifyInstance, op: AnyOperation, site: Site, answers: Answers | undefined): void {
   const [method, url, status] = op.http.split(' ') as [string, string, string]
   server.route({
     method,
     url: API_ROOT + url,
     schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } },
     config: { op: op.id },
-    onRequest: async () => assertMail(op, site),
+    onRequest: (_request, _reply, done) => {
+      assertMail(op, site)
+      done()
+    },
     handler: async (request, reply) => {
-      const ctx = {
-        ...site,
-        actor: await actorOf(request.headers.authorization, site),
-        origin: 'http',
-        dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined,
-      }
+      const actor = await actorOf(request.headers.authorization, site)
+      const { ctx, onlyRead } = observed(site, { actor, origin: 'http', dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined })
       const output = await execute(op, ctx, inputOf(op, request))
+      if (onlyRead()) answers?.onlyRead(request.raw, { op: op.id, until: actor.until })
       reply.code(output === undefined ? 204 : Number(status))
       return output
     },
   })
+}
+
+/** A context that knows whether the work did nothing but read: an answer that depends on the time or is signed is not the same twice. */
+function observed(site: Site, asking: Pick<Context, 'actor' | 'origin' | 'dryRun'>): { ctx: Context; onlyRead(this: void): boolean } {
+  let read = true
+  const ctx = {
+    ...site,
+    ...asking,
+    now: () => {
+      read = false
+      return site.now()
+    },
+    secret: () => {
+      read = false
+      return site.secret()
+    },
+    written: () => {
+      read = false
+      site.watch?.forget()
+    },
+  }
+  return { ctx, onlyRead: () => read }
 }
 
 /** Path and query are text; a body, which wins over the query, brings its own types. What a body is not allowed to be, `execute` says. */
@@ -117,7 +150,7 @@ const outside = (error: AppError): AppError =>
 function refuseUnreadable(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, message] = UNREADABLE[error.code ?? ''] ?? ['400 Bad Request', 'This is not a readable HTTP request.']
-  const reqId = newId()
+  const reqId = requestId({ headers: {} })
   this.log.info({ reqId, reason: error.code, status: Number.parseInt(status, 10) }, 'request that could not be read')
   const body = JSON.stringify(new AppError('BAD_REQUEST', message).body)
   const head = [

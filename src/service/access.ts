@@ -10,12 +10,14 @@ export interface Actor {
   isOwner: boolean
   permissions: ReadonlySet<string>
   refusal: AppError | null
+  /** Until when they are who they are, in milliseconds since 1970: the end of a session; 0 where it is not known. */
+  until: number
 }
 
 /** The person at the command line with the database in reach: the owner's rights, and no account. */
-export const operator: Actor = { userId: null, isOwner: true, permissions: new Set(), refusal: null }
+export const operator: Actor = { userId: null, isOwner: true, permissions: new Set(), refusal: null, until: Infinity }
 
-export const visitor = (refusal: AppError): Actor => ({ userId: null, isOwner: false, permissions: new Set(), refusal })
+export const visitor = (refusal: AppError, until = 0): Actor => ({ userId: null, isOwner: false, permissions: new Set(), refusal, until })
 
 export const can = (actor: Actor, permission: Permission): boolean => actor.isOwner || actor.permissions.has(permission)
 

@@ -2,6 +2,8 @@ import type { Db } from '../db/connect.js'
 import type { MailSettings } from '../mail/transport.js'
 import type { Actor } from './access.js'
 
+export type { Revision, Watch } from '../db/watch.js'
+
 /** Everything an operation may use beside its input. */
 export interface Context {
   db: Db
@@ -16,4 +18,6 @@ export interface Context {
   origin: string
   /** All checks and the same answer, but nothing stays written. */
   dryRun: boolean
+  /** Told of every change, before it is answered. */
+  written?(this: void): void
 }

@@ -7,13 +7,16 @@ import { readSessionToken } from './tokens.js'
 
 const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
 
+/** Made once: an error notes where it was made, which takes longer than most of what visitors ask for. */
+const ANYBODY = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
+
 /**
  * Who sent an Authorization header, by the contract's ladder (section 1.0). Never fails: whoever is not signed in is a
  * visitor that carries the reason, thrown only by operations that need an account. Asked anew for every request, so
  * that blocking and role changes act at once.
  */
 export async function actorOf(authorization: string | undefined, ctx: Pick<Context, 'db' | 'secret' | 'now'>): Promise<Actor> {
-  if (authorization === undefined) return visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`))
+  if (authorization === undefined) return ANYBODY
   const [scheme, token, ...more] = authorization.trim().split(/\s+/)
   if (scheme?.toLowerCase() !== 'bearer' || !token || more.length > 0)
     return visitor(new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`))
@@ -26,7 +29,7 @@ export async function actorOf(authorization: string | undefined, ctx: Pick<Conte
   if (user.isBlocked) return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
   if (!user.isOwner && user.permissions.length === 0)
     return { ...visitor(new AppError('ACCESS_DENIED', 'This account has no permissions. Ask the owner of the site for a role.')), userId }
-  return { userId, isOwner: user.isOwner === 1, permissions: new Set(user.permissions), refusal: null }
+  return { userId, isOwner: user.isOwner === 1, permissions: new Set(user.permissions), refusal: null, until: session.until }
 }
 
 /** The operator in somebody's name: with the operator's rights, and whatever is made is theirs. */

@@ -23,15 +23,38 @@ export async function sessionToken(ctx: Pick<Context, 'now' | 'secret'>, { userI
   return jwt.sign({ userId, iat, ...(sessions > 0 && { sessions }) }, ctx.secret(), { algorithm: 'HS256', expiresIn: SESSION })
 }
 
-/** The user a session token was made for, or undefined if it is not one of ours, has expired or was made for something else. */
-export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, token: string): Promise<{ userId: string; number: number } | undefined> {
-  const { default: jwt } = await import('jsonwebtoken')
+/** Whom a session token was made for, and until when it is valid, in milliseconds since 1970. */
+interface Session {
+  userId: string
+  number: number
+  until: number
+}
+
+/** Sessions by secret and token: the signature of a token is checked once, and its end always. */
+const checked = new Map<string, Session>()
+const MOST_CHECKED = 1000
+
+/** The session of a token, or undefined if it is not one of ours, has expired or was made for something else. */
+export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, token: string): Promise<Session | undefined> {
   const secret = ctx.secret() // one that cannot be read is not the token's fault
+  const now = ctx.now().getTime()
+  const key = `${secret}\n${token}`
+  const known = checked.get(key)
+  if (known && now < known.until) return known
+  const session = await verified(secret, token, now)
+  if (!session) return undefined
+  if (checked.size >= MOST_CHECKED) checked.clear()
+  checked.set(key, session)
+  return session
+}
+
+async function verified(secret: string, token: string, now: number): Promise<Session | undefined> {
+  const { default: jwt } = await import('jsonwebtoken')
   try {
-    const claims = jwt.verify(token, secret, { algorithms: ['HS256'], clockTimestamp: Math.floor(ctx.now().getTime() / 1000) })
+    const claims = jwt.verify(token, secret, { algorithms: ['HS256'], clockTimestamp: Math.floor(now / 1000) })
     if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
     const { userId, sessions = 0 } = claims as { userId?: unknown; sessions?: unknown }
-    return typeof userId === 'string' && typeof sessions === 'number' ? { userId, number: sessions } : undefined
+    return typeof userId === 'string' && typeof sessions === 'number' ? { userId, number: sessions, until: claims.exp * 1000 } : undefined
   } catch {
     return undefined
   }

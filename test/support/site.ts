@@ -1,22 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { inject as ask, type InjectOptions } from 'light-my-request'
 import { afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { connect, type Db } from '../../src/db/connect.js'
+import { openWatch } from '../../src/db/watch.js'
 import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
 import { codesOf } from '../../src/http/openapi.js'
 import { buildServer } from '../../src/http/server.js'
 import type { MailSettings } from '../../src/mail/transport.js'
 import { operator, type Actor } from '../../src/service/access.js'
+import type { Context } from '../../src/service/context.js'
 import { operations } from '../../src/service/index.js'
 import { execute, type AnyOperation, type Call } from '../../src/service/operation.js'
 import { hashPassword } from '../../src/service/passwords.js'
@@ -37,6 +40,8 @@ export interface TestSite {
   db: Db
   clock: { now: Date }
   mail: MailSettings | null
+  /** What operations are given beside who asks. */
+  base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
   server: FastifyInstance
   logs: string[]
   call: Call
@@ -97,7 +102,7 @@ export async function makeDatabase(engine: Engine, folder: string, { bare = fals
   return withDatabase(inject('postgres'), name)
 }
 
-export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean } = {}): Promise<TestSite> {
+export async function makeSite(engine: Engine, { mail = true, kept = true }: { mail?: boolean; kept?: boolean } = {}): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
   const db = await connect(databaseUrl)
@@ -105,10 +110,12 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
   const clock = { now: new Date('2026-03-02T10:00:00.000Z') }
   const settings = mail ? { url: `folder:${path.join(folder, 'mail')}`, from: 'noreply@example.org' } : null
   const base = { db, now: () => clock.now, secret: () => 'a secret of the tests, long enough', mail: settings, siteUrl: 'https://feedback.example.org/board' }
+  const watch = await openWatch(databaseUrl, { staleness: 0 })
+  cleanup(() => watch.close())
   const logs: string[] = []
   const server = await buildServer(
     operations,
-    { ...base, ping: async () => void (await sql`select 1`.execute(db)) },
+    { ...base, ping: async () => void (await sql`select 1`.execute(db)), ...(kept && { watch }) },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
   )
   cleanup(() => server.close())
@@ -132,26 +139,8 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
     logs,
     callAs,
     call: callAs(operator),
-    async http(request, { body, token, headers = {} } = {}) {
-      const [method, url] = request.split(' ') as ['GET', string]
-      const options: InjectOptions = {
-        method,
-        url: url.startsWith('//') ? url.slice(1) : `/api/v1${url}`,
-        headers: {
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-      }
-      const { statusCode, payload, headers: answered } = await server.inject(options)
-      return {
-        status: statusCode,
-        text: payload,
-        headers: answered,
-        body: String(answered['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
-      }
-    },
+    base,
+    http: httpOf(server),
     async mailedToken(recipient) {
       const mail = await db.selectFrom('outbox').select('text').where('recipient', '=', recipient).orderBy('mailId', 'desc').executeTakeFirstOrThrow()
       return /token=([\w-]{43})\n/.exec(mail.text)?.[1] ?? expect.fail('the mail has no token')
@@ -185,6 +174,31 @@ export async function makeSite(engine: Engine, { mail = true }: { mail?: boolean
   }
   return site
 }
+
+/** Requests through the front door of a server, without a socket. */
+export const httpOf =
+  (server: FastifyInstance): TestSite['http'] =>
+  async (request, { body, token, headers = {} } = {}) => {
+    const [method, url] = request.split(' ') as ['GET', string]
+    const options: InjectOptions = {
+      method,
+      url: url.startsWith('//') ? url.slice(1) : `/api/v1${url}`,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }
+    await server.ready()
+    const { statusCode, payload, headers: answered } = await ask((req, res) => void server.server.emit('request', req, res), options)
+    return {
+      status: statusCode,
+      text: payload,
+      headers: answered,
+      body: String(answered['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
+    }
+  }
 
 /** HTTP filters an answer through its schema; a call in this process does not. So no answer may hold more than its schema says. */
 function assertExact(schema: TSchema, answer: unknown): void {

@@ -1,0 +1,24 @@
+import { isPostgres } from './connect.js'
+
+/** Tells whether the data have changed, whoever changed them, without reading them. */
+export interface Watch {
+  /**
+   * What the data are like: a value that is another one after every change. `exact` means as of now; otherwise it may be as
+   * old as the watch allows, which on SQLite is not at all. A promise only where somebody has to be asked. `asker` is the connection
+   * that a request came by.
+   */
+  revision(exact: boolean, asker: object): Revision | Promise<Revision>
+  /** To be called after a write of this process: whatever was known is asked anew. */
+  forget(): void
+  close(): Promise<void>
+}
+
+export type Revision = string | number
+
+/** How old the last look at PostgreSQL may be that an answer to a visitor relies on, in milliseconds. */
+const STALENESS = 50
+
+export async function openWatch(url: string, { staleness = STALENESS } = {}): Promise<Watch> {
+  if (isPostgres(url)) return (await import('./postgres.js')).watchPostgres(url, staleness)
+  return (await import('./file.js')).watchFile(url.slice('sqlite:'.length))
+}

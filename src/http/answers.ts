@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http'
+import { DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
+import type { Revision, Watch } from '../service/context.js'
+
+/** An answer to a read as it goes over the wire, but for the id of the request. */
+export interface Answer {
+  op: string
+  /** Names and values of the headers, in turn, but for the id of the request, which is the first; those of a 304 have no content. */
+  head: string[]
+  unchangedHead: string[]
+  etag: string
+  /** A character for each byte, so that it and the headers are written as one text. */
+  body: string
+  /** When the session it was made for ends, in milliseconds since 1970. */
+  until: number
+}
+
+type Headers = Readonly<Record<string, unknown>>
+
+/** What a request asks for, and of which data. */
+export interface Question {
+  key: string
+  revision: Revision
+}
+
+/** What has to be known beside the answer itself. */
+export interface Reading {
+  op: string
+  until: number
+}
+
+/** Bytes of answers that are kept at most, and of one body that is looked at. */
+const MOST_BYTES = 16 * 1024 * 1024
+const LONGEST_BODY = 4096
+/** Beside the body: the key, the headers and the entry itself. */
+const OVERHEAD = 1000
+/** Addresses that are known to be asked with a body, at most. */
+const MOST_ADDRESSES = 100
+
+/**
+ * Answers to reads, kept as bytes for as long as the data have not changed: the same bytes asked by the same person are answered with
+ * the same bytes. Nothing is known here of operations: which of them only read shows when they run.
+ */
+export class Answers {
+  readonly #watch: Watch
+  readonly #now: () => Date
+  readonly #asked = new WeakMap<IncomingMessage, Question & Partial<Reading>>()
+  readonly #kept = new Map<string, Answer>()
+  readonly #addresses = new Set<string>()
+  #bytes = 0
+  #revision: Revision | undefined
+  #isStopped = false
+
+  constructor(watch: Watch, now: () => Date) {
+    this.#watch = watch
+    this.#now = now
+  }
+
+  /** From now on every request is left to the framework, which says that the server is stopping. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  /** Whether the body has to be known to tell what is asked. */
+  asksWithBody({ method, url = '' }: IncomingMessage): boolean {
+    return method === 'POST' && this.#addresses.has(url)
+  }
+
+  /** A key that differs wherever the answer may; nothing for what is no read, or too long to be looked at. */
+  keyOf({ method, url = '', headers }: IncomingMessage, body?: Buffer): string | undefined {
+    if (this.#isStopped) return undefined
+    const { authorization = '' } = headers
+    if (method === 'GET') return `GET ${url}\n${authorization}`
+    if (method !== 'POST' || headers[DRY_RUN_HEADER] !== undefined) return undefined
+    if (headers['transfer-encoding'] !== undefined || body?.length !== Number(headers['content-length'] ?? 0)) return undefined
+    if (body.length > LONGEST_BODY) return undefined
+    return `POST ${url}\n${authorization}\n${headers['content-type']}\n${headers['content-encoding']}\n${body.toString('latin1')}`
+  }
+
+  /** What the data are like now; for somebody who is signed in exactly now, so that whoever wrote sees it. */
+  revision({ headers, socket }: IncomingMessage): Revision | Promise<Revision> {
+    return this.#watch.revision(headers.authorization !== undefined, socket)
+  }
+
+  find({ key, revision }: Question): Answer | undefined {
+    if (revision !== this.#revision) this.#forget(revision)
+    const answer = this.#kept.get(key)
+    return answer && answer.until > this.#now().getTime() ? answer : undefined
+  }
+
+  /** Notes what a request asks for, until it is answered. */
+  ask(request: IncomingMessage, question: Question): void {
+    this.#asked.set(request, question)
+  }
+
+  /** An operation has done nothing for this request but read: its answer may be kept. */
+  onlyRead(request: IncomingMessage, reading: Reading): void {
+    const question = this.#asked.get(request)
+    if (question) Object.assign(question, reading)
+    else if (request.method === 'POST' && this.#addresses.size < MOST_ADDRESSES) this.#addresses.add(request.url ?? '')
+  }
+
+  /** Nothing is kept that was made of data which have changed since. */
+  keep(request: IncomingMessage, headers: Headers, etag: string, text: string): void {
+    const { key, revision, op, until } = this.#asked.get(request) ?? {}
+    if (key === undefined || op === undefined || until === undefined || until <= this.#now().getTime() || revision !== this.#revision || this.#kept.has(key))
+      return
+    const body = Buffer.from(text).toString('latin1')
+    const { 'content-type': _, ...unchanged } = headers
+    const answer = { op, until, etag, body, head: headOf({ ...headers, 'content-length': body.length }), unchangedHead: headOf(unchanged) }
+    if (sizeOf(key, answer) > MOST_BYTES / 10) return
+    this.#kept.set(key, answer)
+    this.#bytes += sizeOf(key, answer)
+    for (const [oldest, old] of this.#kept) {
+      if (this.#bytes <= MOST_BYTES) break
+      this.#kept.delete(oldest)
+      this.#bytes -= sizeOf(oldest, old)
+    }
+  }
+
+  #forget(revision: Revision) {
+    this.#revision = revision
+    this.#kept.clear()
+    this.#bytes = 0
+  }
+}
+
+const sizeOf = (key: string, { body }: Pick<Answer, 'body'>): number => body.length + key.length + OVERHEAD
+
+/** The headers in a row, the first without its value. */
+function headOf({ [REQUEST_ID]: _, ...headers }: Headers): string[] {
+  return [REQUEST_ID, '', ...Object.entries(headers).flatMap(([name, value]) => [name, String(value)])]
+}

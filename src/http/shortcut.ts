@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
+import fresh from 'fresh'
+import type { Answer, Answers, Question } from './answers.js'
+import { line, requestId } from './lines.js'
+
+interface Framework {
+  handle: RequestListener
+  options: FastifyServerOptions
+  log(this: void): FastifyBaseLogger
+}
+
+/**
+ * A server that answers what it has answered before, and leaves the rest to the framework: to find a route, read a body, check and run
+ * takes several times as long as to send bytes.
+ */
+export function serverWith(answers: Answers | undefined, { handle, options, log }: Framework): Server {
+  const server = createServer(answers ? listener(answers) : handle)
+  server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
+  server.requestTimeout = options.requestTimeout ?? server.requestTimeout
+  return server
+
+  function listener(known: Answers): RequestListener {
+    return (request, response) => {
+      if (known.asksWithBody(request)) withBody(request, (body) => answer(known, request, response, body))
+      else answer(known, request, response)
+    }
+  }
+
+  function answer(answers: Answers, request: IncomingMessage, response: ServerResponse, body?: Buffer): void {
+    const key = answers.keyOf(request, body)
+    const revision = key === undefined ? undefined : answers.revision(request)
+    if (key === undefined || revision === undefined) return handle(request, response)
+    const asked = (question: Question) => {
+      const known = answers.find(question)
+      if (known) return send(known, request, response)
+      answers.ask(request, question)
+      handle(request, response)
+    }
+    if (typeof revision !== 'object') return asked({ key, revision })
+    void revision.then(
+      (now) => asked({ key, revision: now }),
+      () => handle(request, response), // which says what is wrong with the database
+    )
+  }
+
+  function send({ op, head, unchangedHead, etag, body }: Answer, request: IncomingMessage, response: ServerResponse): void {
+    const started = performance.now()
+    const reqId = requestId(request)
+    const isRead = request.method === 'GET'
+    if (!isRead) request.resume()
+    if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()
+    else response.writeHead(200, named(head, reqId)).end(body, 'latin1')
+    log().info({ reqId, ...line(op, request, response.statusCode, performance.now() - started) }, 'request')
+  }
+}
+
+function named(head: readonly string[], reqId: string): string[] {
+  const copy = head.slice()
+  copy[1] = reqId
+  return copy
+}
+
+/** Looks at a body that arrives with its request, and puts it back. */
+function withBody(request: IncomingMessage, then: (body: Buffer | undefined) => void): void {
+  request.once('readable', () => {
+    const body = request.read() as Buffer | null // no encoding is set
+    if (body) request.unshift(body)
+    then(body ?? undefined)
+  })
+}

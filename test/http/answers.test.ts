@@ -1,0 +1,195 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { openWatch } from '../../src/db/watch.js'
+import { buildServer } from '../../src/http/server.js'
+import { operations } from '../../src/service/index.js'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import { cleanup, engines, httpOf, makeSite, OWNER, type TestSite } from '../support/site.js'
+
+/** A second server of the same site, which works every request out anew, or whose answers may be so old. */
+async function another(site: TestSite, { staleness }: { staleness?: number } = {}) {
+  const watch = staleness === undefined ? undefined : await openWatch(site.databaseUrl, { staleness })
+  const ping = async () => void (await sql`select 1`.execute(site.db))
+  const server = await buildServer(operations, { ...site.base, ping, ...(watch && { watch }) }, { level: 'silent', stream: { write() {} } })
+  cleanup(async () => {
+    await server.close()
+    await watch?.close()
+  })
+  return httpOf(server)
+}
+
+/** What of an answer is the same whenever it is given. */
+const same = ({
+  status,
+  text,
+  headers: { 'x-request-id': _, date: __, connection: ___, 'keep-alive': ____, ...headers },
+}: Awaited<ReturnType<TestSite['http']>>) => ({ status, text, headers })
+
+describe.each(engines)('answers that are kept on %s', (engine) => {
+  it('are those that would be worked out anew, whatever was done before and by whom', async () => {
+    const site = await makeSite(engine)
+    const anew = await another(site)
+    const owner = await site.owner()
+    const [one, two] = [await site.member(['board:read']), await site.member()]
+    const people = [undefined, owner, one.token, two.token, 'nonsense']
+    const { board } = await site.call(boards.create, { name: 'Ideas' })
+    const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: board.boardId })
+
+    const reads: [string, unknown?][] = [
+      ['GET /boards'],
+      ['GET /boards?limit=2&page=1'],
+      ['GET /boards/ideas'],
+      ['GET /settings/site'],
+      ['GET /roadmaps'],
+      ['GET /users/profile'],
+      ['GET /users/permissions'],
+      ['GET /events?limit=3'],
+      ['POST /posts/get', {}],
+      ['POST /posts/get', { sort: 'votes', limit: 3 }],
+      ['POST /posts/slug', { id: post.postId }],
+      [`GET /posts/${post.postId}/votes`],
+      [`GET /posts/${post.postId}/activity`],
+      ['POST /boards/check-slug', { url: 'ideas-2' }],
+      ['POST /auth/password/validateToken', { token: 'x'.repeat(43) }],
+    ]
+    let count = 0
+    const writes: [string, unknown?][] = [
+      ['POST /votes', { postId: post.postId }],
+      ['DELETE /votes', { postId: post.postId }],
+      ['PATCH /boards', { boardId: board.boardId, partial: true, display: false }],
+      ['PATCH /boards', { boardId: board.boardId, partial: true, display: true, view_voters: false }],
+      ['POST /posts', { title: 'Another', boardId: board.boardId }],
+      [`POST /posts/${post.postId}/comments`, { body: 'Yes', is_internal: true }],
+      ['PATCH /settings/site', { title: 'Moonbase' }],
+      ['PATCH /settings/site', {}],
+      ['POST /roadmaps', { name: 'Next', display: true }],
+      [`POST /users/${two.userId}/block`],
+      [`POST /users/${two.userId}/unblock`],
+      [`POST /users/${one.userId}/sign-out`],
+    ]
+    const step = fc.record({
+      read: fc.nat(reads.length - 1),
+      write: fc.nat(writes.length - 1),
+      who: fc.nat(people.length - 1),
+      by: fc.nat(people.length - 1),
+      kind: fc.nat(5),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
+        for (const { read, write, who, by, kind } of steps) {
+          if (kind === 0) {
+            const [request, body] = writes[write] ?? ['']
+            const way = count++ % 2 === 0 ? site.http : anew
+            const headers = count % 5 === 0 ? { 'feedbackctl-dry-run': '1' } : {}
+            await way(request, { body, headers, ...(people[by] !== undefined && { token: people[by] }) })
+          } else if (kind === 1) {
+            await site.db
+              .updateTable('settings')
+              .set({ description: `changed ${count++}` })
+              .execute() // by whoever can
+          }
+          const [request, body] = reads[read] ?? ['']
+          const asked = { ...(body !== undefined && { body }), ...(people[who] !== undefined && { token: people[who] }) }
+          const expected = same(await anew(request, asked))
+          expect(same(await site.http(request, asked))).toEqual(expected)
+          expect(same(await site.http(request, asked))).toEqual(expected)
+        }
+      }),
+      { numRuns: engine === 'sqlite' ? 40 : 20, endOnFailure: true },
+    )
+  }, 240_000)
+
+  it('are given again without work, and have the same bytes, headers and log line', async () => {
+    const site = await makeSite(engine)
+    await site.call(boards.create, { name: '💡 Ideas' })
+    for (const [request, body] of [['GET /boards'], ['POST /posts/get', { limit: 3 }]] as const) {
+      const asked = { ...(body && { body }) }
+      await site.http(request, asked) // that a request with a body only reads shows when it is answered
+      const first = await site.http(request, asked)
+      const { length } = site.logs
+      const queries = countQueries(site)
+      const second = await site.http(request, asked)
+      expect(queries()).toBe(0)
+      await another(site).then((anew) => anew(request, asked))
+      expect(queries()).toBeGreaterThan(0)
+      expect(same(second)).toEqual(same(first))
+      expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id'])
+      const [before, after] = [site.logs[length - 1], site.logs[length]].map((line) => Object.keys(JSON.parse(line ?? '{}') as object))
+      expect(after).toEqual(before)
+    }
+    const { headers } = await site.http('GET /boards')
+    const unchanged = await site.http('GET /boards', { headers: { 'if-none-match': String(headers.etag) } })
+    expect([unchanged.status, unchanged.text, unchanged.headers['content-type'], unchanged.headers.etag]).toEqual([304, '', undefined, headers.etag])
+  })
+
+  it('are never those of somebody else, or of somebody who may not any more', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const [one, two] = [await site.member(), await site.member()]
+    const { post } = await site.call(posts.create, { title: 'Dark mode' })
+    await site.http('POST /votes', { token: one.token, body: { postId: post.postId } })
+    const own = async (token?: string) =>
+      (await site.http('POST /posts/get', { body: {}, ...(token !== undefined && { token }) })).body.posts[0].voters.viewerVote?.userId as string | undefined
+    for (let round = 0; round < 3; round++) {
+      expect([await own(), await own(one.token), await own(two.token), await own(one.token)]).toEqual([undefined, one.userId, undefined, one.userId])
+    }
+    const profile = () => site.http('GET /users/profile', { token: one.token })
+    expect([(await profile()).status, (await profile()).status]).toEqual([200, 200])
+    await site.http(`POST /users/${one.userId}/block`, { token: owner })
+    expect((await profile()).status).toBe(403)
+    expect(await own(one.token)).toBe(one.userId)
+  })
+
+  it('end with the session they were made for', async () => {
+    const site = await makeSite(engine)
+    const { token } = await site.member()
+    const profile = () => site.http('GET /users/profile', { token })
+    expect([(await profile()).status, (await profile()).status]).toEqual([200, 200])
+    site.clock.now = new Date(site.clock.now.getTime() + 2 * 24 * 3600 * 1000)
+    expect((await profile()).status).toBe(401)
+  })
+
+  it('are not kept where they depend on the time, or are made of a secret', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const login = async () => (await site.http('POST /auth/login', { body: { email: OWNER.email, password: OWNER.password } })).body.user.authToken as string
+    const first = await login()
+    site.clock.now = new Date(site.clock.now.getTime() + 5000)
+    expect(await login()).not.toBe(first)
+  })
+})
+
+it('on PostgreSQL a visitor may see what was so a moment ago; whoever is signed in, or wrote here, sees what is', async () => {
+  const site = await makeSite('postgres')
+  const owner = await site.owner()
+  const here = await another(site, { staleness: 60_000 })
+  const title = async (token?: string) => (await here('GET /settings/site', token === undefined ? {} : { token })).body.settings.title as string
+  const before = await title()
+  await site.db.updateTable('settings').set({ title: 'Elsewhere' }).execute()
+  expect(await title()).toBe(before)
+  expect(await title(owner)).toBe('Elsewhere')
+  await here('PATCH /settings/site', { token: owner, body: { title: 'Here' } })
+  expect(await title()).toBe('Here')
+
+  const soon = await another(site, { staleness: 50 })
+  const shown = async () => (await soon('GET /settings/site')).body.settings.title as string
+  expect(await shown()).toBe('Here')
+  await site.db.updateTable('settings').set({ title: 'Later' }).execute()
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  expect(await shown()).toBe('Later')
+})
+
+/** Counts what is asked of the database from now on. */
+function countQueries(site: TestSite): () => number {
+  let count = 0
+  const executor = Object.getPrototypeOf(Object.getPrototypeOf(site.db.getExecutor())) as { executeQuery(...given: unknown[]): unknown }
+  const { executeQuery } = executor
+  executor.executeQuery = function counted(...given) {
+    count++
+    return executeQuery.apply(this, given)
+  }
+  cleanup(async () => void (executor.executeQuery = executeQuery))
+  return () => count
+}
