@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import { closest } from 'fastest-levenshtein'
@@ -45,6 +46,11 @@ export const SETTINGS = {
     secret: true,
     check: (value) => (value.length >= 16 ? undefined : 'must have at least 16 characters'),
   },
+  workers: {
+    description: 'How many processes of serve share the work',
+    default: '1',
+    check: (value) => (/^\d{1,2}$/.test(value) && Number(value) > 0 ? undefined : 'must be a number from 1 to 99'),
+  },
   'log.level': {
     description: `How much serve logs: ${LEVELS.join(', ')}`,
     default: 'info',
@@ -70,6 +76,17 @@ const settings: Record<Key, Setting> = SETTINGS
 export const flagOf = (key: Key): string => settings[key].flag ?? key.replaceAll('.', '-')
 export const variableOf = (key: Key): string => `FEEDBACKCTL_${key.replaceAll(/[.-]/g, '_').toUpperCase()}`
 export const isSecret = (key: Key): boolean => settings[key].secret ?? false
+
+/** The same settings as variables for another process of this program, which then looks into no file of its own. */
+export const environmentOf = (config: Config): Record<string, string> => ({
+  FEEDBACKCTL_CONFIG: devNull,
+  ...Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = config.get(key)
+      return value === undefined ? [] : [[variableOf(key), value], [`${variableOf(key)}_FILE`, '']] // prettier-ignore
+    }),
+  ),
+})
 
 /** A value and where it came from: `--listen`, `FEEDBACKCTL_LISTEN`, a file, or `default`. */
 export interface Origin {

@@ -24,8 +24,15 @@ export interface Daemon {
   stop(seconds: number): Promise<void>
 }
 
+/** Where it listens, and whether it is the one of several that delivers the outbox; were there two, each mail would still leave once. */
+interface Duty {
+  host: string
+  port: number
+  delivers?: boolean
+}
+
 /** Serves the API and delivers the outbox until it is stopped. The database stays the caller's to close. */
-export async function startDaemon(app: App, { host, port }: { host: string; port: number }, log: Log): Promise<Daemon> {
+export async function startDaemon(app: App, { host, port, delivers = true }: Duty, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
   const ping = async () => void (await sql`select 1`.execute(app.db))
   const watch = await app.watch()
@@ -37,7 +44,7 @@ export async function startDaemon(app: App, { host, port }: { host: string; port
     await server.close()
     throw listenFailed(error, host, port)
   }
-  const stopCourier = await startCourier(app, server.log)
+  const stopCourier = delivers ? await startCourier(app, server.log) : async () => {}
   const bound = (server.server.address() as AddressInfo).port // listening on a port, so never a path or null
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,

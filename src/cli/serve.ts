@@ -1,42 +1,97 @@
 import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
+import type { App } from '../app.js'
+import type { Config } from '../config.js'
 import type { Daemon, Log } from '../daemon.js'
 import * as site from '../service/site.js'
+import type { Workers } from '../workers.js'
 import { assertHere, type Cli } from './session.js'
 import { hasColor, type Terminal } from './terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command
     .option('--migrate', 'bring a PostgreSQL schema up to date first')
-    .addHelpText('before', `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000\n`)
+    .option('--workers <n>', 'how many processes share the work (default: 1)')
+    .addHelpText('before', `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000 --workers 4\n`)
     .action(async () => {
-      const { migrate = false, color } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean }>()
-      const config = await cli.config()
+      const { migrate = false, color, workers } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
+      const config = await cli.config({ flags: { workers } })
       assertHere(config, 'serve')
-      const seconds = Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
-      const running: { daemon?: Daemon } = {}
-      const stopped = untilStopped(seconds, async (reason) => {
-        running.daemon?.log.info({ reason }, 'stopping')
-        await running.daemon?.stop(seconds)
-        await cli.close()
-        running.daemon?.log.info('stopped')
-      })
-      const app = await cli.open({ migrating: migrate })
-      const [{ listenAddress, localCall }, { startDaemon }] = await Promise.all([import('../app.js'), import('../daemon.js')])
-      const daemon = (running.daemon = await startDaemon(app, listenAddress(config), await logTo(cli.terminal, config.get('log.level') ?? 'info', color)))
-      const { is_setup } = await localCall(app)(site.status, {})
-      if (!is_setup) daemon.log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
-      if (!app.base.mail) daemon.log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
-      await stopped
+      const { leaveCrew, workerNumber } = await import('../workers.js')
+      const serving = { config, migrate, log: await logTo(cli.terminal, config.get('log.level') ?? 'info', color) }
+      const worker = workerNumber(cli.terminal.env)
+      const count = Number(config.get('workers'))
+      if (worker === undefined && count > 1) await lead(cli, { ...serving, count })
+      else await work(cli, { ...serving, worker }).finally(leaveCrew)
     })
+}
+
+interface Serving {
+  config: Config
+  log: Log
+  migrate: boolean
+}
+
+/** Serves in this process, alone or as one of several, of which the first delivers the mail. */
+async function work(cli: Cli, { config, log, migrate, worker }: Serving & { worker: number | undefined }): Promise<void> {
+  const seconds = secondsOf(config)
+  const running: { daemon?: Daemon } = {}
+  const stopped = untilStopped(
+    seconds,
+    async (reason) => {
+      running.daemon?.log.info({ reason }, 'stopping')
+      await running.daemon?.stop(seconds)
+      await cli.close()
+      running.daemon?.log.info('stopped')
+    },
+    { led: worker !== undefined },
+  )
+  const app = await cli.open({ migrating: migrate })
+  const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../daemon.js')])
+  const daemon = (running.daemon = await startDaemon(app, { ...listenAddress(config), delivers: worker === undefined || worker === 1 }, log))
+  if (worker === undefined) await warn(app, daemon.log)
+  await stopped
+}
+
+/** Has the work done by several processes. */
+async function lead(cli: Cli, { config, log, migrate, count }: Serving & { count: number }): Promise<void> {
+  const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([import('pino'), import('../workers.js'), import('../config.js')])
+  const logger = pino({ level: log.level }, log.stream)
+  const seconds = secondsOf(config) + GRACE
+  const running: { workers?: Workers } = {}
+  const stopped = untilStopped(seconds, async (reason) => {
+    logger.info({ reason }, 'stopping')
+    await running.workers?.stop(seconds)
+    logger.info('stopped')
+  })
+  await warn(await cli.open({ migrating: migrate }), logger)
+  await cli.close()
+  const started = await startWorkers({ count, env: environmentOf(config), replacing: (ended) => logger.warn(ended, 'a worker ended, and is replaced') })
+  if (typeof started === 'number') return void (process.exitCode = started) // it has said why
+  running.workers = started
+  await stopped
+}
+
+const secondsOf = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
+
+async function warn(app: App, log: { warn(this: void, message: string): void } | Daemon['log']): Promise<void> {
+  const { localCall } = await import('../app.js')
+  const { is_setup } = await localCall(app)(site.status, {})
+  if (!is_setup) log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
+  if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
 }
 
 /** Seconds beyond the time that requests have, for the rest of the stop. */
 const GRACE = 5
 
-/** Watches from now on for SIGTERM, SIGINT or a crash, and then stops in good order; a second signal, or a stop that takes too long, ends it at once. */
-export async function untilStopped(seconds: number, stop: (reason: string) => Promise<void>): Promise<never> {
-  closeWithGrace({ delay: (seconds + GRACE) * 1000, logger: false, skip: ['beforeExit'] }, async ({ signal, err }) =>
+/**
+ * Watches from now on for SIGTERM, SIGINT or a crash, and then stops in good order; a second signal, or a stop that takes too long, ends
+ * it at once. One that is led leaves to its leader what a terminal sends to both.
+ */
+export async function untilStopped(seconds: number, stop: (reason: string) => Promise<void>, { led = false } = {}): Promise<never> {
+  const left = led ? (['SIGINT', 'SIGHUP', 'SIGQUIT'] as const) : []
+  for (const signal of left) process.on(signal, () => {})
+  closeWithGrace({ delay: (seconds + GRACE) * 1000, logger: false, skip: ['beforeExit', ...left] }, async ({ signal, err }) =>
     stop(err ? String(err.stack) : String(signal)),
   )
   return new Promise<never>(() => {})
@@ -57,7 +112,10 @@ async function logTo(terminal: Terminal, level: string, color: boolean | undefin
   }
 }
 
-/** Writes the lines of one turn of the event loop at once: each by itself takes as long as to answer what has been answered before. */
+/** Most of what is written at once: no more than a pipe takes whole, so that lines of several processes do not mix. */
+const AT_ONCE = 4000
+
+/** Writes the lines of one turn of the event loop together: each by itself takes as long as to answer what has been answered before. */
 function together(write: (lines: string) => void): (line: string) => void {
   let lines = ''
   const flush = () => {
@@ -67,6 +125,10 @@ function together(write: (lines: string) => void): (line: string) => void {
   process.once('exit', flush)
   return (line) => {
     if (lines === '') setImmediate(flush)
+    else if (lines.length + line.length > AT_ONCE) {
+      write(lines)
+      lines = ''
+    }
     lines += line
   }
 }

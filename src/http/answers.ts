@@ -128,6 +128,8 @@ export class Answers {
 const sizeOf = (key: string, { body }: Pick<Answer, 'body'>): number => body.length + key.length + OVERHEAD
 
 /** The headers in a row, the first without its value. */
-function headOf({ [REQUEST_ID]: _, ...headers }: Headers): string[] {
-  return [REQUEST_ID, '', ...Object.entries(headers).flatMap(([name, value]) => [name, String(value)])]
-}
+const headOf = (headers: Headers): string[] => [
+  REQUEST_ID,
+  '',
+  ...Object.entries(headers).flatMap(([name, value]) => (name === REQUEST_ID ? [] : [name, String(value)])),
+]

@@ -1,0 +1,100 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { freePort } from '../support/postgres.js'
+import { engines } from '../support/site.js'
+
+/** Starts two workers and returns where they listen and their processes. */
+async function crew(machine: Machine) {
+  const port = await freePort()
+  const server = machine.start(`serve --workers 2 --listen 127.0.0.1:${port} --log-level info`, {
+    env: { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` },
+  })
+  const workers = () => {
+    const lines = server
+      .output()
+      .stderr.split('\n')
+      .filter((line) => line.includes('"listening on '))
+    return lines.map((line) => (JSON.parse(line) as { pid: number }).pid)
+  }
+  await expect.poll(() => workers().length, { timeout: 10_000 }).toBe(2)
+  return { server, url: `http://127.0.0.1:${port}`, workers }
+}
+
+describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
+  it('replaces a worker that is killed, and loses nothing that was answered', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    const { server, url, workers } = await crew(machine)
+    const acknowledged: string[] = []
+    const until = new AbortController()
+    const writer = async (name: string) => {
+      for (let number = 0; !until.signal.aborted; number++) {
+        const board = `${name}-${number}`
+        const answer = await fetch(`${url}/api/v1/boards`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: board }),
+        }).catch(() => undefined) // by the worker that was killed
+        if (answer?.status === 201) acknowledged.push(board)
+      }
+    }
+    const writing = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(writer))
+    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(50)
+    process.kill(workers()[1] ?? 0, 'SIGKILL')
+    await server.says(/"reason":"SIGKILL","msg":"a worker ended, and is replaced"/)
+    await expect.poll(() => workers().length, { timeout: 20_000 }).toBe(3)
+    const before = acknowledged.length
+    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(before + 20)
+    until.abort()
+    await writing
+    const { code } = await server.stop()
+    expect(code).toBe(0)
+    const kept = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
+    expect(acknowledged.filter((board) => !kept.has(board))).toEqual([])
+  }, 90_000)
+
+  it('shows every worker what one of them wrote, and sends each mail once', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    const { url } = await crew(machine)
+    const mails = () => readdirSync(path.join(machine.folder, 'mail')).length
+    const before = mails()
+    for (let round = 0; round < 30; round++) {
+      const title = `Title ${round}`
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' } // the next comes to the other worker
+      await fetch(`${url}/api/v1/settings/site`, { method: 'PATCH', headers, body: JSON.stringify({ title }) })
+      for (let reads = 0; reads < 2; reads++) {
+        const shown = (await (await fetch(`${url}/api/v1/settings/site`, { headers })).json()) as { settings: { title: string } }
+        expect(shown.settings.title).toBe(title)
+      }
+    }
+    const verify = await fetch(`${url}/api/v1/auth/email/verify`, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+    expect(verify.status).toBe(200)
+    await expect.poll(mails, { timeout: 10_000 }).toBe(before + 1)
+  }, 60_000)
+})
+
+it('feedbackctl serve --workers says once that its port is taken, and ends with 78', async () => {
+  const machine = await makeMachine('sqlite')
+  const { url } = await crew(machine)
+  const refused = await machine.run(`serve --workers 3 --listen ${url.slice('http://'.length)}`)
+  expect(refused).toMatchObject({ code: 78, stderr: expect.stringMatching(/^(?:{.*\n)*✗ Cannot listen on .*\n(?! *✗)[^✗]*$/) })
+})
+
+it('workers of feedbackctl serve stop in good order when their leader is killed', async () => {
+  const machine = await makeMachine('sqlite')
+  const { server, workers } = await crew(machine)
+  const pids = workers()
+  await server.stop('SIGKILL')
+  const alive = () =>
+    pids.filter((pid) => {
+      try {
+        return process.kill(pid, 0)
+      } catch {
+        return false
+      }
+    })
+  await expect.poll(alive, { timeout: 10_000 }).toEqual([])
+})
