@@ -1,0 +1,42 @@
+import type { Sample } from './measure.js'
+import type { Plan, SiteName } from './plan.js'
+import type { Site } from './sites.js'
+
+/** What a case needs to run. */
+export interface Bench {
+  plan: Plan
+  site(this: void, name: SiteName): Promise<Site>
+  /** A seeded PostgreSQL, with the rows of the large site. */
+  postgres(this: void): Promise<string>
+  tokens: string[]
+  /** Tells what is measured now. */
+  tell(this: void, text: string): void
+}
+
+/** Something that is measured, with what it is compared with; `--only` finds it by its name. */
+export interface Case {
+  name: string
+  /** Left out of a quick run. */
+  long?: boolean
+  run(this: void, bench: Bench): Promise<Row[]>
+}
+
+/** A line of the table. */
+export interface Row {
+  name: string
+  /** Medians of the rounds. */
+  ours?: Sample
+  reference?: Sample
+  result?: Result
+  note?: string
+}
+
+export interface Result {
+  value: number
+  unit: '%' | 'x' | 'MB' | 'ms'
+  goal?: Goal
+}
+
+export type Goal = { least: number } | { most: number }
+
+export const isMet = (value: number, goal: Goal): boolean => ('least' in goal ? value >= goal.least : value < goal.most)
