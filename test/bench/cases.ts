@@ -8,9 +8,8 @@ export interface Bench {
   site(this: void, name: SiteName): Promise<Site>
   /** A seeded PostgreSQL, with the rows of the large site. */
   postgres(this: void): Promise<string>
+  /** Of the people of the seed. */
   tokens: string[]
-  /** Tells what is measured now. */
-  tell(this: void, text: string): void
 }
 
 /** Something that is measured, with what it is compared with; `--only` finds it by its name. */
@@ -29,6 +28,8 @@ export interface Row {
   reference?: Sample
   result?: Result
   note?: string
+  /** Why there are no numbers. */
+  failure?: string
 }
 
 export interface Result {
@@ -37,6 +38,9 @@ export interface Result {
   goal?: Goal
 }
 
-export type Goal = { least: number } | { most: number }
+export type Goal = { least: number } | { most: number } | { below: number }
 
-export const isMet = (value: number, goal: Goal): boolean => ('least' in goal ? value >= goal.least : value < goal.most)
+export function isMet(value: number, goal: Goal): boolean {
+  if ('least' in goal) return value >= goal.least
+  return 'most' in goal ? value <= goal.most : value < goal.below
+}

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -10,15 +10,27 @@ const running = new Set<ChildProcess>()
 
 // Whatever ends the run, a failure and Ctrl-C too, ends what it has started.
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
+  endAll()
   rmSync(folder, { recursive: true, force: true })
 })
 for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) process.on(signal, () => process.exit(code))
 
-/** A process with a home of its own, so that no configuration of this machine is read. */
+/** Ends what a case that failed has left running. */
+export function endAll(): void {
+  for (const child of running) child.kill('SIGKILL')
+}
+
+/** A home of its own, so that no configuration of this machine is read. */
+export const environment = (): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  HOME: folder,
+  XDG_CONFIG_HOME: folder,
+  XDG_DATA_HOME: folder,
+  XDG_CACHE_HOME: folder,
+})
+
 export function start(program: string, args: string[], options: SpawnOptions = {}): ChildProcess {
-  const env = { PATH: process.env.PATH, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, XDG_CACHE_HOME: folder, ...options.env }
-  const child = spawn(program, args, { cwd: folder, ...options, env })
+  const child = spawn(program, args, { cwd: folder, ...options, env: { ...environment(), ...options.env } })
   running.add(child)
   child.once('exit', () => running.delete(child))
   return child
@@ -45,10 +57,11 @@ export function usageOf(pid: number): Usage {
   return { cpu: sum(used.map(({ cpu }) => cpu)), memory: sum(used.map(({ memory }) => memory)) }
 }
 
-/** Undefined digits mean a process that has ended already, and holds nothing. */
+/** The most that a process has held until now, in MB; nothing is known of one that has ended. */
 export function peakOf(pid: number): number {
-  const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
-  return Number(kilobytes) / 1024
+  const status = `/proc/${pid}/status`
+  const kilobytes = existsSync(status) ? /VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1] : undefined
+  return Number(kilobytes ?? 0) / 1024
 }
 
 function childrenOf(pid: number): number[] {

@@ -21,7 +21,7 @@ export const serve = (databaseUrl: string, flags: string[] = []): Promise<Server
 /** A server of `references/`. */
 export const reference = (name: 'bare' | 'raw', file: string): Promise<Server> => listening([path.join(import.meta.dirname, 'references', `${name}.js`), file])
 
-/** Bare `node:http` that answers these requests as a server does now. */
+/** Bare `node:http` that answers these requests as a server does now; of a kind, the last one is sent for that. */
 export async function bareLike({ url }: Server, requests: readonly Request[]): Promise<Server> {
   const kinds = new Map(requests.map((request) => [request.kind, request]))
   const answers = await Promise.all([...kinds.values()].map(async (request) => ({ kind: request.kind, ...(await answerOf(url, request)) })))
@@ -68,7 +68,7 @@ async function listening(args: string[]): Promise<Server> {
     const url = /listening on (http:[^"\s]+)/.exec(text)?.[1]
     if (url) return { url, pid, stop: () => stop() }
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${text}`)
-    await pause(5)
+    await pause(1)
   }
 
   async function stop() {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, constants, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import type { Plan, SiteName } from './plan.js'
@@ -19,8 +19,9 @@ export interface Site {
 /** Finds or seeds a site: it is kept for the next run, until its size, the seeder or the schema changes. Nothing may write to it. */
 export async function siteOf(plan: Plan, name: SiteName): Promise<Site> {
   const size = plan.sites[name]
-  const file = path.join(CACHE, `${name}-${plan.rounds === 1 ? 'quick' : 'full'}-${hashOf(size)}.db`)
-  if (!existsSync(file)) await make(file, size)
+  const kind = `${size.boards}-boards-${size.posts}-posts-`
+  const file = path.join(CACHE, `${kind}${hashOf(size)}.db`)
+  if (!existsSync(file)) await make(file, kind, size)
   return {
     name,
     size,
@@ -36,12 +37,21 @@ export async function siteOf(plan: Plan, name: SiteName): Promise<Site> {
   }
 }
 
+export interface Copy {
+  url: string
+  file: string
+  remove(this: void): void
+}
+
 let copies = 0
 
 /** A copy that may be written to, until the run ends or it is removed. */
-export function copyOf({ file }: Site): { url: string; file: string; remove(): void } {
+export function copyOf({ file }: Site): Copy {
   const copy = path.join(folder, `copy-${++copies}.db`)
   copyFileSync(file, copy, constants.COPYFILE_FICLONE)
+  const written = openSync(copy, 'r+')
+  fsyncSync(written) // or the disk is busy with it while commits are measured
+  closeSync(written)
   const remove = () => {
     for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true })
   }
@@ -59,10 +69,9 @@ export async function seed(url: string, size: Size): Promise<void> {
 const ROOT = path.resolve(import.meta.dirname, '../..')
 const CACHE = path.join(ROOT, 'node_modules/.cache/feedbackctl-bench')
 
-async function make(file: string, size: Size): Promise<void> {
+async function make(file: string, kind: string, size: Size): Promise<void> {
   mkdirSync(CACHE, { recursive: true })
-  const outdated = path.basename(file).replace(/[^-]*$/, '')
-  for (const name of readdirSync(CACHE)) if (name.startsWith(outdated)) rmSync(path.join(CACHE, name))
+  for (const name of readdirSync(CACHE)) if (name.startsWith(kind)) rmSync(path.join(CACHE, name)) // of another seeder or schema, or half made
   console.error(`Seeding ${size.boards} boards, ${size.posts} posts, ${size.votes} votes; they are kept in ${path.relative(ROOT, CACHE)}.`)
   await seed(`sqlite:${file}.part`, size)
   renameSync(`${file}.part`, file) // only what is whole has its name

@@ -17,7 +17,7 @@ export function table(rows: Row[]): string {
 const isText = (column: number): boolean => column === 0 || column === HEAD.length - 1
 const padded = (text: string, width: number, column: number): string => (isText(column) ? text.padEnd(width) : text.padStart(width))
 
-function cellsOf({ name, ours, reference, result, note }: Row): Cells {
+function cellsOf({ name, ours, reference, result, note, failure }: Row): Cells {
   return [
     name,
     ours ? whole(ours.rate) : '',
@@ -28,12 +28,15 @@ function cellsOf({ name, ours, reference, result, note }: Row): Cells {
     reference ? whole(reference.rate) : '',
     reference ? reference.cpu.toFixed(1) : '',
     result ? shown(result.value, result.unit) : '',
-    result?.goal ? `${'least' in result.goal ? '>=' : '<'} ${shown(limitOf(result.goal), result.unit)}` : '',
-    [result?.goal && (isMet(result.value, result.goal) ? 'met' : 'MISSED'), note].filter(Boolean).join(': '),
+    result?.goal ? limit(result.goal, result.unit) : '',
+    [failure && 'FAILED', result?.goal && (isMet(result.value, result.goal) ? 'met' : 'MISSED'), note].filter(Boolean).join(': '),
   ]
 }
 
-const limitOf = (goal: Goal): number => ('least' in goal ? goal.least : goal.most)
+function limit(goal: Goal, unit: Result['unit']): string {
+  if ('least' in goal) return `>= ${shown(goal.least, unit)}`
+  return 'most' in goal ? `<= ${shown(goal.most, unit)}` : `< ${shown(goal.below, unit)}`
+}
 
 const whole = (number: number): string => Math.round(number).toLocaleString('en')
 

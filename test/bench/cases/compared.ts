@@ -46,3 +46,11 @@ const share = (ours: Samples, reference: Samples): number => median(ours.map((sa
 
 const worse = (ours: Pick<Sample, 'rate' | 'cpu'>, reference: Pick<Sample, 'rate' | 'cpu'>): number =>
   Math.min(ours.rate / reference.rate, reference.cpu / ours.cpu)
+
+/** A row with how many times the reference's requests a second there were. */
+export const timesRow = (name: string, { ours, reference }: { ours: Samples; reference: Samples }, goal?: Goal): Row => ({
+  name,
+  ours: medians(ours),
+  reference: medians(reference),
+  result: { value: median(ours.map((sample, round) => sample.rate / (reference[round] ?? sample).rate)), unit: 'x', ...(goal && { goal }) },
+})
