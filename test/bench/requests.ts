@@ -30,7 +30,6 @@ export function post(path: string, body: object, token?: string): Request {
   const text = JSON.stringify(body)
   const headers = {
     'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(text)),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   }
   return { method: 'POST', path: API_ROOT + path, headers, body: text, kind: `POST ${API_ROOT}${path} ${text}` }
@@ -53,7 +52,7 @@ export function slugsOf(site: Site): { slug: string; person: number }[] {
   const liked = site.rows<{ slug: string }>('select slug from posts where display = 1 order by votesCount desc limit ?', PEOPLE)
   return liked.flatMap(({ slug }, person) => {
     const own = site.rows<{ slug: string }>(
-      'select slug from votes join posts using (postId) where votes.userId = ? and display = 1 order by votes.voteId limit 1',
+      'select slug from votes join posts using (postId) where votes.userId = ? and display = 1 order by votes.voteId limit 1 offset 20',
       id('user', person),
     )
     return [...own, { slug }].map((found) => ({ slug: found.slug, person }))

@@ -77,7 +77,8 @@ async function make(file: string, kind: string, size: Size): Promise<void> {
   renameSync(`${file}.part`, file) // only what is whole has its name
 }
 
-function hashOf(size: Size): string {
+/** Tells whether a database was seeded with this size, this seeder and this schema. */
+export function hashOf(size: Size): string {
   const migrations = path.join(ROOT, 'src/db/migrations')
   const files = [
     ...['rows.ts', 'seed.ts', 'target.ts'].map((name) => path.join(import.meta.dirname, name)),

@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
-const answers = new Map(JSON.parse(readFileSync(process.argv[2], 'utf8')).map(({ kind, status, headers, body }) => [kind, { status, headers, body }]))
+const answers = new Map(
+  JSON.parse(readFileSync(process.argv[2], 'utf8')).map(({ kind, status, headers, body }) => [
+    kind,
+    { status, headers: Object.entries(headers).flat(), body: Buffer.from(body) },
+  ]),
+)
 const [only] = answers.values()
 
 /** The answer to a request; where there is only one, it is not looked up. */
