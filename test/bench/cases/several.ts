@@ -8,18 +8,18 @@ import { comparedRow, timesRow } from './compared.js'
 
 /** Several workers, another engine, several servers: each compared with one server on SQLite, or on PostgreSQL. */
 export const several = (plan: Plan): Case[] => [
-  workers('serve --workers 2, POST /posts/get signed in', newest, 1.7),
-  { ...workers('serve --workers 2, GET /boards', () => [get('/boards')]), long: true },
-  onPostgres('PostgreSQL, GET /boards', () => [get('/boards')]),
+  workers('serve --workers 2, newest posts, signed in', newest, 1.7),
+  { ...workers('serve --workers 2, boards', () => [get('/boards')]), long: true },
+  onPostgres('PostgreSQL, boards', () => [get('/boards')]),
   ...[
-    onPostgres(`PostgreSQL, GET /boards?page=${lastPage(plan)}`, () => [get(`/boards?page=${lastPage(plan)}`)]),
-    onPostgres('PostgreSQL, POST /posts/get by votes, signed in', (_site, { tokens }) => tokens.map((token) => post('/posts/get', { sort: 'votes' }, token))),
-    onPostgres('PostgreSQL, POST /posts/slug, 400 posts, signed in', (site, { tokens }) =>
+    onPostgres(`PostgreSQL, boards, page ${lastPage(plan).toLocaleString('en')}`, () => [get(`/boards?page=${lastPage(plan)}`)]),
+    onPostgres('PostgreSQL, posts by votes, signed in', (_site, { tokens }) => tokens.map((token) => post('/posts/get', { sort: 'votes' }, token))),
+    onPostgres('PostgreSQL, one of 400 posts, signed in', (site, { tokens }) =>
       slugsOf(site).map(({ slug, person }) => post('/posts/slug', { id: slug }, tokens[person])),
     ),
   ].map((one) => ({ ...one, long: true })),
-  onPostgres('PostgreSQL, POST /posts/get newest, signed in', newest),
-  twoServers('PostgreSQL, two servers, POST /posts/get signed in', newest),
+  onPostgres('PostgreSQL, newest posts, signed in', newest),
+  twoServers('PostgreSQL, two servers, newest posts, signed in', newest),
 ]
 
 const lastPage = (plan: Plan): number => publicBoards(plan.sites.large) / 10
