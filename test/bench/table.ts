@@ -42,5 +42,5 @@ const whole = (number: number): string => Math.round(number).toLocaleString('en'
 
 function shown(value: number, unit: Result['unit']): string {
   if (unit === 'x') return `${value.toFixed(2)} x`
-  return unit === 'ms' ? `${value.toFixed(1)} ms` : `${Math.round(value)} ${unit}`
+  return unit === 'MB' ? `${Math.round(value)} MB` : `${value.toFixed(1)} ${unit}`
 }
