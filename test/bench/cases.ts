@@ -1,0 +1,46 @@
+import type { Sample } from './measure.js'
+import type { Plan, SiteName } from './plan.js'
+import type { Site } from './sites.js'
+
+/** What a case needs to run. */
+export interface Bench {
+  plan: Plan
+  site(this: void, name: SiteName): Promise<Site>
+  /** A seeded PostgreSQL, with the rows of the large site. */
+  postgres(this: void): Promise<string>
+  /** Of the people of the seed. */
+  tokens: string[]
+}
+
+/** Something that is measured, with what it is compared with; `--only` finds it by its name. */
+export interface Case {
+  name: string
+  /** Left out of a quick run. */
+  long?: boolean
+  run(this: void, bench: Bench): Promise<Row[]>
+}
+
+/** A line of the table. */
+export interface Row {
+  name: string
+  /** Medians of the rounds. */
+  ours?: Sample
+  reference?: Sample
+  result?: Result
+  note?: string
+  /** Why there are no numbers. */
+  failure?: string
+}
+
+export interface Result {
+  value: number
+  unit: '%' | 'x' | 'MB' | 'ms'
+  goal?: Goal
+}
+
+export type Goal = { least: number } | { most: number } | { below: number }
+
+export function isMet(value: number, goal: Goal): boolean {
+  if ('least' in goal) return value >= goal.least
+  return 'most' in goal ? value <= goal.most : value < goal.below
+}

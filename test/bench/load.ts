@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { ended, folder, start } from './processes.js'
+import type { Request } from './requests.js'
+
+/** wrk needs a fifth of the CPU that autocannon needs, and leaves more of a small machine to the server. */
+export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk'
+
+/** What a load generator reports; times in milliseconds. */
+export interface Report {
+  requests: number
+  seconds: number
+  /** Answers of 400 and above. */
+  refused: number
+  /** Requests without an answer. */
+  broken: number
+  p50: number
+  p99: number
+}
+
+/** Requests that are sent in turn, by a process of its own each time; a later load goes on where the one before stopped. */
+export interface Load {
+  send(this: void, to: { url: string; connections: number; seconds: number }): Promise<Report>
+}
+
+let files = 0
+
+export function loadOf(requests: readonly Request[]): Load {
+  const file = path.join(folder, `requests-${++files}`)
+  writeFileSync(file, GENERATOR === 'wrk' ? requests.map(asBytes).join('') : JSON.stringify(requests))
+  let at = 0
+  return {
+    async send({ url, connections, seconds }) {
+      const line = await output(...commandOf({ url, connections, seconds, file, at }))
+      const report = JSON.parse(line) as Report & { at: number } // written by our own script
+      at = report.at
+      return report
+    },
+  }
+}
+
+interface Wanted {
+  url: string
+  connections: number
+  seconds: number
+  file: string
+  at: number
+}
+
+function commandOf({ url, connections, seconds, file, at }: Wanted): [string, string[]] {
+  const script = (name: string) => path.join(import.meta.dirname, 'load', name)
+  return GENERATOR === 'wrk'
+    ? ['wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script('wrk.lua'), url, '--', file, String(at)]]
+    : [process.execPath, [script('autocannon.js'), url, String(connections), String(seconds), file, String(at)]]
+}
+
+/** A request as it goes over the wire, after its length. */
+function asBytes({ method, path: target, headers, body }: Request): string {
+  const lines = Object.entries({ host: '127.0.0.1', ...headers, ...(body && { 'content-length': Buffer.byteLength(body) }) }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  const bytes = `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+  return `${Buffer.byteLength(bytes)}\n${bytes}`
+}
+
+/** The last line that a program writes. */
+async function output(program: string, args: string[]): Promise<string> {
+  const child = start(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const code = await ended(child)
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${text}`)
+  return text.trim().split('\n').at(-1) ?? ''
+}

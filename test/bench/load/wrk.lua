@@ -1,0 +1,39 @@
+-- Sends the requests of a file in turn, from a place on, and reports as a line of JSON.
+-- Arguments: the file, of lines "LENGTH" each followed by so many bytes, and the place.
+local requests = {}
+at = 0
+
+function init(args)
+  local file = assert(io.open(args[1], 'rb'))
+  at = tonumber(args[2])
+  local length = file:read('*n')
+  while length do
+    file:read(1)
+    requests[#requests + 1] = file:read(length)
+    length = file:read('*n')
+  end
+  file:close()
+  if #requests == 1 then
+    wrk.format = function() return requests[1] end -- kept by wrk, which then asks for no more
+  else
+    request = function()
+      at = at + 1
+      return requests[(at - 1) % #requests + 1]
+    end
+  end
+end
+
+local thread
+
+function setup(only)
+  thread = only
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"requests":%d,"seconds":%f,"refused":%d,"broken":%d,"p50":%f,"p99":%f,"at":%d}\n',
+    summary.requests, summary.duration / 1e6, errors.status, errors.connect + errors.read + errors.write + errors.timeout,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, thread:get('at')
+  ))
+end

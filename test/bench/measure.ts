@@ -1,0 +1,73 @@
+import { loadOf, type Report } from './load.js'
+import { CONNECTIONS, type Plan } from './plan.js'
+import { sum, usageOf } from './processes.js'
+import type { Request } from './requests.js'
+import type { Server } from './servers.js'
+
+/** What one load of some seconds has shown. */
+export interface Sample {
+  /** Answers a second, of those below 400. */
+  rate: number
+  /** Milliseconds. */
+  p50: number
+  p99: number
+  /** CPU of the server for an answer, in microseconds. */
+  cpu: number
+  /** Most memory of the server until then, in MB. */
+  memory: number
+  refused: number
+}
+
+export type Samples = [Sample, ...Sample[]]
+
+/** Who is loaded, by several servers at once, and with what. */
+export interface Target {
+  servers: Server[]
+  requests: readonly Request[]
+}
+
+/** Loads one target after the other, as many times as the plan says, each warmed up before; stops their servers at the end. */
+export async function alternately<Name extends string>(plan: Plan, targets: Record<Name, Target>): Promise<Record<Name, Samples>> {
+  const names = Object.keys(targets) as Name[]
+  const loaded = names.map((name) => ({ ...targets[name], name, load: loadOf(targets[name].requests), samples: [] as Sample[] }))
+  try {
+    for (const one of loaded) await run(one, plan.warm)
+    for (let round = 0; round < plan.rounds; round++) for (const one of loaded) one.samples.push(await run(one, plan.seconds))
+  } finally {
+    for (const { servers } of loaded) await Promise.all(servers.map((server) => server.stop()))
+  }
+  return Object.fromEntries(loaded.map(({ name, samples }) => [name, samples])) as Record<Name, Samples> // a plan has a round at least
+}
+
+export function median(numbers: number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2 // there is one at least
+}
+
+/** The median of each number. */
+export function medians(samples: Samples): Sample {
+  const names = Object.keys(samples[0]) as (keyof Sample)[]
+  return Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name]))])) as unknown as Sample // the same names
+}
+
+/** More refused answers than this share, and something else was measured than was meant. */
+const MOST_REFUSED = 0.02
+
+async function run({ servers, load }: { servers: Server[]; load: ReturnType<typeof loadOf> }, seconds: number): Promise<Sample> {
+  const before = sum(servers.map(({ pid }) => usageOf(pid).cpu))
+  const connections = CONNECTIONS / servers.length
+  const reports = await Promise.all(servers.map(({ url }) => load.send({ url, connections, seconds })))
+  const usage = servers.map(({ pid }) => usageOf(pid))
+  const total = (of: (report: Report) => number) => sum(reports.map(of))
+  const [requests, refused, broken] = [total((report) => report.requests), total((report) => report.refused), total((report) => report.broken)]
+  if (broken > 0 || refused > requests * MOST_REFUSED) throw new Error(`Of ${requests} requests ${refused} were refused and ${broken} had no answer.`)
+  return {
+    rate: total((report) => (report.requests - report.refused) / report.seconds),
+    p50: Math.max(...reports.map(({ p50 }) => p50)),
+    p99: Math.max(...reports.map(({ p99 }) => p99)),
+    cpu: ((sum(usage.map(({ cpu }) => cpu)) - before) * 1000) / requests,
+    memory: sum(usage.map(({ memory }) => memory)),
+    refused,
+  }
+}

@@ -1,0 +1,49 @@
+import type { Size } from './rows.js'
+
+export type SiteName = 'small' | 'middle' | 'large'
+
+/** How much is measured, and for how long. */
+export interface Plan {
+  sites: Record<SiteName, Size>
+  rounds: number
+  /** Seconds of load: before it counts, and of each measurement. */
+  warm: number
+  seconds: number
+  /** How often a command is started. */
+  starts: number
+}
+
+export const FULL: Plan = {
+  sites: {
+    small: site(20, { users: 1000, posts: 1000, votes: 5000 }),
+    middle: site(1000, { users: 1000, posts: 10_000, votes: 50_000 }),
+    large: site(100_000, { users: 20_000, posts: 1_000_000, votes: 2_000_000 }),
+  },
+  rounds: 3,
+  warm: 2,
+  seconds: 3,
+  starts: 20,
+}
+
+/** Small enough for a minute. It shows that everything works, and what is far from its goal. */
+export const QUICK: Plan = {
+  sites: {
+    small: FULL.sites.small,
+    middle: FULL.sites.middle,
+    large: site(10_000, { users: 1000, posts: 20_000, votes: 100_000 }),
+  },
+  rounds: 1,
+  warm: 1,
+  seconds: 1,
+  starts: 5,
+}
+
+/** Connections of every load, as many as in the goals. */
+export const CONNECTIONS = 64
+
+/** So many boards that everybody sees: every tenth of the seed is private, and comes on top. */
+export const publicBoards = ({ boards }: Size): number => boards - Math.floor(boards / 10)
+
+function site(boards: number, rest: Pick<Size, 'users' | 'posts' | 'votes'>): Size {
+  return { boards: boards + Math.floor((boards - 1) / 9), roadmaps: 6, ...rest }
+}

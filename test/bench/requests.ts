@@ -1,0 +1,70 @@
+import { API_ROOT } from '../../src/core/wire.js'
+import { sessionToken } from '../../src/service/tokens.js'
+import { id } from './rows.js'
+import type { Site } from './sites.js'
+
+/** What is sent. Of requests with the same `kind` one answer is taken for the reference. */
+export interface Request {
+  method: 'GET' | 'POST'
+  path: string
+  headers: Record<string, string>
+  body: string
+  kind: string
+}
+
+/** What the tokens of the measured servers are signed with. */
+export const SECRET = 'a secret for measurements only'
+
+/** So many people are signed in, in turn. */
+export const PEOPLE = 200
+
+export const get = (path: string, headers: Record<string, string> = {}): Request => ({
+  method: 'GET',
+  path: API_ROOT + path,
+  headers,
+  body: '',
+  kind: `GET ${API_ROOT}${path} `,
+})
+
+export function post(path: string, body: object, token?: string): Request {
+  const text = JSON.stringify(body)
+  const headers = {
+    'content-type': 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+  return { method: 'POST', path: API_ROOT + path, headers, body: text, kind: `POST ${API_ROOT}${path} ${text}` }
+}
+
+/** A request that is never the same twice: one answer stands for all. */
+export const write = (path: string, body: object, token: string): Request => ({ ...post(path, body, token), kind: `POST ${API_ROOT}${path}` })
+
+/** Tokens of the first people of the seed. */
+export const tokens = (): Promise<string[]> =>
+  Promise.all(Array.from({ length: PEOPLE }, (_, n) => sessionToken({ now: () => new Date(), secret: () => SECRET }, { userId: id('user', n), sessions: 0 })))
+
+/** The board after which a page of `GET /boards` begins at this depth. */
+export const boardAt = (site: Site, depth: number): string =>
+  site.rows<{ boardId: string }>('select boardId from boards where display = 1 order by createdAt desc, boardId desc limit 1 offset ?', depth - 1)[0]
+    ?.boardId ?? ''
+
+/** A post that this person has voted for, and one of the most liked, in turn: half of the answers show an own vote. */
+export function slugsOf(site: Site): { slug: string; person: number }[] {
+  const liked = site.rows<{ slug: string }>('select slug from posts where display = 1 order by votesCount desc limit ?', PEOPLE)
+  return liked.flatMap(({ slug }, person) => {
+    const own = site.rows<{ slug: string }>(
+      'select slug from votes join posts using (postId) where votes.userId = ? and display = 1 order by votes.voteId limit 1 offset 20',
+      id('user', person),
+    )
+    return [...own, { slug }].map((found) => ({ slug: found.slug, person }))
+  })
+}
+
+/** Votes that hardly anybody has cast yet, each of another person than the one before, on posts from the whole site. */
+export function votes(site: Site, signed: string[], count: number): Request[] {
+  const posts = site.rows<{ postId: string }>('select postId from posts where display = 1 and rowid % 41 = 3 order by rowid limit 20000')
+  return Array.from({ length: count }, (_, n) => {
+    const [round, person] = [Math.floor(n / PEOPLE), n % PEOPLE]
+    const { postId } = posts[(round * 7919 + person * 613) % posts.length]! // of a seeded site
+    return write('/votes', { postId }, signed[person] ?? '')
+  })
+}
