@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
+import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
 import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
@@ -16,34 +17,42 @@ const filtered = (db: Db, { visibility }: BoardFilter) => {
   return db.selectFrom('boards').$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
 }
 
-const following = (db: Db, filter: BoardFilter, cursor: BoardRow) =>
-  filtered(db, filter).where((eb) => eb(eb.refTuple('createdAt', 'boardId'), filter.created === 'asc' ? '>' : '<', eb.tuple(cursor.createdAt, cursor.boardId)))
+const following = (db: Db, filter: BoardFilter, { createdAt, boardId }: Cursor) =>
+  filtered(db, filter).where((eb) => eb(eb.refTuple('createdAt', 'boardId'), filter.created === 'asc' ? '>' : '<', eb.tuple(createdAt, boardId)))
+
+type Cursor = Pick<BoardRow, 'createdAt' | 'boardId'>
+
+const cursorOf = ({ createdAt, boardId }: Cursor): Cursor => ({ createdAt, boardId })
+
+const nameOf = ({ created, visibility }: BoardFilter): string => `${created} ${[...new Set(visibility)].toSorted().join()}`
 
 /** A page by number of rows to skip, or by the board it comes after. Boards of the same instant are ordered by id. */
-export const listBoards = (db: Db, filter: BoardFilter, page: { limit: number; offset?: number; after?: BoardRow }): Promise<BoardRow[]> =>
-  (page.after ? following(db, filter, page.after) : filtered(db, filter))
-    .selectAll()
-    .orderBy('createdAt', filter.created)
-    .orderBy('boardId', filter.created)
-    .limit(page.limit)
-    .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
-    .execute()
+export const listBoards = (db: Db, filter: BoardFilter, { after, limit, offset }: { limit: number; offset?: number; after?: BoardRow }): Promise<BoardRow[]> =>
+  compiled(db, `listBoards ${nameOf(filter)}`, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
+    (after ? following(db, filter, given as Cursor) : filtered(db, filter))
+      .selectAll()
+      .orderBy('createdAt', filter.created)
+      .orderBy('boardId', filter.created)
+      .limit(given.limit)
+      .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
+  )
 
 /** How many boards come after this one: the contract's `current_page` of a cursor page needs it. */
 export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow): Promise<number> {
-  const row = await following(db, filter, cursor)
-    .select(sql<number>`count(*)`.as('count'))
-    .executeTakeFirstOrThrow()
-  return row.count
+  const [row] = await compiled(db, `boardsAfter ${nameOf(filter)}`, cursorOf(cursor), (given) =>
+    following(db, filter, given).select(sql<number>`count(*)`.as('count')),
+  )
+  return row?.count ?? 0
 }
 
 /** By id or url. No url looks like an id (the service refuses those), so this is one board. */
-export const findBoard = (db: Db, urlOrId: string): Promise<BoardRow | undefined> =>
-  db
-    .selectFrom('boards')
-    .selectAll()
-    .where(isId(urlOrId) ? 'boardId' : 'url', '=', asStored(urlOrId))
-    .executeTakeFirst()
+export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | undefined> {
+  const column = isId(urlOrId) ? 'boardId' : 'url'
+  const [board] = await compiled(db, `findBoard ${column}`, { which: asStored(urlOrId) }, ({ which }) =>
+    db.selectFrom('boards').selectAll().where(column, '=', which),
+  )
+  return board
+}
 
 export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>
   db.selectFrom('boards').selectAll().where('nameFolded', '=', folded).limit(1).executeTakeFirst()

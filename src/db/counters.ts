@@ -1,14 +1,13 @@
+import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
 
 export type Visibility = 'public' | 'private'
 
 /** How many boards or roadmaps of these kinds there are, from counters that the database keeps. */
 export async function visibleTotal(db: Db, rows: 'boards' | 'roadmaps', visibility: readonly Visibility[]): Promise<number> {
-  const counters = await db
-    .selectFrom('counters')
-    .selectAll()
-    .where('name', 'in', [rows, `${rows}.public`])
-    .execute()
+  const counters = await compiled(db, 'visibleTotal', { names: [rows, `${rows}.public`] }, ({ names }) =>
+    db.selectFrom('counters').selectAll().where('name', 'in', names),
+  )
   const { [rows]: all = 0, [`${rows}.public`]: shown = 0 } = Object.fromEntries(counters.map((counter) => [counter.name, counter.value]))
   return (visibility.includes('public') ? shown : 0) + (visibility.includes('private') ? all - shown : 0)
 }
@@ -19,8 +18,9 @@ export async function visibleTotal(db: Db, rows: 'boards' | 'roadmaps', visibili
  * `post_counts`: what changes which posts a board or a roadmap has. `roadmaps`: what changes their order.
  */
 export const lock = (db: Db, what: 'post_counts' | 'roadmaps') =>
-  db
-    .updateTable('counters')
-    .set((eb) => ({ value: eb.ref('value') }))
-    .where('name', '=', what)
-    .execute()
+  compiled(db, 'lock', { what }, (given) =>
+    db
+      .updateTable('counters')
+      .set((eb) => ({ value: eb.ref('value') }))
+      .where('name', '=', given.what),
+  )

@@ -1,17 +1,17 @@
-import { PostgresAdapter, sql, type Compilable, type CompiledQuery, type CreateTableBuilder, type Kysely, type RawBuilder } from 'kysely'
+import { PostgresAdapter, sql, type CreateTableBuilder, type Kysely, type RawBuilder } from 'kysely'
 
 /** Everything in which the two engines differ, each as a small named function. */
 // oxlint-disable-next-line typescript/no-explicit-any -- migrations and queries alike: the tables do not matter here
 type AnyDb = Kysely<any>
 
-const onPostgres = (db: AnyDb): boolean => db.getExecutor().adapter instanceof PostgresAdapter
+export const isPostgres = (db: AnyDb): boolean => db.getExecutor().adapter instanceof PostgresAdapter
 
 /** Text that sorts and compares by code point on both engines, whatever the locale of the PostgreSQL server. */
-export const text = (db: AnyDb): RawBuilder<unknown> => (onPostgres(db) ? sql`text collate "C"` : sql`text`)
+export const text = (db: AnyDb): RawBuilder<unknown> => (isPostgres(db) ? sql`text collate "C"` : sql`text`)
 
 /** A key `id` that counts up. */
 export const countingKey = <T extends string>(table: CreateTableBuilder<T>, db: AnyDb): CreateTableBuilder<T, 'id'> =>
-  onPostgres(db)
+  isPostgres(db)
     ? table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
     : table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
 
@@ -20,13 +20,13 @@ export const countingKey = <T extends string>(table: CreateTableBuilder<T>, db: 
  * a key misses nothing. PostgreSQL needs a lock for it, held until the end: take it as the last thing of a transaction.
  */
 export async function inCommitOrder(db: AnyDb): Promise<void> {
-  if (onPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.events'))`.execute(db)
+  if (isPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.events'))`.execute(db)
 }
 
 /** A JSON object in a text column with the keys of another put into it, in one statement. */
 export const mergedJson = (db: AnyDb, column: string, changes: object): RawBuilder<string> => {
   const [into, from] = [sql.ref(column), JSON.stringify(changes)]
-  return onPostgres(db) ? sql`(${into}::jsonb || ${from}::jsonb)::text` : sql`json_patch(${into}, ${from})`
+  return isPostgres(db) ? sql`(${into}::jsonb || ${from}::jsonb)::text` : sql`json_patch(${into}, ${from})`
 }
 
 interface Trigger {
@@ -40,7 +40,7 @@ interface Trigger {
 /** Runs one statement for each row that was written; `new` and `old` are the row after and before. */
 export async function createTrigger(db: AnyDb, { name, on, after, when, run }: Trigger): Promise<void> {
   const event = `after ${after} on ${on} for each row ${when === undefined ? '' : `when (${when})`}`
-  if (onPostgres(db)) {
+  if (isPostgres(db)) {
     await sql.raw(`create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`).execute(db)
     await sql.raw(`create trigger "${name}" ${event} execute function "${name}"()`).execute(db)
   } else {
@@ -49,22 +49,12 @@ export async function createTrigger(db: AnyDb, { name, on, after, when, run }: T
 }
 
 export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' | 'on'>): Promise<void> {
-  if (onPostgres(db)) {
+  if (isPostgres(db)) {
     await sql.raw(`drop trigger "${name}" on ${on}`).execute(db)
     await sql.raw(`drop function "${name}"()`).execute(db)
   } else {
     await sql.raw(`drop trigger "${name}"`).execute(db)
   }
-}
-
-const compiled = new Map<string, CompiledQuery>()
-
-/** The SQL of a query that always has the same form; give it its parameters in the order in which the form has them. */
-export function compiledOnce<T>(db: AnyDb, form: string, build: () => Compilable<T>): CompiledQuery<T> {
-  const key = `${onPostgres(db) ? 'postgres' : 'sqlite'} ${form}`
-  const known = (compiled.get(key) as CompiledQuery<T> | undefined) ?? build().compile()
-  compiled.set(key, known)
-  return known
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)

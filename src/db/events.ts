@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely'
+import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
 import { inCommitOrder } from './dialect.js'
 import type { EventRow, Tables } from './tables.js'
@@ -10,6 +11,8 @@ const SLICE = 1000
 export async function insertEvents(db: Db, events: Insertable<Tables['events']>[]): Promise<void> {
   if (events.length === 0) return
   await inCommitOrder(db)
+  const [only] = events
+  if (only && events.length === 1) return void (await compiled(db, 'insertEvent', only, (given) => db.insertInto('events').values(given)))
   for (let at = 0; at < events.length; at += SLICE) {
     await db
       .insertInto('events')

@@ -1,12 +1,13 @@
 import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
+import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
 import type { PostRow, Tables } from './tables.js'
 
 /** Which posts, and in which order. */
 export interface PostFilter {
-  /** Ids; none is any board, and posts without one. */
+  /** Ids, each once; none is any board, and posts without one. */
   boards: readonly string[]
   roadmap: string | undefined
   author: string | undefined
@@ -47,13 +48,20 @@ const OTHERS = sql.raw(`left join users as author on author."userId" = posts."us
   left join roadmaps as roadmap on roadmap.id = posts.roadmap_id`)
 
 /** A page by number of rows to skip, or by the post it comes after. */
-export async function listPosts(db: Db, filter: PostFilter, page: Page): Promise<PostView[]> {
-  const { rows } = await sql<PostView>`${NAMES} from (${pageOfPosts(filter, page)}) as posts ${OTHERS} order by ${ORDERS[filter.sort]}`.execute(db)
-  return rows
+export const listPosts = (db: Db, { boards, roadmap, author, hidden, sort }: PostFilter, { limit, offset = 0, after }: Page): Promise<PostView[]> => {
+  const given = { boards, roadmap, author, limit, offset, most: limit + offset, ...(after && cursorOf(after)) }
+  return compiled(db, `listPosts ${sort} ${hidden}`, given, (places) => {
+    const page = pageOfPosts({ ...places, hidden, sort }, { ...places, after: after && cursorOf(places as Cursor) })
+    return { compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db) }
+  })
 }
 
+type Cursor = Pick<PostRow, 'votesCount' | 'createdAt' | 'postId'>
+
+const cursorOf = ({ votesCount, createdAt, postId }: Cursor): Cursor => ({ votesCount, createdAt, postId })
+
 /** The rows of a page, from ranges of an index that have the order already: one range, or one for each board, merged. */
-function pageOfPosts(filter: PostFilter, { limit, offset = 0, after }: Page): RawBuilder<PostRow> {
+function pageOfPosts(filter: PostFilter, { limit, offset, most, after }: Slice): RawBuilder<PostRow> {
   const order = ORDERS[filter.sort]
   const ranges = rangesOf(filter).map((range) => {
     const conditions = [...Object.entries(range).map(([column, value]) => sql`${sql.ref(column)} = ${value}`), ...(after ? [isAfter(filter, after)] : [])]
@@ -61,8 +69,16 @@ function pageOfPosts(filter: PostFilter, { limit, offset = 0, after }: Page): Ra
   })
   const [only, ...others] = ranges
   if (only && others.length === 0) return sql`${only} limit ${limit} offset ${offset}`
-  const parts = ranges.map((range) => sql`select * from (${range} limit ${limit + offset}) as part`)
+  const parts = ranges.map((range) => sql`select * from (${range} limit ${most}) as part`)
   return sql`select * from (${sql.join(parts, sql` union all `)}) as posts order by ${order} limit ${limit} offset ${offset}`
+}
+
+/** How many rows after how many, or after which; `most` is both numbers together. */
+interface Slice {
+  limit: number
+  offset: number
+  most: number
+  after: Cursor | undefined
 }
 
 type Range = Partial<Pick<PostRow, 'boardId' | 'roadmap_id' | 'userId' | 'display'>>
@@ -73,7 +89,7 @@ function rangesOf({ boards, roadmap, author, hidden }: PostFilter): Range[] {
     ...(author !== undefined && { userId: author }),
     ...(!hidden && { display: 1 }),
   }
-  if (boards.length > 0) return [...new Set(boards)].map((boardId) => ({ ...range, boardId }))
+  if (boards.length > 0) return boards.map((boardId) => ({ ...range, boardId }))
   if (roadmap !== undefined && author === undefined && hidden) return [0, 1].map((display) => ({ ...range, display })) // that index has display before the order
   return [range]
 }
@@ -84,7 +100,7 @@ const ORDERS = {
   votes: sql`posts."votesCount" desc, posts."createdAt" desc, posts."postId" desc`,
 }
 
-function isAfter({ sort }: PostFilter, { votesCount, createdAt, postId }: PostRow): RawBuilder<boolean> {
+function isAfter({ sort }: PostFilter, { votesCount, createdAt, postId }: Cursor): RawBuilder<boolean> {
   if (sort === 'votes') return sql`(posts."votesCount", posts."createdAt", posts."postId") < (${votesCount}, ${createdAt}, ${postId})`
   const direction = sort === 'newest' ? sql`<` : sql`>`
   return sql`(posts."createdAt", posts."postId") ${direction} (${createdAt}, ${postId})`
@@ -94,13 +110,15 @@ function isAfter({ sort }: PostFilter, { votesCount, createdAt, postId }: PostRo
 export async function postTotal(db: Db, filter: PostFilter): Promise<number> {
   const { boards, roadmap, author, hidden } = filter
   if (author !== undefined) return countOfAuthor(db, filter)
-  const row = await db
-    .selectFrom('post_counts')
-    .select((eb) => eb.fn.sum<number | null>('value').as('total'))
-    .where('board', 'in', boards.length > 0 ? [...boards] : ['*'])
-    .where('roadmap', '=', roadmap ?? '*')
-    .where('display', 'in', hidden ? [0, 1] : [1])
-    .executeTakeFirst()
+  const given = { boards: boards.length > 0 ? boards : ['*'], roadmap: roadmap ?? '*', displays: hidden ? [0, 1] : [1] }
+  const [row] = await compiled(db, 'postTotal', given, (places) =>
+    db
+      .selectFrom('post_counts')
+      .select((eb) => eb.fn.sum<number | null>('value').as('total'))
+      .where('board', 'in', places.boards)
+      .where('roadmap', '=', places.roadmap)
+      .where('display', 'in', places.displays),
+  )
   return row?.total ?? 0
 }
 
@@ -125,8 +143,10 @@ export async function findPost(db: Db, slugOrId: string): Promise<PostView | und
 }
 
 async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: string): Promise<PostView | undefined> {
-  const { rows } = await sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${value}`.execute(db)
-  return rows[0]
+  const [post] = await compiled(db, `postWhere ${column}`, { value }, (given) => ({
+    compile: () => sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
+  }))
+  return post
 }
 
 /** Posts whose slug starts so, by slug: a range of its unique index, so nothing needs escaping. */
@@ -137,8 +157,10 @@ export async function searchPosts(db: Db, start: string, { hidden, limit }: { hi
   return rows
 }
 
-export const insertPost = (db: Db, post: Insertable<Tables['posts']>): Promise<PostRow> =>
-  db.insertInto('posts').values(post).returningAll().executeTakeFirstOrThrow()
+export async function insertPost(db: Db, post: Insertable<Tables['posts']>): Promise<PostRow> {
+  const [row] = await compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returningAll())
+  return row as PostRow // an insert that does not fail returns its row
+}
 
 export const updatePost = (db: Db, postId: string, change: Updateable<Tables['posts']>): Promise<PostRow | undefined> =>
   db.updateTable('posts').set(change).where('postId', '=', postId).returningAll().executeTakeFirst()

@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
+import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
 import { unlessTaken } from './dialect.js'
 import type { RoleRow, Tables, UserRow } from './tables.js'
@@ -60,14 +61,15 @@ export async function findActor(
   db: Db,
   userId: string,
 ): Promise<(Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'sessions'> & { permissions: string[] }) | undefined> {
-  const rows = await db
-    .selectFrom('users')
-    .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
-    .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
-    .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
-    .distinct()
-    .where('users.userId', '=', userId)
-    .execute()
+  const rows = await compiled(db, 'findActor', { userId }, (given) =>
+    db
+      .selectFrom('users')
+      .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
+      .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
+      .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
+      .distinct()
+      .where('users.userId', '=', given.userId),
+  )
   const [user] = rows
   if (!user) return undefined
   const { permission: _, ...person } = user

@@ -1,7 +1,7 @@
 import { sql, type Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import type { Db } from './connect.js'
-import { compiledOnce } from './dialect.js'
+import { compiled } from './compiled.js'
 import type { Tables, VoteRow } from './tables.js'
 
 /** A vote with who cast it. */
@@ -22,25 +22,22 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
     .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
     .execute()
 
-/**
- * The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read
- * them all. Compiled once for every number of posts, as that takes longer than the reading.
- */
-export async function newestVotes(db: Db, postIds: readonly string[], each: number): Promise<Voter[]> {
-  if (postIds.length === 0) return []
-  const query = compiledOnce(db, `newestVotes ${postIds.length}`, () => rangesOf(db, postIds, each))
-  const { rows } = await db.executeQuery<Voter>({ ...query, parameters: postIds.flatMap((postId) => [postId, each]) })
-  return rows
-}
+/** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
+export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
+  postIds.length === 0 ? Promise.resolve([]) : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given))
 
-function rangesOf(db: Db, postIds: readonly string[], each: number) {
+function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
   const [first, ...others] = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
   return others.reduce((all, range) => all.unionAll(range), first as NonNullable<typeof first>)
 }
 
 /** The votes of one person among some posts. */
 export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
-  postIds.length === 0 ? Promise.resolve([]) : db.selectFrom('votes').selectAll().where('userId', '=', userId).where('postId', 'in', postIds).execute()
+  postIds.length === 0
+    ? Promise.resolve([])
+    : compiled(db, 'votesOf', { userId, postIds }, (given) =>
+        db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
+      )
 
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
@@ -56,13 +53,16 @@ export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
 }
 
 /** Returns undefined when this person has voted for this post already: the unique index decides. */
-export const insertVote = (db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> =>
-  db
-    .insertInto('votes')
-    .values(vote)
-    .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
-    .returningAll()
-    .executeTakeFirst()
+export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {
+  const [row] = await compiled(db, 'insertVote', vote, (given) =>
+    db
+      .insertInto('votes')
+      .values(given)
+      .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
+      .returningAll(),
+  )
+  return row
+}
 
 export const deleteVote = (db: Db, { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>): Promise<VoteRow | undefined> =>
   db.deleteFrom('votes').where('userId', '=', userId).where('postId', '=', postId).returningAll().executeTakeFirst()

@@ -59,7 +59,7 @@ export const list = operation({
   async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, sort, created, ...asked }) {
     const { db, actor } = ctx
     const filter: PostFilter = {
-      boards: await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)),
+      boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
       roadmap: (await roadmapIdFrom(ctx, roadmap)) ?? undefined,
       author: await authorIdFrom(ctx, authorId),
       hidden: can(actor, 'board:read'),

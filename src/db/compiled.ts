@@ -1,0 +1,40 @@
+import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import { isPostgres } from './dialect.js'
+
+/** Stands for a value while a query is built. */
+class Place {
+  constructor(
+    readonly name: string,
+    readonly at?: number,
+  ) {}
+}
+
+const kept = new Map<string, CompiledQuery>()
+
+/**
+ * Runs a query that is built and compiled once for each engine, as that takes longer than most queries need in the database. `form`
+ * says which query it is; those that are given other fields, or lists of another length, are told apart by themselves. What `build` is
+ * given are stand-ins for the values: it must pass them on and decide nothing by them.
+ */
+export async function compiled<Given extends object, Row>(
+  // oxlint-disable-next-line typescript/no-explicit-any -- the tables do not matter here
+  db: Kysely<any>,
+  form: string,
+  given: Given,
+  build: (given: Given) => Compilable<Row>,
+): Promise<Row[]> {
+  const fields = Object.entries(given).filter(([, value]) => value !== undefined)
+  const key = `${isPostgres(db) ? 'postgres' : 'sqlite'} ${form} ${fields.map(([name, value]) => (Array.isArray(value) ? `${name}*${value.length}` : name)).join(' ')}`
+  let query = kept.get(key)
+  if (!query) {
+    const places = fields.map(([name, value]) => [name, Array.isArray(value) ? value.map((_, at) => new Place(name, at)) : new Place(name)] as const)
+    query = build(Object.fromEntries(places) as Given).compile() // stand-ins are passed on as what they stand for
+    kept.set(key, query)
+  }
+  const values = given as Record<string, unknown>
+  const parameters = query.parameters.map((parameter) => (parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter))
+  const { rows } = await db.executeQuery({ ...query, parameters } as CompiledQuery<Row>)
+  return rows
+}
+
+const valueOf = (value: unknown, { at }: Place): unknown => (at === undefined ? value : (value as unknown[])[at])
