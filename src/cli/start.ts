@@ -17,6 +17,8 @@ type Body = (exports: unknown, require: (name: string) => unknown, module: Chunk
 const WORTH_IT = 4096
 /** In front of a cache: a checksum, as V8 crashes on one that was damaged. */
 const HEADER = 4
+/** Modules of Node that take long to load, and that most commands import for nothing. */
+const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises)$/
 const PREFIX = '(function(exports,require,module,__filename,__dirname){'
 
 const here = import.meta.dirname
@@ -45,9 +47,29 @@ function load(name: string): unknown {
   chunks.set(name, chunk)
   const file = path.join(here, name)
   const run = compile(name, file).runInThisContext() as Body // by PREFIX
-  run(chunk.exports, (wanted) => (wanted.startsWith('./') ? load(wanted.slice(2)) : native(wanted)), chunk, file, here)
+  run(chunk.exports, required, chunk, file, here)
   return chunk.exports
 }
+
+function required(name: string): unknown {
+  if (name.startsWith('./')) return load(name.slice(2))
+  return SELDOM_USED.test(name) ? onFirstUse(name) : native(name)
+}
+
+/** A module that is loaded when somebody looks into it. */
+const onFirstUse = (name: string): unknown =>
+  new Proxy(
+    {},
+    {
+      get: (_, key) => Reflect.get(native(name) as object, key),
+      has: (_, key) => Reflect.has(native(name) as object, key),
+      ownKeys: () => Reflect.ownKeys(native(name) as object),
+      getOwnPropertyDescriptor(_, key) {
+        const descriptor = Reflect.getOwnPropertyDescriptor(native(name) as object, key)
+        return descriptor && { ...descriptor, configurable: true } // it must be, as the empty object has none
+      },
+    },
+  )
 
 function compile(name: string, file: string): Script {
   const source = readFileSync(file, 'latin1') // the build escapes all else
