@@ -18,7 +18,7 @@ const WORTH_IT = 4096
 /** In front of a cache: a checksum, as V8 crashes on one that was damaged. */
 const HEADER = 4
 /** Modules of Node that take long to load, and that most commands import for nothing. */
-const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises)$/
+const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises|https|http2)$/
 const PREFIX = '(function(exports,require,module,__filename,__dirname){'
 
 const here = import.meta.dirname

@@ -9,6 +9,7 @@ import { assertMail, execute, type AnyOperation } from '../service/operation.js'
 import { actorOf } from '../service/sessions.js'
 import { conventions, parsers } from './conventions.js'
 import { plainRoutes } from './plain.js'
+import { compileOnFirstUse } from './serializers.js'
 
 /** What the server needs beside the operations. */
 export interface Site extends Omit<Context, 'actor' | 'origin' | 'dryRun'> {
@@ -41,6 +42,7 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
     },
   })
   server.setValidatorCompiler(() => () => true) // `execute` checks the input, so that every surface rejects the same things
+  server.setSerializerCompiler(compileOnFirstUse)
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
