@@ -20,7 +20,8 @@ const START = 'src/cli/start.ts'
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
-if (flags.outdir === 'dist') await fillCache()
+// Without it everything works, so a machine on which the program does not run yet (no better-sqlite3) can build it too.
+if (flags.outdir === 'dist') await fillCache().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
 
 /** Bundles and splits, so that a command loads what it uses; esbuild splits only modules. */
 async function bundle() {
@@ -54,6 +55,14 @@ async function toCommonJs() {
 /** Runs what people run most, on a throwaway site, and takes the cache that this leaves: the first command is as fast as the next. */
 async function fillCache() {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-build-'))
+  try {
+    cpSync(await cacheLeftIn(folder), path.join(outdir, 'cache'), { recursive: true })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function cacheLeftIn(folder) {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: path.join(folder, 'cache'), XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
   const program = path.resolve('bin/feedbackctl.js')
   const run = (line, more = {}) => {
@@ -67,8 +76,8 @@ async function fillCache() {
   for (const line of ['--help', 'boards list -o table', 'posts list', 'users list', 'boards create Bugs', 'posts create Hello --body Hello']) run(line)
   run(setup, { XDG_DATA_HOME: path.join(folder, 'new') })
   const server = spawn(process.execPath, [program, 'serve', '--listen', '127.0.0.1:0'], { cwd: folder, env })
-  server.stderr.once('data', () => server.kill())
+  const stop = () => server.kill()
+  server.stderr.once('data', (line) => fetch(`${/http:[/\d.:]+/.exec(line)?.[0]}/api/v1/boards`).then(stop, stop))
   await new Promise((resolve) => server.once('close', resolve))
-  cpSync(path.join(folder, 'cache/feedbackctl'), path.join(outdir, 'cache'), { recursive: true })
-  rmSync(folder, { recursive: true })
+  return path.join(folder, 'cache/feedbackctl')
 }
