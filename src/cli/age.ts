@@ -12,5 +12,8 @@ export function ago(iso: string, now: Date): string {
   const seconds = Math.round((Date.parse(iso) - now.getTime()) / 1000)
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
   if (unit === 'second') return 'just now'
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
+  words ??= new Intl.RelativeTimeFormat('en', { numeric: 'auto' }) // making one takes a millisecond
+  return words.format(Math.trunc(seconds / size), unit)
 }
+
+let words: Intl.RelativeTimeFormat | undefined

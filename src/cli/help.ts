@@ -24,7 +24,8 @@ are honoured below our own variables. An empty value counts as not set.
 
 ${settingLines().join('\n')}
 
-Also: NO_COLOR, FORCE_COLOR, CI (never asks), XDG_CONFIG_HOME, XDG_DATA_HOME, STATE_DIRECTORY.
+Also: NO_COLOR, FORCE_COLOR, CI (never asks), XDG_CONFIG_HOME, XDG_DATA_HOME, STATE_DIRECTORY,
+and XDG_CACHE_HOME, where compiled code is kept for the next start (NODE_DISABLE_COMPILE_CACHE=1: not).
 "feedbackctl config list --show-origin" shows what is in force.
 `,
   formatting: () => `Output

@@ -13,7 +13,10 @@ export const processTerminal = (): Terminal => ({
   env: process.env,
   cwd: workingDirectory(),
   args: process.argv.slice(2),
-  stdin: process.stdin,
+  // Opened when it is asked for: that takes longer than the rest of a start, and few commands read.
+  get stdin() {
+    return process.stdin
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   now: () => new Date(),

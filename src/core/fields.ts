@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Check, Compile, Errors } from 'typebox/schema'
 import { closest } from 'fastest-levenshtein'
 import { AppError, type Issue } from './errors.js'
 
@@ -52,19 +52,20 @@ interface Shape {
   Errors(value: unknown): { keyword: string; instancePath: string; params: object }[]
 }
 
-const shapes = new WeakMap<TObject, Shape>() // compiled on first use: a command runs one operation
+const shapes = new WeakMap<TObject, Shape>() // compiled at the second check: a command makes one, and compiling takes longer than that
 
 function shapeOf(schema: TObject): Shape {
   let shape = shapes.get(schema)
   if (!shape) {
     const properties = schema.properties as Record<string, Property>
-    const validator = Compile(schema as TSchema)
+    let checked = 0
+    let compiled: { Check(value: unknown): boolean } | undefined
     shape = {
       fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property)),
       properties,
       ignored: (schema as { ignored?: Ignored }).ignored ?? [],
-      Check: (value) => validator.Check(value),
-      Errors: (value) => validator.Errors(value),
+      Check: (value) => (checked++ === 0 ? Check(schema as TSchema, value) : (compiled ??= Compile(schema as TSchema)).Check(value)),
+      Errors: (value) => Errors(schema as TSchema, value)[1],
     }
     shapes.set(schema, shape)
   }

@@ -33,7 +33,7 @@ export async function compiled<Given extends object, Row>(
   }
   const values = given as Record<string, unknown>
   const parameters = query.parameters.map((parameter) => (parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter))
-  const { rows } = await db.executeQuery({ ...query, parameters } as CompiledQuery<Row>)
+  const { rows } = await db.executeQuery<Row>({ ...query, parameters })
   return rows
 }
 

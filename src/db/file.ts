@@ -162,7 +162,7 @@ function create(file: string): void {
 
 /** better-sqlite3 crashes the process on a Node it was not built for, so that is checked before it is loaded. */
 function loadDriver(): typeof BetterSqlite {
-  const require = createRequire(import.meta.url)
+  const require = createRequire(import.meta.filename)
   const { version } = require('better-sqlite3/package.json') as { version: string }
   const node = Number(process.versions.node.split('.')[0])
   if (version.startsWith('12.') ? node >= 24 : node < 22) {

@@ -12,6 +12,7 @@ import { conventions, parsers } from './conventions.js'
 import { requestId } from './lines.js'
 import { serverWith } from './shortcut.js'
 import { plainRoutes } from './plain.js'
+import { compileOnFirstUse } from './serializers.js'
 
 /** What the server needs beside the operations. */
 export interface Site extends Omit<Context, 'actor' | 'origin' | 'dryRun'> {
@@ -51,6 +52,7 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
     },
   })
   server.setValidatorCompiler(() => () => true) // `execute` checks the input, so that every surface rejects the same things
+  server.setSerializerCompiler(compileOnFirstUse)
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)

@@ -40,24 +40,23 @@ function packagesLoaded(args: string, env: Record<string, string>): Set<string> 
   const hook = path.join(folder, 'hook.mjs')
   writeFileSync(
     hook,
-    `import module from 'node:module'
+    `import fs from 'node:fs'
+     import module from 'node:module'
      const seen = []
-     const resolve = module._load
-     module._load = function (request, ...rest) { seen.push(request); return resolve.call(this, request, ...rest) }
-     module.register('data:text/javascript,' + encodeURIComponent(\`
-       import { writeSync } from 'node:fs'
-       export async function load(url, context, next) { writeSync(2, 'LOADED ' + url + '\\\\n'); return next(url, context) }\`), import.meta.url)
-     process.on('exit', () => { for (const request of seen) process.stderr.write('REQUIRED ' + request + '\\n') })`,
+     const { _load: load } = module
+     module._load = function (request, ...rest) { seen.push('REQUIRED ' + request); return load.call(this, request, ...rest) }
+     const { readFileSync: read } = fs
+     fs.readFileSync = (file, ...rest) => { seen.push('READ ' + file); return read(file, ...rest) }
+     process.on('exit', () => { for (const each of seen) process.stderr.write(each + '\\n') })`,
   )
   const { stderr } = spawnSync(process.execPath, ['--import', hook, path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')], { env, encoding: 'utf8' })
-  const chunks = [...stderr.matchAll(/^LOADED file:\/\/(.*\.js)$/gm)].map(([, file]) => file ?? '')
+  const chunks = [...stderr.matchAll(/^READ (.*\/dist\/cli\/.*\.js)$/gm)].map(([, file]) => file ?? '')
   const required = [...stderr.matchAll(/^REQUIRED (.+)$/gm)].map(([, name]) => name ?? '')
   return new Set([...chunks.flatMap(packagesIn), ...required.filter((name) => /^[@a-z]/.test(name))])
 }
 
 /** Which packages a chunk was made of, from its source map. */
 function packagesIn(file: string): string[] {
-  if (!file.startsWith(DIST)) return [/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? '']
   const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as { sources: string[] }
   return sources.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
 }

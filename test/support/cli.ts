@@ -1,5 +1,5 @@
-import { execSync, spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pty from 'node-pty'
@@ -14,11 +14,7 @@ export function buildWithNotes(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-notes-'))
   afterAll(() => rmSync(folder, { recursive: true }))
   for (const name of ['node_modules', 'package.json']) symlinkSync(path.join(root, name), path.join(folder, name))
-  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: { build: string } }
-  const script = scripts.build
-    .replace(/^.* && esbuild src\/cli\/main.ts/, 'node_modules/.bin/esbuild test/support/notes.ts')
-    .replace('--outdir=dist --outbase=src', `--outdir=${folder}/dist --outbase=test`)
-  execSync(script, { cwd: root })
+  execFileSync(process.execPath, ['esbuild.config.js', '--entry', 'test/support/notes.ts', '--outbase', 'test', '--outdir', `${folder}/dist`], { cwd: root })
   return path.join(folder, 'dist/support/notes.js')
 }
 

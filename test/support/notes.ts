@@ -143,4 +143,4 @@ function register(group: Command, cli: Cli): void {
 
 const tree = branches as Branch[] // read-only for the program alone
 tree.push({ name: 'notes', summary: 'Try the command layer', group: 'What is on it:', load: async () => ({ register }) })
-await run(processTerminal())
+void run(processTerminal())

@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { Script } from 'node:vm'
+
+// Where the built program starts. It loads chunks as `require` does, and hands V8 what it made of a chunk the last time, so
+// that it compiles none of it again. Whatever is wrong with that costs time and nothing else.
+
+interface Chunk {
+  exports: unknown
+}
+
+type Body = (exports: unknown, require: (name: string) => unknown, module: Chunk, filename: string, folder: string) => void
+
+/** Smaller chunks are compiled sooner than their cache is read. */
+const WORTH_IT = 4096
+/** In front of a cache: a checksum, as V8 crashes on one that was damaged. */
+const HEADER = 4
+/** Modules of Node that take long to load, and that most commands import for nothing. */
+const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises|https|http2)$/
+const PREFIX = '(function(exports,require,module,__filename,__dirname){'
+
+const here = import.meta.dirname
+const native = createRequire(import.meta.filename)
+const tag = `${process.versions.v8}-${process.arch}`
+/** Made by the build, for the Node that builds. */
+const built = path.join(here, '../cache', tag)
+/** Made by the first run with any other. Never in a folder that others can write to: what is in it is run. */
+const home = cacheHome()
+const own = path.join(home, 'feedbackctl', tag)
+
+const chunks = new Map<string, Chunk>()
+const compiled = new Map<string, Script>() // without a cache
+
+// The first is Node's own switch; and only its own loader reads source maps.
+if (process.env.NODE_DISABLE_COMPILE_CACHE !== undefined || process.sourceMapsEnabled) native('./main.js')
+else {
+  process.on('exit', () => keep(compiled))
+  load('main.js')
+}
+
+function load(name: string): unknown {
+  const known = chunks.get(name)
+  if (known) return known.exports
+  const chunk: Chunk = { exports: {} }
+  chunks.set(name, chunk)
+  const file = path.join(here, name)
+  const run = compile(name, file).runInThisContext() as Body // by PREFIX
+  run(chunk.exports, required, chunk, file, here)
+  return chunk.exports
+}
+
+function required(name: string): unknown {
+  if (name.startsWith('./')) return load(name.slice(2))
+  return SELDOM_USED.test(name) ? onFirstUse(name) : native(name)
+}
+
+/** A module that is loaded when somebody looks into it. */
+const onFirstUse = (name: string): unknown =>
+  new Proxy(
+    {},
+    {
+      get: (_, key) => Reflect.get(native(name) as object, key),
+      has: (_, key) => Reflect.has(native(name) as object, key),
+      ownKeys: () => Reflect.ownKeys(native(name) as object),
+      getOwnPropertyDescriptor(_, key) {
+        const descriptor = Reflect.getOwnPropertyDescriptor(native(name) as object, key)
+        return descriptor && { ...descriptor, configurable: true } // it must be, as the empty object has none
+      },
+    },
+  )
+
+function compile(name: string, file: string): Script {
+  const source = readFileSync(file, 'latin1') // the build escapes all else
+  const cachedData = source.length < WORTH_IT ? undefined : (cacheIn(built, name) ?? cacheIn(own, name))
+  const script = new Script(`${PREFIX}${source}\n})`, { filename: file, columnOffset: -PREFIX.length, ...(cachedData && { cachedData }) })
+  if (source.length >= WORTH_IT && script.cachedDataRejected !== false) compiled.set(name, script)
+  return script
+}
+
+/** The name of a chunk holds a hash of what is in it, so what was kept under that name is of this very text. */
+function cacheIn(folder: string, name: string): Buffer | undefined {
+  const file = path.join(folder, name)
+  try {
+    const kept = readFileSync(file)
+    if (folder === own && !isMine(file)) return undefined
+    const data = kept.subarray(HEADER)
+    return kept.readUInt32LE() === checksum(data) ? data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Root in the home of somebody else (sudo) runs nothing that lies there. */
+const isMine = (file: string): boolean => process.getuid === undefined || statSync(file).uid === process.getuid()
+
+/** With all functions that ran. Written aside and renamed: two processes may do this at once, or one be killed. */
+function keep(scripts: ReadonlyMap<string, Script>): void {
+  const aside = path.join(own, String(process.pid))
+  try {
+    if (scripts.size > 0) makeFolders()
+    for (const [name, script] of scripts) {
+      const data = script.createCachedData()
+      const header = Buffer.alloc(HEADER)
+      header.writeUInt32LE(checksum(data))
+      writeFileSync(aside, Buffer.concat([header, data]), { mode: 0o600 })
+      renameSync(aside, path.join(own, name))
+    }
+  } catch {
+    removeIfThere(aside) // it cannot be made, or there is no room in it
+  }
+}
+
+/** A home that is not there is not made; and making whole paths never ends where Linux refuses it with ENOENT, as in /proc. */
+function makeFolders(): void {
+  for (const folder of [home, path.dirname(own), own]) if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+}
+
+function removeIfThere(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // it was not
+  }
+}
+
+function checksum(data: Buffer): number {
+  return (native('node:zlib') as typeof import('node:zlib')).crc32(data)
+}
+
+function cacheHome(): string {
+  const { XDG_CACHE_HOME: chosen = '' } = process.env
+  if (path.isAbsolute(chosen)) return chosen
+  try {
+    return path.join(homedir(), '.cache')
+  } catch {
+    return path.join(here, '..') // a container's user may have no home
+  }
+}
