@@ -18,9 +18,10 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config({ flags: { workers } })
       assertHere(config, 'serve')
       const { leaveCrew, workerNumber } = await import('../workers.js')
-      const serving = { config, migrate, log: await logTo(cli.terminal, config.get('log.level') ?? 'info', color) }
       const worker = workerNumber(cli.terminal.env)
       const count = Number(config.get('workers'))
+      const alone = worker === undefined && count === 1
+      const serving = { config, migrate, log: await logTo(cli.terminal, { level: config.get('log.level') ?? 'info', color, alone }) }
       if (worker === undefined && count > 1) await lead(cli, { ...serving, count })
       else await work(cli, { ...serving, worker }).finally(leaveCrew)
     })
@@ -98,8 +99,8 @@ export async function untilStopped(seconds: number, stop: (reason: string) => Pr
 }
 
 /** Lines for people on a terminal, JSON lines otherwise; always on stderr. */
-async function logTo(terminal: Terminal, level: string, color: boolean | undefined): Promise<Log> {
-  if (!terminal.stderr.isTTY) return { level, stream: { write: together((lines) => void terminal.stderr.write(lines)) } }
+async function logTo(terminal: Terminal, { level, color, alone }: { level: string; color: boolean | undefined; alone: boolean }): Promise<Log> {
+  if (!terminal.stderr.isTTY) return { level, stream: { write: together((lines) => void terminal.stderr.write(lines), alone ? ALONE : WITH_OTHERS) } }
   const { default: pretty } = await import('pino-pretty')
   return {
     level,
@@ -112,11 +113,12 @@ async function logTo(terminal: Terminal, level: string, color: boolean | undefin
   }
 }
 
-/** Most of what is written at once: no more than a pipe takes whole, so that lines of several processes do not mix. */
-const AT_ONCE = 4000
+/** Most of what one of several processes writes at once: no more than a pipe takes whole, so that their lines do not mix. */
+const WITH_OTHERS = 4000
+const ALONE = 64_000
 
 /** Writes the lines of one turn of the event loop together: each by itself takes as long as to answer what has been answered before. */
-function together(write: (lines: string) => void): (line: string) => void {
+function together(write: (lines: string) => void, most: number): (line: string) => void {
   let lines = ''
   const flush = () => {
     if (lines !== '') write(lines)
@@ -125,7 +127,7 @@ function together(write: (lines: string) => void): (line: string) => void {
   process.once('exit', flush)
   return (line) => {
     if (lines === '') setImmediate(flush)
-    else if (lines.length + line.length > AT_ONCE) {
+    else if (lines.length + line.length > most) {
       write(lines)
       lines = ''
     }

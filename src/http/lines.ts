@@ -10,9 +10,16 @@ export function requestId({ headers: { [REQUEST_ID]: given } }: Pick<IncomingMes
   return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : `${PROCESS}-${(requests++).toString(36)}`
 }
 
-/** What the log says of a request. */
-export const line = (op: string | undefined, { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>, status: number, milliseconds: number) => ({
-  ...(op !== undefined && { op }),
+/** What the log says of a request; without an id where the logger has it already. */
+export const line = (
+  op: string | undefined,
+  { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
+  status: number,
+  milliseconds: number,
+  reqId?: string,
+) => ({
+  reqId,
+  op,
   method,
   url: withoutSecrets(url),
   status,

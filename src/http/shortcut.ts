@@ -51,7 +51,7 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
     if (!isRead) request.resume()
     if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()
     else response.writeHead(200, named(head, reqId)).end(body, 'latin1')
-    log().info({ reqId, ...line(op, request, response.statusCode, performance.now() - started) }, 'request')
+    log().info(line(op, request, response.statusCode, performance.now() - started, reqId), 'request')
   }
 }
 
