@@ -83,14 +83,15 @@ interface Slice {
 
 type Range = Partial<Pick<PostRow, 'boardId' | 'roadmap_id' | 'userId' | 'display'>>
 
-function rangesOf({ boards, roadmap, author, hidden }: PostFilter): Range[] {
+function rangesOf({ boards, roadmap, author, hidden, sort }: PostFilter): Range[] {
   const range: Range = {
     ...(roadmap !== undefined && { roadmap_id: roadmap }),
     ...(author !== undefined && { userId: author }),
     ...(!hidden && { display: 1 }),
   }
   if (boards.length > 0) return boards.map((boardId) => ({ ...range, boardId }))
-  if (roadmap !== undefined && author === undefined && hidden) return [0, 1].map((display) => ({ ...range, display })) // that index has display before the order
+  const byDisplay = roadmap !== undefined || sort === 'votes' // these indexes have display before the order
+  if (hidden && author === undefined && byDisplay) return [0, 1].map((display) => ({ ...range, display }))
   return [range]
 }
 
@@ -147,6 +148,12 @@ async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: st
     compile: () => sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
   }))
   return post
+}
+
+/** How many votes a post has now; 0 once it is deleted. */
+export async function votesCountOf(db: Db, postId: string): Promise<number> {
+  const [post] = await compiled(db, 'votesCountOf', { postId }, (given) => db.selectFrom('posts').select('votesCount').where('postId', '=', given.postId))
+  return post?.votesCount ?? 0
 }
 
 /** Posts whose slug starts so, by slug: a range of its unique index, so nothing needs escaping. */

@@ -2,7 +2,7 @@ import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
-import type { PostView } from '../db/posts.js'
+import { votesCountOf, type PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteVote, findVote, insertVote, listVotes, votesBehind, votesOf, type Voter } from '../db/votes.js'
@@ -68,8 +68,8 @@ export const add = operation({
   subject: (ctx, { postId: given }) => visiblePost(ctx, given),
   run: (ctx, _input, post) =>
     change(ctx, async (tx) => {
-      await cast(tx, post, await personOf(tx))
-      return { voters: await votersNow(tx, post) }
+      const { post: voted } = await cast(tx, post, await personOf(tx))
+      return { voters: await votersNow(tx, voted) }
     }),
 })
 
@@ -85,7 +85,7 @@ export const remove = operation({
   run: (ctx, _input, post) =>
     change(ctx, async (tx) => {
       await takeBack(tx, post, await personOf(tx))
-      return { voters: await votersNow(tx, post) }
+      return { voters: await votersNow(tx, await visiblePost(tx, post.postId)) }
     }),
 })
 
@@ -103,8 +103,8 @@ export const assign = operation({
   run: (ctx, input, post) =>
     change(ctx, async (tx) => {
       const user = await personGiven(tx, input.user_id)
-      const { voteId } = await cast(tx, post, user.userId)
-      return { vote: { voteId, user: publicUser(user) } }
+      const { vote } = await cast(tx, post, user.userId)
+      return { vote: { voteId: vote.voteId, user: publicUser(user) } }
     }),
 })
 
@@ -145,7 +145,7 @@ async function cast(tx: Change, { postId: id }: PostView, userId: string) {
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
   if (!vote) throw new AppError('VOTE_EXISTS', 'There is one vote a person and post, and it is cast already.')
   tx.record('post.voted', id, post.title, userId)
-  return vote
+  return { vote, post }
 }
 
 async function takeBack(tx: Change, { postId: id, title }: PostView, userId: string) {
@@ -155,8 +155,8 @@ async function takeBack(tx: Change, { postId: id, title }: PostView, userId: str
   return vote
 }
 
-async function votersNow(tx: Change, { postId: id }: PostView): Promise<PostVote> {
-  const [voters] = await votersOf(tx, [await visiblePost(tx, id)])
+async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
+  const [voters] = await votersOf(tx, [{ ...post, votesCount: await votesCountOf(tx.db, post.postId) }])
   return voters ?? { votes: [], votesCount: 0 }
 }
 
