@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { App } from './app.js'
@@ -44,6 +45,7 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
     await server.close()
     throw listenFailed(error, host, port)
   }
+  const grow = stayYoung()
   const stopCourier = delivers ? await startCourier(app, server.log) : async () => {}
   const bound = (server.server.address() as AddressInfo).port // listening on a port, so never a path or null
   return {
@@ -53,8 +55,18 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
       const cut = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
       await Promise.all([server.close(), Promise.race([stopCourier(), pause(seconds * 1000, undefined, { ref: false })])])
       clearTimeout(cut)
+      grow()
     },
   }
+}
+
+/**
+ * Leaves V8's room for young objects as large as it has become by now: under load it would take 50 MB, and a request needs a few kB of
+ * it. Returns how to undo that: compiled code is kept for processes with the same flags.
+ */
+function stayYoung(): () => void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  return () => setFlagsFromString('--semi-space-growth-factor=2')
 }
 
 function listenFailed(error: unknown, host: string, port: number): unknown {

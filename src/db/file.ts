@@ -9,8 +9,8 @@ import type { Revision, Watch } from './watch.js'
 /** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
 export const ATTEMPT = 20
 export const PATIENCE = 5000
-/** Pages of the file that a handle keeps in memory, in KiB: the default is 2 MB, which the index pages of a large site do not fit into. */
-const CACHE = 8_000
+/** What a handle keeps of the file, in KiB. With SQLite's 2 MB a server needs more memory, not less: pages then come and go. */
+const CACHE = 4000
 /** Pages that the log of writes grows to before they are copied into the file: what is written again and again is then copied once. */
 const CHECKPOINT = 4000
 const PRAGMAS = [

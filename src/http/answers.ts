@@ -30,7 +30,9 @@ export interface Reading {
 }
 
 /** Bytes of answers that are kept at most, and of one body that is looked at. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MOST_BYTES = 10 * 1024 * 1024
+/** When there is no room, only one in so many new answers takes the place of the oldest: a walk over more than there is room for must not empty it. */
+const MAKES_ROOM = 8
 const LONGEST_BODY = 4096
 /** Beside the body: the key, the headers and the entry itself. */
 const OVERHEAD = 1000
@@ -48,6 +50,7 @@ export class Answers {
   readonly #kept = new Map<string, Answer>()
   readonly #addresses = new Set<string>()
   #bytes = 0
+  #turnedAway = 0
   #revision: Revision | undefined
   #isStopped = false
 
@@ -109,6 +112,7 @@ export class Answers {
     const { 'content-type': _, ...unchanged } = headers
     const answer = { op, until, etag, body, head: headOf({ ...headers, 'content-length': body.length }), unchangedHead: headOf(unchanged) }
     if (sizeOf(key, answer) > MOST_BYTES / 10) return
+    if (this.#bytes + sizeOf(key, answer) > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0) return
     this.#kept.set(key, answer)
     this.#bytes += sizeOf(key, answer)
     for (const [oldest, old] of this.#kept) {
