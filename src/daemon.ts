@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
+import { remember } from './db/remembered.js'
 import { buildServer, type Log } from './http/server.js'
 import { deliver } from './mail/outbox.js'
 import { openTransport } from './mail/transport.js'
@@ -37,6 +38,7 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
   await assertSecretFits(app.base)
   const ping = async () => void (await sql`select 1`.execute(app.db))
   const watch = await app.watch()
+  remember(app.db, watch)
   const server = await buildServer(operations, { ...app.base, ping, watch }, log)
   server.addHook('onClose', () => watch.close())
   try {

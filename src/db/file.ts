@@ -105,16 +105,18 @@ export function watchFile(file: string): Watch {
     known = undefined
     askers.clear()
   }
+  const again = (): Revision => {
+    if (known === undefined) setImmediate(forget)
+    askers.clear()
+    return (known = look())
+  }
   return {
     revision: (_exact, asker) => {
-      if (known === undefined || askers.has(asker) || askers.size >= RELIED_ON) {
-        if (known === undefined) setImmediate(forget)
-        askers.clear()
-        known = look()
-      }
+      const revision = known === undefined || askers.has(asker) || askers.size >= RELIED_ON ? again() : known
       askers.add(asker)
-      return known
+      return revision
     },
+    now: () => known ?? again(),
     forget,
     close: async () => void database.close(),
   }

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
+import { remembered } from './remembered.js'
 import { unlessTaken } from './dialect.js'
 import type { RoleRow, Tables, UserRow } from './tables.js'
 
@@ -61,7 +61,7 @@ export async function findActor(
   db: Db,
   userId: string,
 ): Promise<(Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'sessions'> & { permissions: string[] }) | undefined> {
-  const rows = await compiled(db, 'findActor', { userId }, (given) =>
+  const rows = await remembered(db, 'findActor', { userId }, (given) =>
     db
       .selectFrom('users')
       .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')

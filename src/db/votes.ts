@@ -1,6 +1,7 @@
 import { sql, type Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import type { Db } from './connect.js'
+import { remembered } from './remembered.js'
 import { compiled } from './compiled.js'
 import type { Tables, VoteRow } from './tables.js'
 
@@ -24,7 +25,7 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
 
 /** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
-  postIds.length === 0 ? Promise.resolve([]) : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given))
+  postIds.length === 0 ? Promise.resolve([]) : remembered(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given))
 
 function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
   const [first, ...others] = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))

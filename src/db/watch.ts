@@ -8,6 +8,8 @@ export interface Watch {
    * that a request came by.
    */
   revision(exact: boolean, asker: object): Revision | Promise<Revision>
+  /** The same where it can be told at once, for whoever was asked by a request of this turn of the event loop. */
+  now?(this: void): Revision
   /** To be called after a write of this process: whatever was known is asked anew. */
   forget(): void
   close(): Promise<void>

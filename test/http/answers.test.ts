@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
 import { openWatch } from '../../src/db/watch.js'
 import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
@@ -8,14 +9,16 @@ import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import { cleanup, engines, httpOf, makeSite, OWNER, type TestSite } from '../support/site.js'
 
-/** A second server of the same site, which works every request out anew, or whose answers may be so old. */
+/** A second server of the same site, which remembers nothing and works every request out anew, or whose answers may be so old. */
 async function another(site: TestSite, { staleness }: { staleness?: number } = {}) {
+  const db = await connect(site.databaseUrl)
   const watch = staleness === undefined ? undefined : await openWatch(site.databaseUrl, { staleness })
-  const ping = async () => void (await sql`select 1`.execute(site.db))
-  const server = await buildServer(operations, { ...site.base, ping, ...(watch && { watch }) }, { level: 'silent', stream: { write() {} } })
+  const ping = async () => void (await sql`select 1`.execute(db))
+  const server = await buildServer(operations, { ...site.base, db, ping, ...(watch && { watch }) }, { level: 'silent', stream: { write() {} } })
   cleanup(async () => {
     await server.close()
     await watch?.close()
+    await db.destroy()
   })
   return httpOf(server)
 }

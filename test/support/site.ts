@@ -12,6 +12,7 @@ import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { connect, type Db } from '../../src/db/connect.js'
+import { remember } from '../../src/db/remembered.js'
 import { openWatch } from '../../src/db/watch.js'
 import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
@@ -112,6 +113,7 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
   const base = { db, now: () => clock.now, secret: () => 'a secret of the tests, long enough', mail: settings, siteUrl: 'https://feedback.example.org/board' }
   const watch = await openWatch(databaseUrl, { staleness: 0 })
   cleanup(() => watch.close())
+  if (kept) remember(db, watch)
   const logs: string[] = []
   const server = await buildServer(
     operations,
