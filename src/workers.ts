@@ -6,6 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 const HEALTHY = 5000
 const PAUSE = 1000
 
+/** What a leader tells its workers. Not a signal: whoever stops a service may send one to all its processes. */
+const STOP = 'feedbackctl stop'
+
 interface Crew {
   /** How many processes share the work. */
   count: number
@@ -17,8 +20,8 @@ interface Crew {
 
 /** Processes of this program that listen on one address. */
 export interface Workers {
-  /** Asks them to stop, and returns when they have; after so many seconds they are killed. */
-  stop(seconds: number): Promise<void>
+  /** Asks them to stop, and returns when they have; after so many seconds they are killed, and the answer is false. */
+  stop(seconds: number): Promise<boolean>
 }
 
 /**
@@ -26,17 +29,20 @@ export interface Workers {
  * them from it is said once; its exit code is then returned instead.
  */
 export async function startWorkers({ count, env, replacing }: Crew): Promise<Workers | number> {
-  const crew = new Set<Worker>()
+  const crew = new Map<Worker, Promise<unknown>>()
   let stopping = false
   cluster.setupPrimary({ args: ['serve'] })
 
   const start = (number: number) => {
     const [worker, since] = [cluster.fork({ ...env, FEEDBACKCTL_WORKER: String(number) }), performance.now()]
-    crew.add(worker)
-    const ended = once(worker, 'exit').then(([code, signal]: (number | string | null)[]) => {
+    const ended = new Promise<{ code: number; reason: string }>((resolve) => {
+      worker.once('exit', (code: number | null, signal: string | null) => resolve({ code: code ?? 1, reason: signal ?? `exit ${code}` }))
+      worker.once('error', (error) => resolve({ code: 1, reason: error.message })) // it could not even be started
+    }).then((end) => {
       crew.delete(worker)
-      return { code: Number(code ?? 1), reason: signal ?? `exit ${code}`, lived: performance.now() - since }
+      return { ...end, lived: performance.now() - since }
     })
+    crew.set(worker, ended)
     return { worker, ended }
   }
   const keep = async (number: number, { worker, ended } = start(number)): Promise<void> => {
@@ -55,22 +61,37 @@ export async function startWorkers({ count, env, replacing }: Crew): Promise<Wor
   return {
     async stop(seconds) {
       stopping = true
-      const cut = setTimeout(() => crew.forEach((worker) => worker.process.kill('SIGKILL')), seconds * 1000)
-      await Promise.all([...crew].map(async (worker) => void (worker.process.kill('SIGTERM') && (await once(worker, 'exit')))))
+      let inOrder = true
+      const cut = setTimeout(() => {
+        inOrder = false
+        for (const worker of crew.keys()) worker.process.kill('SIGKILL')
+      }, seconds * 1000)
+      for (const worker of crew.keys()) if (worker.isConnected()) worker.send(STOP)
+      await Promise.all(crew.values())
       clearTimeout(cut)
+      return inOrder
     },
   }
 }
 
-/** The number of this process among the workers of a server; undefined where it works by itself. */
+/**
+ * The number of this process among the workers of a server; undefined where it works by itself. From now on it stops in good order when
+ * its leader says so or is gone; once, whoever else tells it too, as a second signal would end it at once.
+ */
 export function workerNumber(env: Record<string, string | undefined>): number | undefined {
   const { worker } = cluster
-  worker?.once('disconnect', () => {
+  const number = Number(env.FEEDBACKCTL_WORKER)
+  if (!worker || !Number.isInteger(number)) return undefined // a process manager may use a cluster of its own
+  let told = false
+  process.once('SIGTERM', () => (told = true))
+  const stop = () => void (told || process.kill(process.pid, 'SIGTERM'))
+  process.on('message', (message) => void (message === STOP && stop()))
+  worker.once('disconnect', () => {
     if (worker.exitedAfterDisconnect) return
     worker.exitedAfterDisconnect = true // or Node ends it at once
-    process.kill(process.pid, 'SIGTERM') // whoever led it is gone: it stops in good order
+    stop()
   })
-  return worker && Number(env.FEEDBACKCTL_WORKER)
+  return number
 }
 
 /** For a worker that cannot serve: the line to its leader would keep it waiting. */

@@ -17,12 +17,13 @@ export function register(command: Command, cli: Cli): void {
       const { migrate = false, color, workers } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
       const config = await cli.config({ flags: { workers } })
       assertHere(config, 'serve')
-      const { leaveCrew, workerNumber } = await import('../workers.js')
+      const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([import('../config.js'), import('../workers.js')])
       const worker = workerNumber(cli.terminal.env)
+      if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name] // or a program that it starts would see secrets
       const count = Number(config.get('workers'))
       const alone = worker === undefined && count === 1
       const serving = { config, migrate, log: await logTo(cli.terminal, { level: config.get('log.level') ?? 'info', color, alone }) }
-      if (worker === undefined && count > 1) await lead(cli, { ...serving, count })
+      if (worker === undefined && count > 1) await lead(cli, { ...serving, count, color })
       else await work(cli, { ...serving, worker }).finally(leaveCrew)
     })
 }
@@ -55,19 +56,21 @@ async function work(cli: Cli, { config, log, migrate, worker }: Serving & { work
 }
 
 /** Has the work done by several processes. */
-async function lead(cli: Cli, { config, log, migrate, count }: Serving & { count: number }): Promise<void> {
+async function lead(cli: Cli, { config, log, migrate, count, color }: Serving & { count: number; color: boolean | undefined }): Promise<void> {
   const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([import('pino'), import('../workers.js'), import('../config.js')])
   const logger = pino({ level: log.level }, log.stream)
   const seconds = secondsOf(config) + GRACE
   const running: { workers?: Workers } = {}
   const stopped = untilStopped(seconds, async (reason) => {
     logger.info({ reason }, 'stopping')
-    await running.workers?.stop(seconds)
-    logger.info('stopped')
+    const inOrder = (await running.workers?.stop(seconds)) ?? true
+    logger.info(inOrder ? 'stopped' : 'stopped; some worker had to be killed')
+    if (!inOrder) throw new Error('Some worker had to be killed.') // so it ends with 1
   })
   await warn(await cli.open({ migrating: migrate }), logger)
   await cli.close()
-  const started = await startWorkers({ count, env: environmentOf(config), replacing: (ended) => logger.warn(ended, 'a worker ended, and is replaced') })
+  const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
+  const started = await startWorkers({ count, env, replacing: (ended) => logger.warn(ended, 'a worker ended, and is replaced') })
   if (typeof started === 'number') return void (process.exitCode = started) // it has said why
   running.workers = started
   await stopped

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
 import { AppError } from '../core/errors.js'
-import type { Revision, Watch } from './watch.js'
+import { UNKNOWN, type Revision, type Watch } from './watch.js'
 
 /** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
 export const ATTEMPT = 20
@@ -125,7 +125,7 @@ export function watchFile(file: string): Watch {
     try {
       return version.get() as number // one row of one number, by the documentation of the pragma
     } catch {
-      return NaN // unlike any other, and itself; whoever reads the data then hears what is wrong with them
+      return UNKNOWN // whoever reads the data hears what is wrong with them
     }
   }
 }

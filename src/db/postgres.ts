@@ -1,7 +1,7 @@
 import { PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { AppError } from '../core/errors.js'
-import type { Revision, Watch } from './watch.js'
+import { UNKNOWN, type Revision, type Watch } from './watch.js'
 
 /** A pool of up to ten connections. Whole numbers of eight bytes come back as numbers, as from SQLite. */
 export function postgresDialect(url: string): PostgresDialect {
@@ -19,24 +19,35 @@ export function postgresDialect(url: string): PostgresDialect {
   })
 }
 
+/** How long a look may take, and how long nobody looks after one that took longer or failed, in milliseconds. */
+const LOOK = 500
+const REST = 1000
+
 /**
  * Asks for the snapshot that a query would see now. Two that are equal see the same rows, whoever writes and however: nothing has to be
- * announced, so nothing can be missed. It costs a round trip, so a look is shared by all who ask within `staleness` milliseconds.
+ * announced, so nothing can be missed. It costs a round trip, so a look is shared by all who ask within `staleness` milliseconds; where it
+ * fails nothing is kept for a while, and whoever asks for data hears what is wrong.
  */
 export function watchPostgres(url: string, staleness: number): Watch {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5000, application_name: 'feedbackctl watch' })
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: LOOK, query_timeout: LOOK, application_name: 'feedbackctl watch' })
   pool.on('error', () => {}) // the next look opens another connection
   let seen: { revision: Revision; at: number } | undefined
   let writes = 0
+  let failed = -Infinity
   let looking: Promise<Revision> | undefined
   let next: Promise<Revision> | undefined
 
   const look = async (): Promise<Revision> => {
     const [at, before] = [performance.now(), writes]
-    const { rows } = await pool.query<{ revision: string }>('select pg_current_snapshot()::text as revision')
-    const revision = rows[0]?.revision ?? ''
-    if (before === writes) seen = { revision, at }
-    return revision
+    try {
+      const { rows } = await pool.query<{ revision: string }>('select pg_current_snapshot()::text as revision')
+      const revision = rows[0]?.revision ?? ''
+      if (before === writes) seen = { revision, at }
+      return revision
+    } catch {
+      failed = performance.now()
+      return UNKNOWN
+    }
   }
   /** A look that begins after this call: whoever asks while one is under way shares the one after it. */
   const ask = (): Promise<Revision> => {
@@ -48,7 +59,11 @@ export function watchPostgres(url: string, staleness: number): Watch {
     return (next ??= looking.then(after, after))
   }
   return {
-    revision: (exact) => (!exact && seen && performance.now() - seen.at <= staleness ? seen.revision : ask()),
+    revision: (exact) => {
+      const now = performance.now()
+      if (!exact && seen && now - seen.at <= staleness) return seen.revision
+      return now - failed < REST ? UNKNOWN : ask()
+    },
     forget: () => {
       writes++
       seen = undefined

@@ -95,9 +95,13 @@ class FileDriver implements Driver {
     if (group) return this.#write<R>(group, sql, parameters)
     const deadline = performance.now() + PATIENCE
     if (!this.handle.isReadonly(sql)) return this.#alone<R>(deadline, sql, parameters)
-    // What a transaction of somebody else has not committed yet is not to be seen.
+    return patiently(deadline, () => this.#read<R>(sql, parameters))
+  }
+
+  /** What a transaction of somebody else has not committed yet is not to be seen. */
+  #read<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
     const handle = this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
-    return patiently(deadline, () => handle.run<R>(sql, parameters))
+    return handle.run<R>(sql, parameters)
   }
 
   /** One statement that is a transaction by itself. */
@@ -154,8 +158,11 @@ class FileDriver implements Driver {
   }
 
   #leave(group: Group) {
-    if (group.isFull || group.fault !== undefined) this.#commit(group)
-    this.#unlock()
+    try {
+      if (group.isFull || group.fault !== undefined) this.#commit(group)
+    } finally {
+      this.#unlock()
+    }
   }
 
   #commit(group: Group) {
@@ -165,8 +172,18 @@ class FileDriver implements Driver {
       this.handle.run(group.written ? 'commit' : 'rollback')
       group.end()
     } catch (error) {
-      if (this.handle.inTransaction) this.handle.run('rollback')
+      this.#takeBack()
       group.end(error)
+    }
+  }
+
+  /** Where not even that can be done, the handle is given up: what it has not committed ends with it. */
+  #takeBack() {
+    try {
+      if (this.handle.inTransaction) this.handle.run('rollback')
+    } catch {
+      this.handle.close()
+      this.#writer = new Handle(this.#file)
     }
   }
 

@@ -17,6 +17,9 @@ export interface Watch {
 
 export type Revision = string | number
 
+/** Nobody can tell: unlike any other, and itself, so nothing is kept. */
+export const UNKNOWN = NaN
+
 /** How old the last look at PostgreSQL may be that an answer to a visitor relies on, in milliseconds. */
 const STALENESS = 50
 

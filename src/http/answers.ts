@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
+import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
 import type { Revision, Watch } from '../service/context.js'
 
 /** An answer to a read as it goes over the wire, but for the id of the request. */
@@ -14,6 +14,11 @@ export interface Answer {
   /** When the session it was made for ends, in milliseconds since 1970. */
   until: number
 }
+
+/** Operations are below it; what else there is (probes, pages) is not kept, and waits for no database. */
+const OPERATIONS = `${API_ROOT}/`
+/** In a key instead of a header that is not there: no header can hold it. */
+const NONE = '\0'
 
 type Headers = Readonly<Record<string, unknown>>
 
@@ -66,18 +71,18 @@ export class Answers {
 
   /** Whether the body has to be known to tell what is asked. */
   asksWithBody({ method, url = '' }: IncomingMessage): boolean {
-    return method === 'POST' && this.#addresses.has(url)
+    return method === 'POST' && this.#addresses.has(addressOf(url))
   }
 
-  /** A key that differs wherever the answer may; nothing for what is no read, or too long to be looked at. */
+  /** A key that differs wherever the answer may; nothing for what is no operation, no read, or too long to be looked at. */
   keyOf({ method, url = '', headers }: IncomingMessage, body?: Buffer): string | undefined {
-    if (this.#isStopped) return undefined
-    const { authorization = '' } = headers
+    if (this.#isStopped || !url.startsWith(OPERATIONS)) return undefined
+    const { authorization = NONE, 'content-type': type = NONE, 'content-encoding': encoding = NONE } = headers
     if (method === 'GET') return `GET ${url}\n${authorization}`
     if (method !== 'POST' || headers[DRY_RUN_HEADER] !== undefined) return undefined
     if (headers['transfer-encoding'] !== undefined || body?.length !== Number(headers['content-length'] ?? 0)) return undefined
     if (body.length > LONGEST_BODY) return undefined
-    return `POST ${url}\n${authorization}\n${headers['content-type']}\n${headers['content-encoding']}\n${body.toString('latin1')}`
+    return `POST ${url}\n${authorization}\n${type}\n${encoding}\n${body.toString('latin1')}`
   }
 
   /** What the data are like now; for somebody who is signed in exactly now, so that whoever wrote sees it. */
@@ -100,7 +105,7 @@ export class Answers {
   onlyRead(request: IncomingMessage, reading: Reading): void {
     const question = this.#asked.get(request)
     if (question) Object.assign(question, reading)
-    else if (request.method === 'POST' && this.#addresses.size < MOST_ADDRESSES) this.#addresses.add(request.url ?? '')
+    else if (request.method === 'POST' && this.#addresses.size < MOST_ADDRESSES) this.#addresses.add(addressOf(request.url ?? ''))
   }
 
   /** Nothing is kept that was made of data which have changed since. */
@@ -137,3 +142,6 @@ const headOf = (headers: Headers): string[] => [
   '',
   ...Object.entries(headers).flatMap(([name, value]) => (name === REQUEST_ID ? [] : [name, String(value)])),
 ]
+
+/** An address as routes are found: without its query, in any letter case, with or without a slash at its end. */
+const addressOf = (url: string): string => (url.split('?', 1)[0] ?? '').toLowerCase().replace(/\/$/, '')

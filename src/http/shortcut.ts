@@ -38,10 +38,7 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
       handle(request, response)
     }
     if (typeof revision !== 'object') return asked({ key, revision })
-    void revision.then(
-      (now) => asked({ key, revision: now }),
-      () => handle(request, response), // which says what is wrong with the database
-    )
+    void revision.then((now) => asked({ key, revision: now })) // it never rejects
   }
 
   function send({ op, head, unchangedHead, etag, body }: Answer, request: IncomingMessage, response: ServerResponse): void {
@@ -61,11 +58,13 @@ function named(head: readonly string[], reqId: string): string[] {
   return copy
 }
 
-/** Looks at a body that arrives with its request, and puts it back. */
+/** Looks at a body that arrives with its request, and puts it back. One that is still to come is the framework's to wait for. */
 function withBody(request: IncomingMessage, then: (body: Buffer | undefined) => void): void {
-  request.once('readable', () => {
+  const look = (isLast: boolean) => {
     const body = request.read() as Buffer | null // no encoding is set
+    if (!body && !isLast) return void setImmediate(look, true)
     if (body) request.unshift(body)
     then(body ?? undefined)
-  })
+  }
+  process.nextTick(look, false)
 }

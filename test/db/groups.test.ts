@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { connect, rolledBack, transaction, type Db } from '../../src/db/connect.js'
+import { Handle } from '../../src/db/file.js'
 import { migrate } from '../../src/db/schema.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
 
@@ -111,6 +112,19 @@ describe('writes that wait together on SQLite', () => {
     await sql.raw('pragma max_page_count = 100000').execute(db)
     await large('after')
     expect(seen()).toEqual(['after', ...written, 'before'].toSorted())
+  })
+
+  it('are refused, and the next is written, where the disk takes back neither the commit nor the rollback', async () => {
+    const { run } = Handle.prototype
+    Handle.prototype.run = function broken(statement, parameters) {
+      if (['commit', 'rollback'].includes(statement)) throw new Error('disk I/O error')
+      return run.call(this, statement, parameters) as never // whatever it answers
+    }
+    const results = await Promise.allSettled([write('a'), write('b')])
+    Handle.prototype.run = run
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await write('c')
+    expect(seen()).toEqual(['c'])
   })
 
   it('wait for another process, and then are written', async () => {

@@ -109,10 +109,17 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     for (const [request, body] of [['GET /boards'], ['POST /posts/get', { limit: 3 }]] as const) {
       const asked = { ...(body && { body }) }
       await site.http(request, asked) // that a request with a body only reads shows when it is answered
-      const first = await site.http(request, asked)
-      const { length } = site.logs
-      const queries = countQueries(site)
-      const second = await site.http(request, asked)
+      let first = await site.http(request, asked)
+      let { length } = site.logs
+      let queries = countQueries(site)
+      let second = await site.http(request, asked)
+      // PostgreSQL's snapshot is another one after a transaction in any database of the server, and tests run beside this one.
+      for (let tries = engine === 'postgres' ? 50 : 0; tries > 0 && queries() > 0; tries--) {
+        first = second
+        length = site.logs.length
+        queries = countQueries(site)
+        second = await site.http(request, asked)
+      }
       expect(queries()).toBe(0)
       await another(site).then((anew) => anew(request, asked))
       expect(queries()).toBeGreaterThan(0)
@@ -124,6 +131,21 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     const { headers } = await site.http('GET /boards')
     const unchanged = await site.http('GET /boards', { headers: { 'if-none-match': String(headers.etag) } })
     expect([unchanged.status, unchanged.text, unchanged.headers['content-type'], unchanged.headers.etag]).toEqual([304, '', undefined, headers.etag])
+  })
+
+  it('are kept although a visitor asks for many addresses, and never given for a body that is refused', async () => {
+    const site = await makeSite(engine)
+    for (let page = 1; page <= 120; page++) await site.http(`POST /posts/get?page=${page}`, { body: {} })
+    const ask = (headers = {}) => site.http('POST /posts/get', { body: {}, headers })
+    for (let round = 0; round < 2; round++) {
+      expect([(await ask()).status, (await ask({ 'content-encoding': 'undefined' })).status, (await ask({ 'content-type': 'text/plain' })).status]).toEqual([
+        200, 415, 415,
+      ])
+    }
+    if (engine === 'postgres') return // see above
+    const queries = countQueries(site)
+    await ask()
+    expect(queries()).toBe(0)
   })
 
   it('are never those of somebody else, or of somebody who may not any more', async () => {
@@ -160,6 +182,13 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     const first = await login()
     site.clock.now = new Date(site.clock.now.getTime() + 5000)
     expect(await login()).not.toBe(first)
+
+    await site.http('POST /auth/password/reset', { body: { email: OWNER.email } })
+    const token = await site.mailedToken(OWNER.email)
+    const valid = async () => (await site.http('POST /auth/password/validateToken', { body: { token } })).status
+    expect([await valid(), await valid(), await valid()]).toEqual([200, 200, 200])
+    site.clock.now = new Date(site.clock.now.getTime() + 3 * 3600 * 1000)
+    expect(await valid()).toBe(401)
   })
 })
 
@@ -181,6 +210,24 @@ it('on PostgreSQL a visitor may see what was so a moment ago; whoever is signed 
   await site.db.updateTable('settings').set({ title: 'Later' }).execute()
   await new Promise((resolve) => setTimeout(resolve, 60))
   expect(await shown()).toBe('Later')
+})
+
+it('on PostgreSQL a watch that hangs stops no read, and no probe waits for it', async () => {
+  const site = await makeSite('postgres')
+  await site.http('GET /boards')
+  const { rows } = await sql<{
+    pid: number
+  }>`select pid from pg_stat_activity where application_name = 'feedbackctl watch' and datname = current_database()`.execute(site.db)
+  const [watching] = rows
+  expect(rows).toHaveLength(1)
+  process.kill(watching?.pid ?? 0, 'SIGSTOP')
+  try {
+    expect((await site.http('GET //healthz')).status).toBe(200)
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => site.http(`GET /boards?page=${page}`)))
+    expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  } finally {
+    process.kill(watching?.pid ?? 0, 'SIGCONT')
+  }
 })
 
 /** Counts what is asked of the database from now on. */
