@@ -1,6 +1,6 @@
 // Builds the program into dist/:  node esbuild.config.js [--entry src/cli/main.ts] [--outdir dist] [--outbase src]
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -56,7 +56,12 @@ async function toCommonJs() {
 async function fillCache() {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-build-'))
   try {
-    cpSync(await cacheLeftIn(folder), path.join(outdir, 'cache'), { recursive: true })
+    const cache = path.join(outdir, 'cache')
+    cpSync(await cacheLeftIn(folder), cache, { recursive: true })
+    // It was made for its owner only, but may be built by root and run by others.
+    chmodSync(cache, 0o755)
+    for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true }))
+      chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
   } finally {
     rmSync(folder, { recursive: true })
   }

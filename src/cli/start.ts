@@ -1,4 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -24,11 +37,16 @@ const PREFIX = '(function(exports,require,module,__filename,__dirname){'
 const here = import.meta.dirname
 const native = createRequire(import.meta.filename)
 const tag = `${process.versions.v8}-${process.arch}`
+/** V8 takes a cache only under the flags under which it was made. Its own number for them is in node:v8, which takes 2 ms to load. */
+const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').trim()
 /** Made by the build, for the Node that builds. */
 const built = path.join(here, '../cache', tag)
-/** Made by the first run with any other. Never in a folder that others can write to: what is in it is run. */
+/** Made by the first run for which that one is not right, and looked into first, or a cache that V8 refuses would be tried for ever. */
 const home = cacheHome()
-const own = path.join(home, 'feedbackctl', tag)
+const own = path.join(home, 'feedbackctl', flags === '' ? tag : `${tag}-${checksum(Buffer.from(flags)).toString(16)}`)
+/** What is in it is run, so nobody else may write to any of these: root (sudo) leaves the home of somebody else alone. */
+const ownFolders = [home, path.dirname(own), own]
+const ownIsSafe = ownFolders.every(isSafe)
 
 const chunks = new Map<string, Chunk>()
 const compiled = new Map<string, Script>() // without a cache
@@ -49,8 +67,13 @@ function load(name: string): unknown {
   const chunk: Chunk = { exports: {} }
   chunks.set(name, chunk)
   const file = path.join(here, name)
-  const run = compile(name, file).runInThisContext() as Body // by PREFIX
-  run(chunk.exports, required, chunk, file, here)
+  try {
+    const run = compile(name, file).runInThisContext() as Body // by PREFIX
+    run(chunk.exports, required, chunk, file, here)
+  } catch (error) {
+    chunks.delete(name) // as in Node, whoever asks next gets the error too, not half a chunk
+    throw error
+  }
   return chunk.exports
 }
 
@@ -76,18 +99,21 @@ const onFirstUse = (name: string): unknown =>
 
 function compile(name: string, file: string): Script {
   const source = readFileSync(file, 'latin1') // the build escapes all else
-  const cachedData = source.length < WORTH_IT ? undefined : (cacheIn(built, name) ?? cacheIn(own, name))
+  const cachedData = source.length < WORTH_IT ? undefined : cacheOf(name)
   const script = new Script(`${PREFIX}${source}\n})`, { filename: file, columnOffset: -PREFIX.length, ...(cachedData && { cachedData }) })
   if (source.length >= WORTH_IT && script.cachedDataRejected !== false) compiled.set(name, script)
   return script
 }
 
 /** The name of a chunk holds a hash of what is in it, so what was kept under that name is of this very text. */
-function cacheIn(folder: string, name: string): Buffer | undefined {
-  const file = path.join(folder, name)
+function cacheOf(name: string): Buffer | undefined {
+  const found = ownIsSafe ? valid(() => readOwn(path.join(own, name))) : undefined
+  return found ?? valid(() => readFileSync(path.join(built, name)))
+}
+
+function valid(read: () => Buffer): Buffer | undefined {
   try {
-    const kept = readFileSync(file)
-    if (folder === own && !isMine(file)) return undefined
+    const kept = read()
     const data = kept.subarray(HEADER)
     return kept.readUInt32LE() === checksum(data) ? data : undefined
   } catch {
@@ -95,19 +121,44 @@ function cacheIn(folder: string, name: string): Buffer | undefined {
   }
 }
 
-/** Root in the home of somebody else (sudo) runs nothing that lies there. */
-const isMine = (file: string): boolean => process.getuid === undefined || statSync(file).uid === process.getuid()
+/** Asks what it opened, not what lies under that name now. */
+function readOwn(file: string): Buffer {
+  const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW) // Windows has no O_NOFOLLOW, which adds nothing there
+  try {
+    const is = fstatSync(opened)
+    if (!is.isFile() || !isOnlyMine(is)) throw new Error(`${file} is somebody else's`)
+    return readFileSync(opened)
+  } finally {
+    closeSync(opened)
+  }
+}
+
+/** A folder, not a link to one. */
+function isSafe(folder: string): boolean {
+  try {
+    const is = lstatSync(folder, { throwIfNoEntry: false })
+    return is !== undefined && is.isDirectory() && isOnlyMine(is)
+  } catch {
+    return false
+  }
+}
+
+/** Windows knows neither owner nor mode. */
+function isOnlyMine({ uid, mode }: Stats): boolean {
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
+}
 
 /** With all functions that ran. Written aside and renamed: two processes may do this at once, or one be killed. */
 function keep(scripts: ReadonlyMap<string, Script>): void {
-  const aside = path.join(own, String(process.pid))
+  if (scripts.size === 0) return
+  const aside = path.join(own, Math.random().toString(36).slice(2))
   try {
-    if (scripts.size > 0) makeFolders()
+    if (!makeFolders()) return
     for (const [name, script] of scripts) {
       const data = script.createCachedData()
       const header = Buffer.alloc(HEADER)
       header.writeUInt32LE(checksum(data))
-      writeFileSync(aside, Buffer.concat([header, data]), { mode: 0o600 })
+      writeFileSync(aside, Buffer.concat([header, data]), { mode: 0o600, flag: 'wx' }) // never over what is there, nor through a link
       renameSync(aside, path.join(own, name))
     }
   } catch {
@@ -115,9 +166,12 @@ function keep(scripts: ReadonlyMap<string, Script>): void {
   }
 }
 
-/** A home that is not there is not made; and making whole paths never ends where Linux refuses it with ENOENT, as in /proc. */
-function makeFolders(): void {
-  for (const folder of [home, path.dirname(own), own]) if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+/** Each only in a safe one; and making whole paths never ends where Linux refuses it with ENOENT, as in /proc. */
+function makeFolders(): boolean {
+  return ownFolders.every((folder) => {
+    if (!existsSync(folder) && isSafe(path.dirname(folder))) mkdirSync(folder, { mode: 0o700 })
+    return isSafe(folder)
+  })
 }
 
 function removeIfThere(file: string): void {

@@ -1,4 +1,19 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -71,12 +86,80 @@ describe('compiled code', () => {
     expect(await machine.run('boards list')).toEqual(runs[0])
   })
 
-  it('of the build serves whoever has none', async () => {
+  it('of the build serves whoever has none, and may be read by all', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('--help')
     await machine.run('boards list')
     expect(kept(machine)).toEqual([])
+    const cache = path.resolve(PROGRAM, '../../dist/cache')
+    for (const entry of [cache, ...readdirSync(cache, { recursive: true, encoding: 'utf8' }).map((name) => path.join(cache, name))]) {
+      const is = statSync(entry)
+      expect(is.mode & 0o777).toBe(is.isDirectory() ? 0o755 : 0o644)
+    }
   })
+
+  it.each(['--max-old-space-size=512', '--max-semi-space-size=16', '--stack-trace-limit=50'])('is kept once where V8 runs with %s', async (flag) => {
+    const machine = await makeMachine('sqlite')
+    const env = { NODE_OPTIONS: flag }
+    await machine.run('boards list', { env })
+    const made = kept(machine)
+    expect(made.length).toBeGreaterThan(5)
+    const times = made.map((file) => statSync(file).mtimeMs)
+    await machine.run('boards list', { env })
+    await machine.run('boards list') // has that of the build
+    expect(kept(machine)).toEqual(made)
+    expect(made.map((file) => statSync(file).mtimeMs)).toEqual(times)
+  })
+})
+
+describe('compiled code that somebody else may have written', () => {
+  it.each<[string, (home: string, own: string) => void]>([
+    ['the cache home is open to others', (home) => chmodSync(home, 0o777)],
+    ['the folder is open to a group', (home) => chmodSync(path.join(home, 'feedbackctl'), 0o770)],
+    ['the folder of this Node is open to others', (_, own) => chmodSync(own, 0o702)],
+    ['the cache home is a link', (home) => moveAndLink(home)],
+    ['the folder is a link', (home) => moveAndLink(path.join(home, 'feedbackctl'))],
+    ['the folder of this Node is a link', (_, own) => moveAndLink(own)],
+  ])('is neither run nor replaced where %s', async (_, open) => {
+    const { machine, home, file } = await poisoned()
+    const missing = kept(machine).find((other) => other !== file) ?? ''
+    rmSync(missing)
+    const poison = readFileSync(file)
+    open(home, path.dirname(file))
+    expect(await machine.run('boards list -q')).toMatchObject({ code: 0, stdout: '' })
+    expect(readFileSync(file).equals(poison)).toBe(true)
+    expect(existsSync(missing)).toBe(false)
+  })
+
+  it.each<[string, (file: string) => void]>([
+    ['is open to others', (file) => chmodSync(file, 0o666)],
+    ['is a link', moveAndLink],
+  ])('is not run, and made anew, where the file %s', async (_, open) => {
+    const { machine, file } = await poisoned()
+    const poison = readFileSync(file)
+    open(file)
+    expect(await machine.run('boards list -q')).toMatchObject({ code: 0, stdout: '' })
+    expect(readFileSync(file).equals(poison)).toBe(false)
+    expect(lstatSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('is run where it can be nobody else: so the tests above would see it', async () => {
+    const { machine } = await poisoned()
+    expect(await machine.run('boards list -q')).toMatchObject({ code: 3, stdout: 'poisoned\n' })
+  })
+})
+
+it('loads a chunk that threw again, instead of giving what there is of it', async () => {
+  const folder = mkdtempSync(path.join(path.dirname(program), '../again-'))
+  for (const name of ['bin', 'dist/cli/start.js', 'dist/package.json'])
+    cpSync(path.resolve(program, '../..', name), path.join(folder, name), { recursive: true })
+  writeFileSync(path.join(folder, 'dist/cli/broken.js'), 'throw new Error("broken")')
+  writeFileSync(
+    path.join(folder, 'dist/cli/main.js'),
+    'for (const _ of [1, 2]) try { console.log(require("./broken.js")) } catch (error) { console.log(error.message) }',
+  )
+  const machine = await makeMachine('sqlite', path.join(folder, 'bin/feedbackctl.js'))
+  expect((await machine.run('')).stdout).toBe('broken\nbroken\n')
 })
 
 it('shows where an error came from, by source maps too', async () => {
@@ -90,9 +173,33 @@ it('shows where an error came from, by source maps too', async () => {
 /** The files of the cache of this machine. */
 function kept({ folder }: Machine): string[] {
   const home = path.join(folder, '.cache/feedbackctl')
-  mkdirSync(home, { recursive: true })
+  mkdirSync(home, { recursive: true, mode: 0o700 })
   return readdirSync(home, { recursive: true, encoding: 'utf8' })
     .map((name) => path.join(home, name))
     .filter((file) => statSync(file).isFile())
     .toSorted()
+}
+
+/** A machine in whose cache a chunk that every command loads is exchanged: V8 looks only at how long the text was. */
+async function poisoned(): Promise<{ machine: Machine; home: string; file: string }> {
+  const machine = await makeMachine('sqlite', program)
+  await machine.setup()
+  await machine.run('boards list')
+  const file = kept(machine).find((name) => path.basename(name).startsWith('run-')) ?? ''
+  const poison = `
+    const { readFileSync, writeFileSync } = require('node:fs')
+    const wrap = (text) => '(function(exports,require,module,__filename,__dirname){' + text + '\\n})'
+    const [chunk, file] = process.argv.slice(1)
+    const script = new (require('node:vm').Script)(wrap('console.log("poisoned");process.exit(3)'.padEnd(readFileSync(chunk).length)))
+    const data = script.createCachedData()
+    const header = Buffer.alloc(4)
+    header.writeUInt32LE(require('node:zlib').crc32(data))
+    writeFileSync(file, Buffer.concat([header, data]))`
+  execFileSync(process.execPath, ['-e', poison, path.resolve(program, '../../dist/cli', path.basename(file)), file], { env: {} })
+  return { machine, home: path.join(machine.folder, '.cache'), file }
+}
+
+function moveAndLink(name: string): void {
+  renameSync(name, `${name}.moved`)
+  symlinkSync(`${name}.moved`, name)
 }
