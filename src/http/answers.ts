@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
+import { loggable } from './lines.js'
 import type { Revision, Watch } from '../service/context.js'
 
 /** An answer to a read as it goes over the wire, but for the id of the request. */
 export interface Answer {
   op: string
+  /** The address, as it may be logged. */
+  url: string
   /** Names and values of the headers, in turn, but for the id of the request, which is the first; those of a 304 have no content. */
   head: string[]
   unchangedHead: string[]
@@ -115,7 +118,15 @@ export class Answers {
       return
     const body = Buffer.from(text).toString('latin1')
     const { 'content-type': _, ...unchanged } = headers
-    const answer = { op, until, etag, body, head: headOf({ ...headers, 'content-length': body.length }), unchangedHead: headOf(unchanged) }
+    const answer = {
+      op,
+      url: loggable(request.url ?? ''),
+      until,
+      etag,
+      body,
+      head: headOf({ ...headers, 'content-length': body.length }),
+      unchangedHead: headOf(unchanged),
+    }
     if (sizeOf(key, answer) > MOST_BYTES / 10) return
     if (this.#bytes + sizeOf(key, answer) > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0) return
     this.#kept.set(key, answer)

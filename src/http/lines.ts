@@ -10,24 +10,18 @@ export function requestId({ headers: { [REQUEST_ID]: given } }: Pick<IncomingMes
   return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : `${PROCESS}-${(requests++).toString(36)}`
 }
 
-/** What the log says of a request; without an id where the logger has it already. */
-export const line = (
-  op: string | undefined,
-  { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
-  status: number,
-  milliseconds: number,
-  reqId?: string,
-) => ({
+/** What the log says of a request, whose address is `loggable`; without an id where the logger has it already. */
+export const line = (op: string | undefined, method: string | undefined, url: string, status: number, milliseconds: number, reqId?: string) => ({
   reqId,
   op,
   method,
-  url: withoutSecrets(url),
+  url,
   status,
   ms: Math.round(milliseconds * 10) / 10,
 })
 
 /** An address as it may be logged: only the API's have a query worth keeping, and in it nothing that may be a secret. */
-function withoutSecrets(url: string): string {
+export function loggable(url: string): string {
   if (!url.includes('?')) return url
   const [path = '', ...rest] = url.split('?')
   if (!path.toLowerCase().startsWith(API_ROOT)) return `${path}?***`

@@ -41,14 +41,14 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
     void revision.then((now) => asked({ key, revision: now })) // it never rejects
   }
 
-  function send({ op, head, unchangedHead, etag, body }: Answer, request: IncomingMessage, response: ServerResponse): void {
+  function send({ op, url, head, unchangedHead, etag, body }: Answer, request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now()
     const reqId = requestId(request)
     const isRead = request.method === 'GET'
     if (!isRead) request.resume()
     if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()
     else response.writeHead(200, named(head, reqId)).end(body, 'latin1')
-    log().info(line(op, request, response.statusCode, performance.now() - started, reqId), 'request')
+    log().info(line(op, request.method, url, response.statusCode, performance.now() - started, reqId), 'request')
   }
 }
 

@@ -18,7 +18,7 @@ import { seededPostgres } from './postgres.js'
 import { endAll } from './processes.js'
 import { tokens } from './requests.js'
 import { siteOf } from './sites.js'
-import { table } from './table.js'
+import { shown, table } from './table.js'
 
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, only: { type: 'string' } },
@@ -39,7 +39,9 @@ const bench: Bench = {
 const rows: Row[] = []
 for (const [index, one] of cases.entries()) {
   console.error(`${index + 1}/${cases.length} ${one.name}`)
-  rows.push(...(await rowsOf(one)))
+  const found = await rowsOf(one)
+  for (const { name, result } of found) if (result) console.error(`      ${name}: ${shown(result.value, result.unit)}`)
+  rows.push(...found)
 }
 
 const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${arch()}, Node ${process.versions.node}, load by ${GENERATOR}`

@@ -40,7 +40,7 @@ function limit(goal: Goal, unit: Result['unit']): string {
 
 const whole = (number: number): string => Math.round(number).toLocaleString('en')
 
-function shown(value: number, unit: Result['unit']): string {
+export function shown(value: number, unit: Result['unit']): string {
   if (unit === 'x') return `${value.toFixed(2)} x`
   return unit === 'MB' ? `${Math.round(value)} MB` : `${value.toFixed(1)} ${unit}`
 }
