@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
 import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
+import { stayYoung } from './core/young.js'
 import { remember } from './db/remembered.js'
 import { buildServer, type Log } from './http/server.js'
 import { deliver } from './mail/outbox.js'
@@ -60,15 +60,6 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
       grow()
     },
   }
-}
-
-/**
- * Leaves V8's room for young objects as large as it has become by now: under load it would take 50 MB, and a request needs a few kB of
- * it. Returns how to undo that: compiled code is kept for processes with the same flags.
- */
-function stayYoung(): () => void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  return () => setFlagsFromString('--semi-space-growth-factor=2')
 }
 
 function listenFailed(error: unknown, host: string, port: number): unknown {

@@ -31,19 +31,22 @@ export async function streamAll<In, Out, Row, Subject>(terminal: Terminal, flags
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
   let count = 0
-  const { setFlagsFromString } = await import('node:v8')
-  setFlagsFromString('--semi-space-growth-factor=1') // or V8 makes room for young objects until it has 50 MB, where a page needs one
-  for await (const { rows, first } of pages(stream)) {
-    count += rows.length
-    if (format === 'json') {
-      const text = rows.map((row) => JSON.stringify(row)).join(',')
-      await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
-    } else {
-      const once = first ? {} : { header: false }
-      await print(terminal, { ...flags, ...once }, { body: rows, rows, columns: view.columns, id: view.id, single: false })
+  const { stayYoung } = await import('../core/young.js')
+  const grow = stayYoung()
+  try {
+    for await (const { rows, first } of pages(stream)) {
+      count += rows.length
+      if (format === 'json') {
+        const text = rows.map((row) => JSON.stringify(row)).join(',')
+        await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
+      } else {
+        const once = first ? {} : { header: false }
+        await print(terminal, { ...flags, ...once }, { body: rows, rows, columns: view.columns, id: view.id, single: false })
+      }
     }
+  } finally {
+    grow()
   }
-  setFlagsFromString('--semi-space-growth-factor=2') // as it was: V8 takes compiled code only from a process with the same flags
   if (format === 'json') await write(terminal, `],"total_count":${count},"total_pages":1${'}'.repeat(keys.length)}\n`)
 }
 

@@ -94,7 +94,8 @@ const RELIED_ON = 64
 
 /**
  * Asks SQLite itself: its data_version is another one after each commit of any other handle or process. What is ready to be read when a
- * turn of the event loop begins was sent before, so one answer does for all of that turn, but for a connection that asks again.
+ * turn of the event loop begins was sent before, so one answer does for all of that turn, but for a connection that asks again. Only a
+ * request that has just been read asks by `revision`: what is asked later in a turn would still be relied on in the next.
  */
 export function watchFile(file: string): Watch {
   const database = open(file)
@@ -116,7 +117,7 @@ export function watchFile(file: string): Watch {
       askers.add(asker)
       return revision
     },
-    now: () => known ?? again(),
+    now: () => known ?? look(),
     forget,
     close: async () => void database.close(),
   }

@@ -10,6 +10,13 @@ interface Framework {
   log(this: void): FastifyBaseLogger
 }
 
+interface Asked {
+  request: IncomingMessage
+  response: ServerResponse
+  revision?: ReturnType<Answers['revision']>
+  body?: Buffer | undefined
+}
+
 /**
  * A server that answers what it has answered before, and leaves the rest to the framework: to find a route, read a body, check and run
  * takes several times as long as to send bytes.
@@ -22,15 +29,16 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
 
   function listener(known: Answers): RequestListener {
     return (request, response) => {
-      if (known.asksWithBody(request)) withBody(request, (body) => answer(known, request, response, body))
-      else answer(known, request, response)
+      if (!known.asksWithBody(request)) return answer(known, { request, response })
+      const revision = known.revision(request) // now, and not when the body is there
+      withBody(request, (body) => answer(known, { request, response, revision, body }))
     }
   }
 
-  function answer(answers: Answers, request: IncomingMessage, response: ServerResponse, body?: Buffer): void {
+  function answer(answers: Answers, { request, response, body, ...given }: Asked): void {
     const key = answers.keyOf(request, body)
-    const revision = key === undefined ? undefined : answers.revision(request)
-    if (key === undefined || revision === undefined) return handle(request, response)
+    if (key === undefined) return handle(request, response)
+    const revision = given.revision ?? answers.revision(request)
     const asked = (question: Question) => {
       const known = answers.find(question)
       if (known) return send(known, request, response)
