@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import * as Type from 'typebox'
 import { AppError, type Failure } from '../core/errors.js'
 import { claimFingerprint } from '../db/settings.js'
@@ -51,7 +51,7 @@ export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, tok
 async function verified(secret: string, token: string, now: number): Promise<Session | undefined> {
   const { default: jwt } = await import('jsonwebtoken')
   try {
-    const claims = jwt.verify(token, secret, { algorithms: ['HS256'], clockTimestamp: Math.floor(now / 1000) })
+    const claims = jwt.verify(token, createSecretKey(secret, 'utf8'), { algorithms: ['HS256'], clockTimestamp: Math.floor(now / 1000) })
     if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
     const { userId, sessions = 0 } = claims as { userId?: unknown; sessions?: unknown }
     return typeof userId === 'string' && typeof sessions === 'number' ? { userId, number: sessions, until: claims.exp * 1000 } : undefined
