@@ -42,7 +42,7 @@ export async function openApp(config: Config, { migrating = false }: { migrating
     mail: mailSettings(config),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
-  return { db, base, watch: () => openWatch(url), close: () => db.destroy() }
+  return { db, base, watch: () => openWatch(db, url), close: () => db.destroy() }
 }
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
 import { stayYoung } from './core/young.js'
-import { remember } from './db/remembered.js'
+import { Reads } from './db/reads.js'
 import { buildServer, type Log } from './http/server.js'
 import { deliver } from './mail/outbox.js'
 import { openTransport } from './mail/transport.js'
@@ -38,8 +38,7 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
   await assertSecretFits(app.base)
   const ping = async () => void (await sql`select 1`.execute(app.db))
   const watch = await app.watch()
-  remember(app.db, watch)
-  const server = await buildServer(operations, { ...app.base, ping, watch }, log)
+  const server = await buildServer(operations, { ...app.base, ping, watch, reads: Reads.of(app.db, watch) }, log)
   server.addHook('onClose', () => watch.close())
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })

@@ -2,7 +2,6 @@ import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
-import { remembered } from './remembered.js'
 import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
 import type { BoardRow, Tables } from './tables.js'
@@ -29,13 +28,18 @@ const nameOf = ({ created, visibility }: BoardFilter): string => `${created} ${[
 
 /** A page by number of rows to skip, or by the board it comes after. Boards of the same instant are ordered by id. */
 export const listBoards = (db: Db, filter: BoardFilter, { after, limit, offset }: { limit: number; offset?: number; after?: BoardRow }): Promise<BoardRow[]> =>
-  remembered(db, `listBoards ${nameOf(filter)}`, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
-    (after ? following(db, filter, given as Cursor) : filtered(db, filter))
-      .selectAll()
-      .orderBy('createdAt', filter.created)
-      .orderBy('boardId', filter.created)
-      .limit(given.limit)
-      .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
+  compiled(
+    db,
+    `listBoards ${nameOf(filter)}`,
+    { limit, offset, ...(after && cursorOf(after)) },
+    (given) =>
+      (after ? following(db, filter, given as Cursor) : filtered(db, filter))
+        .selectAll()
+        .orderBy('createdAt', filter.created)
+        .orderBy('boardId', filter.created)
+        .limit(given.limit)
+        .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
+    () => [],
   )
 
 /** How many boards come after this one: the contract's `current_page` of a cursor page needs it. */
@@ -49,8 +53,12 @@ export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow)
 /** By id or url. No url looks like an id (the service refuses those), so this is one board. */
 export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | undefined> {
   const column = isId(urlOrId) ? 'boardId' : 'url'
-  const [board] = await remembered(db, `findBoard ${column}`, { which: asStored(urlOrId) }, ({ which }) =>
-    db.selectFrom('boards').selectAll().where(column, '=', which),
+  const [board] = await compiled(
+    db,
+    `findBoard ${column}`,
+    { which: asStored(urlOrId) },
+    ({ which }) => db.selectFrom('boards').selectAll().where(column, '=', which),
+    () => [],
   )
   return board
 }

@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { Concerned } from './changes.js'
 import { isPostgres } from './dialect.js'
 
 /** Stands for a value while a query is built. */
@@ -14,7 +15,7 @@ const kept = new Map<string, CompiledQuery>()
 /**
  * Runs a query that is built and compiled once for each engine, as that takes longer than most queries need in the database. `form`
  * says which query it is; those that are given other fields, or lists of another length, are told apart by themselves. What `build` is
- * given are stand-ins for the values: it must pass them on and decide nothing by them.
+ * given are stand-ins for the values: it must pass them on and decide nothing by them. `votesOn` is that of `Concerned`.
  */
 export async function compiled<Given extends object, Row>(
   // oxlint-disable-next-line typescript/no-explicit-any -- the tables do not matter here
@@ -22,6 +23,7 @@ export async function compiled<Given extends object, Row>(
   form: string,
   given: Given,
   build: (given: Given) => Compilable<Row>,
+  votesOn?: (rows: readonly Row[]) => readonly string[],
 ): Promise<Row[]> {
   const fields = Object.entries(given).filter(([, value]) => value !== undefined)
   const key = `${isPostgres(db) ? 'postgres' : 'sqlite'} ${form} ${fields.map(([name, value]) => (Array.isArray(value) ? `${name}*${value.length}` : name)).join(' ')}`
@@ -33,7 +35,8 @@ export async function compiled<Given extends object, Row>(
   }
   const values = given as Record<string, unknown>
   const parameters = query.parameters.map((parameter) => (parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter))
-  const { rows } = await db.executeQuery<Row>({ ...query, parameters })
+  const concerned: Concerned = { ...query, parameters, ...(votesOn && { votesOn }) }
+  const { rows } = await db.executeQuery<Row>(concerned)
   return rows
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kysely, type Dialect } from 'kysely'
+import { Kysely } from 'kysely'
 import { AppError } from '../core/errors.js'
 import { isCollision, isDangling } from './dialect.js'
 import type { Tables } from './tables.js'
@@ -8,12 +8,8 @@ export type Db = Kysely<Tables>
 
 /** Opens `sqlite:PATH` or `postgres://…`. Only the driver that is needed is loaded. */
 export async function connect(url: string): Promise<Db> {
-  return new Kysely<Tables>({ dialect: await dialectFor(url) })
-}
-
-async function dialectFor(url: string): Promise<Dialect> {
-  if (isPostgres(url)) return (await import('./postgres.js')).postgresDialect(url)
-  if (url.startsWith('sqlite:')) return (await import('./sqlite.js')).sqliteDialect(url.slice('sqlite:'.length))
+  if (isPostgres(url)) return new Kysely<Tables>({ dialect: (await import('./postgres.js')).postgresDialect(url) })
+  if (url.startsWith('sqlite:')) return (await import('./sqlite.js')).openFile(url.slice('sqlite:'.length))
   throw new AppError('CONFIG_INVALID', 'database.url must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.')
 }
 

@@ -1,13 +1,16 @@
 import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
-import { remembered } from './remembered.js'
 
 export type Visibility = 'public' | 'private'
 
 /** How many boards or roadmaps of these kinds there are, from counters that the database keeps. */
 export async function visibleTotal(db: Db, rows: 'boards' | 'roadmaps', visibility: readonly Visibility[]): Promise<number> {
-  const counters = await remembered(db, 'visibleTotal', { names: [rows, `${rows}.public`] }, ({ names }) =>
-    db.selectFrom('counters').selectAll().where('name', 'in', names),
+  const counters = await compiled(
+    db,
+    'visibleTotal',
+    { names: [rows, `${rows}.public`] },
+    ({ names }) => db.selectFrom('counters').selectAll().where('name', 'in', names),
+    () => [],
   )
   const { [rows]: all = 0, [`${rows}.public`]: shown = 0 } = Object.fromEntries(counters.map((counter) => [counter.name, counter.value]))
   return (visibility.includes('public') ? shown : 0) + (visibility.includes('private') ? all - shown : 0)

@@ -4,7 +4,6 @@ import path from 'node:path'
 import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { UNKNOWN, type Revision, type Watch } from './watch.js'
 
 /** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
 export const ATTEMPT = 20
@@ -32,13 +31,23 @@ interface Kept {
   columns: string[]
 }
 
+export type Rows = readonly object[]
+
 /** An open file with its prepared statements. */
 export class Handle {
   readonly #database: BetterSqlite.Database
   readonly #kept = new Map<string, Kept>() // Kysely prepares on every query; keeping the statement halves a point read
 
+  readonly #version: BetterSqlite.Statement
+
   constructor(file: string) {
     this.#database = open(file)
+    this.#version = this.#database.prepare('pragma data_version').pluck()
+  }
+
+  /** Another one after each commit of any other handle or process. */
+  get version(): number {
+    return this.#version.get() as number // one row of one number, by the documentation of the pragma
   }
 
   run<R>(sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
@@ -50,6 +59,15 @@ export class Handle {
     } catch (error) {
       throw explained(error, this.#database.name)
     }
+  }
+
+  /** What a query finds, which nobody may change: `known` itself where that is the same. Undefined where it does more than read. */
+  look(sql: string, parameters: readonly unknown[], known: Rows | undefined): Rows | undefined {
+    const { statement, columns } = this.#prepare(sql)
+    if (!statement.reader || !statement.readonly) return undefined
+    const found = statement.all(...parameters) as unknown[][]
+    if (known?.length === found.length && found.every((values, at) => isSame(columns, values, known[at] as Record<string, unknown>))) return known
+    return Object.freeze(found.map((values) => Object.freeze(rowOf<object>(columns, values))))
   }
 
   get inTransaction(): boolean {
@@ -89,53 +107,16 @@ export class Handle {
   }
 }
 
-/** How often an answer of SQLite is relied on, at most. */
-const RELIED_ON = 64
-
-/**
- * Asks SQLite itself: its data_version is another one after each commit of any other handle or process. What is ready to be read when a
- * turn of the event loop begins was sent before, so one answer does for all of that turn, but for a connection that asks again. Only a
- * request that has just been read asks by `revision`: what is asked later in a turn would still be relied on in the next.
- */
-export function watchFile(file: string): Watch {
-  const database = open(file)
-  const version = database.prepare('pragma data_version').pluck()
-  const askers = new Set<object>()
-  let known: Revision | undefined
-  const forget = () => {
-    known = undefined
-    askers.clear()
-  }
-  const again = (): Revision => {
-    if (known === undefined) setImmediate(forget)
-    askers.clear()
-    return (known = look())
-  }
-  return {
-    revision: (_exact, asker) => {
-      const revision = known === undefined || askers.has(asker) || askers.size >= RELIED_ON ? again() : known
-      askers.add(asker)
-      return revision
-    },
-    now: () => known ?? look(),
-    forget,
-    close: async () => void database.close(),
-  }
-
-  function look(): Revision {
-    try {
-      return version.get() as number // one row of one number, by the documentation of the pragma
-    } catch {
-      return UNKNOWN // whoever reads the data hears what is wrong with them
-    }
-  }
-}
-
 /** The driver hands out arrays of values twice as fast as objects, and a loop here costs less than the difference. */
 function rowOf<R>(columns: readonly string[], values: readonly unknown[]): R {
   const row: Record<string, unknown> = {}
   for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at] // as many as there are columns
   return row as R
+}
+
+function isSame(columns: readonly string[], values: readonly unknown[], row: Record<string, unknown>): boolean {
+  for (let at = 0; at < columns.length; at++) if (row[columns[at] as string] !== values[at]) return false
+  return true
 }
 
 function open(file: string): BetterSqlite.Database {

@@ -3,7 +3,6 @@ import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
 import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
-import { remembered } from './remembered.js'
 import type { PostRow, Tables } from './tables.js'
 
 /** Which posts, and in which order. */
@@ -51,11 +50,19 @@ const OTHERS = sql.raw(`left join users as author on author."userId" = posts."us
 /** A page by number of rows to skip, or by the post it comes after. */
 export const listPosts = (db: Db, { boards, roadmap, author, hidden, sort }: PostFilter, { limit, offset = 0, after }: Page): Promise<PostView[]> => {
   const given = { boards, roadmap, author, limit, offset, most: limit + offset, ...(after && cursorOf(after)) }
-  return remembered(db, `listPosts ${sort} ${hidden}`, given, (places) => {
-    const page = pageOfPosts({ ...places, hidden, sort }, { ...places, after: after && cursorOf(places as Cursor) })
-    return { compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db) }
-  })
+  return compiled(
+    db,
+    `listPosts ${sort} ${hidden}`,
+    given,
+    (places) => {
+      const page = pageOfPosts({ ...places, hidden, sort }, { ...places, after: after && cursorOf(places as Cursor) })
+      return { compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db) }
+    },
+    sort === 'votes' ? undefined : idsOf,
+  )
 }
+
+const idsOf = (posts: readonly PostRow[]): string[] => posts.map(({ postId }) => postId)
 
 type Cursor = Pick<PostRow, 'votesCount' | 'createdAt' | 'postId'>
 
@@ -113,13 +120,18 @@ export async function postTotal(db: Db, filter: PostFilter): Promise<number> {
   const { boards, roadmap, author, hidden } = filter
   if (author !== undefined) return countOfAuthor(db, filter)
   const given = { boards: boards.length > 0 ? boards : ['*'], roadmap: roadmap ?? '*', displays: hidden ? [0, 1] : [1] }
-  const [row] = await remembered(db, 'postTotal', given, (places) =>
-    db
-      .selectFrom('post_counts')
-      .select((eb) => eb.fn.sum<number | null>('value').as('total'))
-      .where('board', 'in', places.boards)
-      .where('roadmap', '=', places.roadmap)
-      .where('display', 'in', places.displays),
+  const [row] = await compiled(
+    db,
+    'postTotal',
+    given,
+    (places) =>
+      db
+        .selectFrom('post_counts')
+        .select((eb) => eb.fn.sum<number | null>('value').as('total'))
+        .where('board', 'in', places.boards)
+        .where('roadmap', '=', places.roadmap)
+        .where('display', 'in', places.displays),
+    () => [],
   )
   return row?.total ?? 0
 }
@@ -145,9 +157,15 @@ export async function findPost(db: Db, slugOrId: string): Promise<PostView | und
 }
 
 async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: string): Promise<PostView | undefined> {
-  const [post] = await remembered(db, `postWhere ${column}`, { value }, (given) => ({
-    compile: () => sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
-  }))
+  const [post] = await compiled(
+    db,
+    `postWhere ${column}`,
+    { value },
+    (given) => ({
+      compile: () => sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
+    }),
+    idsOf,
+  )
   return post
 }
 

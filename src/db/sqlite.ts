@@ -1,29 +1,71 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CompiledQuery,
+  DefaultConnectionProvider,
+  DefaultQueryExecutor,
+  Kysely,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type QueryExecutor,
   type QueryResult,
 } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { ATTEMPT, Handle, locked, PATIENCE } from './file.js'
+import { Changes, type Concerned } from './changes.js'
+import type { Db } from './connect.js'
+import type { Tables } from './tables.js'
+import { ATTEMPT, Handle, locked, PATIENCE, type Rows } from './file.js'
+
+export type { Rows }
 
 /** One file, shared by the server and every command. Writers of all processes queue; readers wait for nobody. */
-export function sqliteDialect(file: string): Dialect {
-  return {
-    createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new FileDriver(file),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+export function openFile(file: string): Db {
+  const dialect = new FileDialect(file)
+  return databaseOf(dialect, new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), new DefaultConnectionProvider(dialect.driver)))
+}
+
+/** Kysely's usual layer between itself and the driver is left out: the driver opens its file by itself. */
+export const databaseOf = (dialect: FileDialect, executor: QueryExecutor): Db =>
+  new Kysely<Tables>({ config: { dialect }, dialect, driver: dialect.driver, executor })
+
+export class FileDialect implements Dialect {
+  readonly driver: FileDriver
+  readonly #adapter = new FileAdapter(this)
+  readonly #compiler = new SqliteQueryCompiler()
+
+  constructor(file: string) {
+    this.driver = new FileDriver(file)
+  }
+
+  createAdapter() {
+    return this.#adapter
+  }
+
+  createDriver() {
+    return this.driver
+  }
+
+  createIntrospector(db: ConstructorParameters<typeof SqliteIntrospector>[0]) {
+    return new SqliteIntrospector(db)
+  }
+
+  createQueryCompiler() {
+    return this.#compiler
   }
 }
 
-/** SQLite's schema changes are transactional; Kysely assumes not, and would let two processes migrate at the same time. */
-class TransactionalAdapter extends SqliteAdapter {
+export class FileAdapter extends SqliteAdapter {
+  readonly dialect: FileDialect
+
+  constructor(dialect: FileDialect) {
+    super()
+    this.dialect = dialect
+  }
+
+  /** SQLite's schema changes are transactional; Kysely assumes not, and would let two processes migrate at the same time. */
   override get supportsTransactionalDdl() {
     return true
   }
@@ -34,23 +76,25 @@ class TransactionalAdapter extends SqliteAdapter {
  * Writers take turns. What they write in one turn of the event loop is one transaction of SQLite, each of them a savepoint of it: it
  * is committed once for all, which is most of what a small write costs, and none of them is answered before.
  */
-class FileDriver implements Driver {
+export class FileDriver implements Driver {
   readonly #file: string
   readonly #waiting = new Set<() => void>()
   #writer: Handle | undefined
   #reader: Handle | undefined
+  #isClosed = false
   #locked = false
   #group: Group | undefined
+  readonly changes = new Changes()
+  #version: number | undefined
 
   constructor(file: string) {
     this.#file = file
   }
 
-  async init() {
-    this.#writer = new Handle(this.#file)
-  }
+  async init() {}
 
   async acquireConnection(): Promise<FileConnection> {
+    void this.handle // or a file that cannot be opened would only be noticed later
     return new FileConnection(this)
   }
 
@@ -91,24 +135,40 @@ class FileDriver implements Driver {
     await group.ended.catch(() => {})
   }
 
-  async query<R>({ group }: FileConnection, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    if (group) return this.#write<R>(group, sql, parameters)
+  async query<R>({ group }: FileConnection, query: Concerned): Promise<QueryResult<R>> {
+    if (group) return this.#run<R>(group, query)
     const deadline = performance.now() + PATIENCE
-    if (!this.handle.isReadonly(sql)) return this.#alone<R>(deadline, sql, parameters)
-    return patiently(deadline, () => this.#read<R>(sql, parameters))
+    if (!this.handle.isReadonly(query.sql)) return this.#alone<R>(deadline, query)
+    return patiently(deadline, () => this.#forReading().run<R>(query.sql, query.parameters))
   }
 
   /** What a transaction of somebody else has not committed yet is not to be seen. */
-  #read<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
-    const handle = this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
-    return handle.run<R>(sql, parameters)
+  #forReading(): Handle {
+    return this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
+  }
+
+  /** What a query finds now: `known` itself where that is the same. Undefined where it does more than read, or cannot be made at once. */
+  look(sql: string, parameters: readonly unknown[], known: Rows | undefined): Rows | undefined {
+    try {
+      return this.#forReading().look(sql, parameters, known)
+    } catch {
+      return undefined // whoever makes the query the usual way waits, or hears what is wrong
+    }
+  }
+
+  /** The revision of the changes, once others were asked for theirs. Throws where the file cannot be read. */
+  revision(): number {
+    const { version } = this.handle
+    if (version !== this.#version) this.changes.everything()
+    this.#version = version
+    return this.changes.revision
   }
 
   /** One statement that is a transaction by itself. */
-  async #alone<R>(deadline: number, sql: string, parameters: readonly unknown[]): Promise<QueryResult<R>> {
+  async #alone<R>(deadline: number, query: Concerned): Promise<QueryResult<R>> {
     const group = await this.#enter(deadline)
     try {
-      const result = this.#write<R>(group, sql, parameters)
+      const result = this.#run<R>(group, query)
       group.written = true
       this.#leave(group)
       await group.ended
@@ -118,6 +178,12 @@ class FileDriver implements Driver {
       await group.ended.catch(() => {})
       throw error
     }
+  }
+
+  #run<R>(group: Group, { sql, parameters, votesOn }: Concerned): QueryResult<R> {
+    const result = this.#write<R>(group, sql, parameters)
+    if (!this.handle.isReadonly(sql)) group.changed(votesOn?.(result.rows))
+    return result
   }
 
   #write<R>(group: Group, sql: string, parameters?: readonly unknown[]): QueryResult<R> {
@@ -131,17 +197,21 @@ class FileDriver implements Driver {
   }
 
   async destroy() {
+    this.#isClosed = true
     this.#reader?.close()
     this.#writer?.close()
   }
 
   get handle(): Handle {
-    return this.#writer! // Kysely calls init first
+    if (this.#isClosed) throw new Error('The database was closed.')
+    return (this.#writer ??= new Handle(this.#file))
   }
 
+  /** The first who writes in a turn of the event loop waits for its end: whoever reads in it finds the handle free, and its pages in memory. */
   async #enter(deadline: number): Promise<Group> {
     await this.#lock(deadline)
     if (this.#group) return this.#group
+    await new Promise(setImmediate)
     try {
       // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
       await patiently(deadline, () => this.handle.run('begin immediate'))
@@ -150,16 +220,13 @@ class FileDriver implements Driver {
       throw error
     }
     const group = (this.#group = new Group())
-    setImmediate(() => {
-      group.isFull = true
-      if (this.#group === group && !this.#locked) this.#commit(group)
-    })
+    setImmediate(() => (group.isFull = true))
     return group
   }
 
   #leave(group: Group) {
     try {
-      if (group.isFull || group.fault !== undefined) this.#commit(group)
+      if (group.isFull || group.fault !== undefined || this.#waiting.size === 0) this.#commit(group)
     } finally {
       this.#unlock()
     }
@@ -170,9 +237,12 @@ class FileDriver implements Driver {
     try {
       if (group.fault !== undefined) throw group.fault
       this.handle.run(group.written ? 'commit' : 'rollback')
+      if (group.votesOn) this.changes.votes(group.votesOn)
+      else this.changes.everything()
       group.end()
     } catch (error) {
       this.#takeBack()
+      this.changes.everything() // whatever of it may have reached the file
       group.end(error)
     }
   }
@@ -184,6 +254,7 @@ class FileDriver implements Driver {
     } catch {
       this.handle.close()
       this.#writer = new Handle(this.#file)
+      this.#version = undefined
     }
   }
 
@@ -226,6 +297,8 @@ class Group {
   isFull = false
   /** Why SQLite has taken it back. */
   fault: unknown
+  /** The posts on which votes were changed; undefined once anything else was. */
+  votesOn: Set<string> | undefined = new Set()
   /** Settles with the commit. */
   readonly ended: Promise<void>
   end!: (error?: unknown) => void // set by the promise, at once
@@ -235,6 +308,11 @@ class Group {
       this.end = (error) => (error === undefined ? resolve() : reject(error))
     })
     this.ended.catch(() => {}) // whoever is in it hears of it
+  }
+
+  changed(votesOn: readonly string[] | undefined) {
+    if (!votesOn) this.votesOn = undefined
+    else for (const post of votesOn) this.votesOn?.add(post)
   }
 }
 

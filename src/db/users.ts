@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import type { Db } from './connect.js'
-import { remembered } from './remembered.js'
+import { compiled } from './compiled.js'
 import { unlessTaken } from './dialect.js'
 import type { RoleRow, Tables, UserRow } from './tables.js'
 
@@ -61,14 +61,19 @@ export async function findActor(
   db: Db,
   userId: string,
 ): Promise<(Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'sessions'> & { permissions: string[] }) | undefined> {
-  const rows = await remembered(db, 'findActor', { userId }, (given) =>
-    db
-      .selectFrom('users')
-      .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
-      .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
-      .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
-      .distinct()
-      .where('users.userId', '=', given.userId),
+  const rows = await compiled(
+    db,
+    'findActor',
+    { userId },
+    (given) =>
+      db
+        .selectFrom('users')
+        .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
+        .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
+        .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
+        .distinct()
+        .where('users.userId', '=', given.userId),
+    () => [],
   )
   const [user] = rows
   if (!user) return undefined

@@ -1,7 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import type { Db } from './connect.js'
-import { remembered } from './remembered.js'
 import { compiled } from './compiled.js'
 import type { Tables, VoteRow } from './tables.js'
 
@@ -25,7 +24,15 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
 
 /** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
-  postIds.length === 0 ? Promise.resolve([]) : remembered(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given))
+  postIds.length === 0
+    ? Promise.resolve([])
+    : compiled(
+        db,
+        'newestVotes',
+        { postIds, each },
+        (given) => rangesOf(db, given),
+        () => postIds,
+      )
 
 function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
   const [first, ...others] = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
@@ -36,8 +43,12 @@ function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each:
 export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
   postIds.length === 0
     ? Promise.resolve([])
-    : compiled(db, 'votesOf', { userId, postIds }, (given) =>
-        db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
+    : compiled(
+        db,
+        'votesOf',
+        { userId, postIds },
+        (given) => db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
+        () => postIds,
       )
 
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
@@ -55,15 +66,28 @@ export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
 
 /** Returns undefined when this person has voted for this post already: the unique index decides. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {
-  const [row] = await compiled(db, 'insertVote', vote, (given) =>
-    db
-      .insertInto('votes')
-      .values(given)
-      .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
-      .returningAll(),
+  const [row] = await compiled(
+    db,
+    'insertVote',
+    vote,
+    (given) =>
+      db
+        .insertInto('votes')
+        .values(given)
+        .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
+        .returningAll(),
+    () => [vote.postId],
   )
   return row
 }
 
-export const deleteVote = (db: Db, { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>): Promise<VoteRow | undefined> =>
-  db.deleteFrom('votes').where('userId', '=', userId).where('postId', '=', postId).returningAll().executeTakeFirst()
+export async function deleteVote(db: Db, { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>): Promise<VoteRow | undefined> {
+  const [row] = await compiled(
+    db,
+    'deleteVote',
+    { userId, postId },
+    (given) => db.deleteFrom('votes').where('userId', '=', given.userId).where('postId', '=', given.postId).returningAll(),
+    () => [postId],
+  )
+  return row
+}

@@ -1,4 +1,5 @@
-import { isPostgres } from './connect.js'
+import type { Db } from './connect.js'
+import type { FileDriver } from './sqlite.js'
 
 /** Tells whether the data have changed, whoever changed them, without reading them. */
 export interface Watch {
@@ -23,7 +24,49 @@ export const UNKNOWN = NaN
 /** How old the last look at PostgreSQL may be that an answer to a visitor relies on, in milliseconds. */
 const STALENESS = 50
 
-export async function openWatch(url: string, { staleness = STALENESS } = {}): Promise<Watch> {
-  if (isPostgres(url)) return (await import('./postgres.js')).watchPostgres(url, staleness)
-  return (await import('./file.js')).watchFile(url.slice('sqlite:'.length))
+/** The watch of an open database. `url` is its address. */
+export async function openWatch(db: Db, url: string, { staleness = STALENESS } = {}): Promise<Watch> {
+  const { adapter } = db.getExecutor()
+  const { FileAdapter } = await import('./sqlite.js')
+  return adapter instanceof FileAdapter ? watchFile(adapter.dialect.driver) : (await import('./postgres.js')).watchPostgres(url, staleness)
+}
+
+/** How often an answer of SQLite is relied on, at most. */
+const RELIED_ON = 64
+
+/**
+ * Asks SQLite itself what others have committed. What is ready to be read when a turn of the event loop begins was sent before, so one
+ * answer does for all of that turn, but for a connection that asks again. Only a request that has just been read asks by `revision`:
+ * what is asked later in a turn would still be relied on in the next.
+ */
+function watchFile(driver: FileDriver): Watch {
+  const askers = new Set<object>()
+  let isKnown = false
+  const forget = () => {
+    isKnown = false
+    askers.clear()
+  }
+  const look = (): Revision => {
+    try {
+      return driver.revision()
+    } catch {
+      return UNKNOWN // whoever reads the data hears what is wrong with them
+    }
+  }
+  const again = (): Revision => {
+    if (!isKnown) setImmediate(forget)
+    isKnown = true
+    askers.clear()
+    return look()
+  }
+  return {
+    revision: (_exact, asker) => {
+      const revision = !isKnown || askers.has(asker) || askers.size >= RELIED_ON ? again() : driver.changes.revision
+      askers.add(asker)
+      return revision
+    },
+    now: () => (isKnown ? driver.changes.revision : look()),
+    forget,
+    close: async () => {},
+  }
 }

@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http'
+import type { FastifyBaseLogger } from 'fastify'
 import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
 import { loggable } from './lines.js'
-import type { Revision, Watch } from '../service/context.js'
+import type { Basis, Revision, Watch } from '../service/context.js'
 
 /** An answer to a read as it goes over the wire, but for the id of the request. */
 export interface Answer {
   op: string
   /** The address, as it may be logged. */
   url: string
+  /** Says of each request what all that are answered so have in common; made for the first of them. */
+  log?: FastifyBaseLogger
   /** Names and values of the headers, in turn, but for the id of the request, which is the first; those of a 304 have no content. */
   head: string[]
   unchangedHead: string[]
@@ -16,6 +19,10 @@ export interface Answer {
   body: string
   /** When the session it was made for ends, in milliseconds since 1970. */
   until: number
+  /** What the data were like when it was right. */
+  revision: Revision
+  /** What it was made of, where that can be told: it is right while that is the same. */
+  basis: Basis | undefined
 }
 
 /** Operations are below it; what else there is (probes, pages) is not kept, and waits for no database. */
@@ -35,6 +42,7 @@ export interface Question {
 export interface Reading {
   op: string
   until: number
+  basis: Basis | undefined
 }
 
 /** Bytes of answers that are kept at most, and of one body that is looked at. */
@@ -57,9 +65,10 @@ export class Answers {
   readonly #asked = new WeakMap<IncomingMessage, Question & Partial<Reading>>()
   readonly #kept = new Map<string, Answer>()
   readonly #addresses = new Set<string>()
+  /** By their ETags, which are made of all of them. */
+  readonly #bodies = new Map<string, { text: string; uses: number }>()
   #bytes = 0
   #turnedAway = 0
-  #revision: Revision | undefined
   #isStopped = false
 
   constructor(watch: Watch, now: () => Date) {
@@ -94,9 +103,11 @@ export class Answers {
   }
 
   find({ key, revision }: Question): Answer | undefined {
-    if (revision !== this.#revision) this.#forget(revision)
     const answer = this.#kept.get(key)
-    return answer && answer.until > this.#now().getTime() ? answer : undefined
+    if (!answer) return undefined
+    if (answer.until > this.#now().getTime() && isRight(answer, revision)) return answer
+    this.#drop(key, answer)
+    return undefined
   }
 
   /** Notes what a request asks for, until it is answered. */
@@ -113,39 +124,58 @@ export class Answers {
 
   /** Nothing is kept that was made of data which have changed since. */
   keep(request: IncomingMessage, headers: Headers, etag: string, text: string): void {
-    const { key, revision, op, until } = this.#asked.get(request) ?? {}
-    if (key === undefined || op === undefined || until === undefined || until <= this.#now().getTime() || revision !== this.#revision || this.#kept.has(key))
-      return
+    const { key, revision, op, until = 0, basis } = this.#asked.get(request) ?? {}
+    if (key === undefined || revision === undefined || op === undefined || until <= this.#now().getTime() || this.#kept.has(key)) return
     const body = Buffer.from(text).toString('latin1')
+    const same = this.#bodies.get(etag)?.text
     const { 'content-type': _, ...unchanged } = headers
     const answer = {
       op,
       url: loggable(request.url ?? ''),
       until,
+      revision,
+      basis,
       etag,
-      body,
+      body: same ?? body,
       head: headOf({ ...headers, 'content-length': body.length }),
       unchangedHead: headOf(unchanged),
     }
-    if (sizeOf(key, answer) > MOST_BYTES / 10) return
-    if (this.#bytes + sizeOf(key, answer) > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0) return
-    this.#kept.set(key, answer)
-    this.#bytes += sizeOf(key, answer)
+    if (same !== undefined && same !== body) return
+    const size = OVERHEAD + (same === undefined ? body.length : 0)
+    if (size > MOST_BYTES / 10 || (this.#bytes + size > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0)) return
+    this.#put(key, answer)
     for (const [oldest, old] of this.#kept) {
       if (this.#bytes <= MOST_BYTES) break
-      this.#kept.delete(oldest)
-      this.#bytes -= sizeOf(oldest, old)
+      this.#drop(oldest, old)
     }
   }
 
-  #forget(revision: Revision) {
-    this.#revision = revision
-    this.#kept.clear()
-    this.#bytes = 0
+  /** Where people are answered the same, the body is kept once. */
+  #put(key: string, answer: Answer) {
+    const body = this.#bodies.get(answer.etag) ?? { text: answer.body, uses: 0 }
+    if (body.uses++ === 0) this.#bytes += body.text.length
+    this.#bodies.set(answer.etag, body)
+    this.#kept.set(key, answer)
+    this.#bytes += OVERHEAD + key.length
+  }
+
+  #drop(key: string, { etag }: Answer) {
+    const body = this.#bodies.get(etag)
+    if (body && --body.uses === 0) {
+      this.#bodies.delete(etag)
+      this.#bytes -= body.text.length
+    }
+    this.#kept.delete(key)
+    this.#bytes -= OVERHEAD + key.length
   }
 }
 
-const sizeOf = (key: string, { body }: Pick<Answer, 'body'>): number => body.length + key.length + OVERHEAD
+const isRight = (answer: Answer, revision: Revision): boolean => {
+  if (answer.revision === revision) return true
+  if (Number.isNaN(revision) || !answer.basis?.holds()) return false
+  answer.revision = revision
+  return true
+}
 
 /** The headers in a row, the first without its value. */
 const headOf = (headers: Headers): string[] => [

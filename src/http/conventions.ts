@@ -6,7 +6,7 @@ import fresh from 'fresh'
 import { AppError } from '../core/errors.js'
 import { REQUEST_ID } from '../core/wire.js'
 import type { Answers } from './answers.js'
-import { line, loggable } from './lines.js'
+import { loggable, outcome } from './lines.js'
 
 /** What every answer has in common (contract, sections 1.0 and 7). */
 export async function conventions(server: FastifyInstance, answers: Answers | undefined): Promise<void> {
@@ -31,7 +31,7 @@ export async function conventions(server: FastifyInstance, answers: Answers | un
 
   server.addHook('onResponse', (request, reply, done) => {
     const { op } = request.routeOptions.config as { op?: string }
-    request.log.info(line(op, request.method, loggable(request.url), reply.statusCode, reply.elapsedTime), 'request')
+    server.log.info({ op, method: request.method, url: loggable(request.url), reqId: request.id, ...outcome(reply.statusCode, reply.elapsedTime) }, 'request')
     done()
   })
 }

@@ -10,15 +10,8 @@ export function requestId({ headers: { [REQUEST_ID]: given } }: Pick<IncomingMes
   return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : `${PROCESS}-${(requests++).toString(36)}`
 }
 
-/** What the log says of a request, whose address is `loggable`; without an id where the logger has it already. */
-export const line = (op: string | undefined, method: string | undefined, url: string, status: number, milliseconds: number, reqId?: string) => ({
-  reqId,
-  op,
-  method,
-  url,
-  status,
-  ms: Math.round(milliseconds * 10) / 10,
-})
+/** What the log says of a request, beside its id, its operation, its method and its address, which is `loggable`. */
+export const outcome = (status: number, milliseconds: number) => ({ status, ms: Math.round(milliseconds * 10) / 10 })
 
 /** An address as it may be logged: only the API's have a query worth keeping, and in it nothing that may be a secret. */
 export function loggable(url: string): string {

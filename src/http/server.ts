@@ -4,7 +4,7 @@ import Fastify, { LogController, type FastifyInstance, type FastifyReply, type F
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { coerce } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
-import type { Context, Watch } from '../service/context.js'
+import type { Context, Reads, Watch } from '../service/context.js'
 import { assertMail, execute, type AnyOperation } from '../service/operation.js'
 import { actorOf } from '../service/sessions.js'
 import { Answers } from './answers.js'
@@ -20,6 +20,8 @@ export interface Site extends Omit<Context, 'actor' | 'origin' | 'dryRun'> {
   ping(this: void): Promise<void>
   /** Tells whether the data have changed. Without it every request is worked out anew. */
   watch?: Watch
+  /** Reads for it, where reading again is cheap. */
+  reads?: Reads | undefined
 }
 
 /** Where log lines go: one a request, and every unexpected error with its cause. */
@@ -83,10 +85,12 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site, answers: A
       done()
     },
     handler: async (request, reply) => {
-      const actor = await actorOf(request.headers.authorization, site)
-      const { ctx, onlyRead } = observed(site, { actor, origin: 'http', dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined })
+      const { db, basis } = site.reads?.forRequest() ?? { db: site.db, basis: undefined }
+      const seen = { ...site, db }
+      const actor = await actorOf(request.headers.authorization, seen)
+      const { ctx, onlyRead } = observed(seen, { actor, origin: 'http', dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined })
       const output = await execute(op, ctx, inputOf(op, request))
-      if (onlyRead()) answers?.onlyRead(request.raw, { op: op.id, until: actor.until })
+      if (onlyRead()) answers?.onlyRead(request.raw, { op: op.id, until: actor.until, basis })
       reply.code(output === undefined ? 204 : Number(status))
       return output
     },

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
 import fresh from 'fresh'
 import type { Answer, Answers, Question } from './answers.js'
-import { line, requestId } from './lines.js'
+import { outcome, requestId } from './lines.js'
 
 interface Framework {
   handle: RequestListener
@@ -49,14 +49,16 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
     void revision.then((now) => asked({ key, revision: now })) // it never rejects
   }
 
-  function send({ op, url, head, unchangedHead, etag, body }: Answer, request: IncomingMessage, response: ServerResponse): void {
+  function send(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+    const { op, url, head, unchangedHead, etag, body } = answer
     const started = performance.now()
     const reqId = requestId(request)
     const isRead = request.method === 'GET'
     if (!isRead) request.resume()
     if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()
     else response.writeHead(200, named(head, reqId)).end(body, 'latin1')
-    log().info(line(op, request.method, url, response.statusCode, performance.now() - started, reqId), 'request')
+    answer.log ??= log().child({ op, method: request.method, url })
+    answer.log.info({ reqId, ...outcome(response.statusCode, performance.now() - started) }, 'request')
   }
 }
 

@@ -2,6 +2,7 @@ import type { Db } from '../db/connect.js'
 import type { MailSettings } from '../mail/transport.js'
 import type { Actor } from './access.js'
 
+export type { Basis, Reads } from '../db/reads.js'
 export type { Revision, Watch } from '../db/watch.js'
 
 /** Everything an operation may use beside its input. */

@@ -2,16 +2,19 @@ import { stat } from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
 import { openWatch } from '../../src/db/watch.js'
 import { cleanup, makeDatabase, temporaryFolder } from '../support/site.js'
 
 it('a watch of SQLite relies on no look of an earlier turn of the event loop, whenever in it somebody looked', async () => {
   const folder = temporaryFolder()
   const url = await makeDatabase('sqlite', folder)
-  const watch = await openWatch(url)
+  const db = await connect(url)
+  const watch = await openWatch(db, url)
   const other = new Database(path.join(folder, 'feedback.db'))
   cleanup(async () => {
     await watch.close()
+    await db.destroy()
     other.close()
   })
   const inNextTurn = () =>

@@ -12,7 +12,7 @@ import { cleanup, engines, httpOf, makeSite, OWNER, type TestSite } from '../sup
 /** A second server of the same site, which remembers nothing and works every request out anew, or whose answers may be so old. */
 async function another(site: TestSite, { staleness }: { staleness?: number } = {}) {
   const db = await connect(site.databaseUrl)
-  const watch = staleness === undefined ? undefined : await openWatch(site.databaseUrl, { staleness })
+  const watch = staleness === undefined ? undefined : await openWatch(db, site.databaseUrl, { staleness })
   const ping = async () => void (await sql`select 1`.execute(db))
   const server = await buildServer(operations, { ...site.base, db, ping, ...(watch && { watch }) }, { level: 'silent', stream: { write() {} } })
   cleanup(async () => {
@@ -102,6 +102,37 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
       { numRuns: engine === 'sqlite' ? 40 : 20, endOnFailure: true },
     )
   }, 240_000)
+
+  it('follow the votes, whoever casts them and on which post', async () => {
+    const site = await makeSite(engine)
+    const anew = await another(site)
+    const owner = await site.owner()
+    const tokens = [undefined, owner, (await site.member()).token, (await site.member()).token]
+    const ids: string[] = []
+    const cast = new Set<string>()
+    for (const title of ['Dark mode', 'Export', 'Charts', 'Mails']) {
+      site.clock.now = new Date(site.clock.now.getTime() + 1000)
+      ids.push((await site.http('POST /posts', { token: owner, body: { title } })).body.post.postId as string)
+      cast.add(`1 ${ids.length - 1}`)
+    }
+    const reads: [string, unknown?][] = [
+      ['POST /posts/get', { limit: 2 }],
+      ['POST /posts/get', { limit: 2, sort: 'votes' }],
+      ['GET /boards'],
+      ...ids.map((id): [string, unknown] => ['POST /posts/slug', { id }]),
+      [`GET /posts/${ids[0]}/votes`],
+    ]
+    for (let vote = 0; vote < 24; vote++) {
+      const [by, on] = [1 + (vote % 3), (vote * 7 + Math.floor(vote / 5)) % ids.length]
+      const [method, status] = cast.delete(`${by} ${on}`) ? ['DELETE', 200] : ['POST', 201]
+      if (method === 'POST') cast.add(`${by} ${on}`)
+      const way = vote % 8 === 7 ? anew : site.http
+      expect((await way(`${method} /votes`, { token: tokens[by], body: { postId: ids[on] } })).status).toBe(status)
+      for (const [request, asked] of reads) {
+        for (const token of tokens) expect(same(await site.http(request, { body: asked, token }))).toEqual(same(await anew(request, { body: asked, token })))
+      }
+    }
+  }, 60_000)
 
   it('are given again without work, and have the same bytes, headers and log line', async () => {
     const site = await makeSite(engine)

@@ -12,7 +12,7 @@ import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { connect, type Db } from '../../src/db/connect.js'
-import { remember } from '../../src/db/remembered.js'
+import { Reads } from '../../src/db/reads.js'
 import { openWatch } from '../../src/db/watch.js'
 import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
@@ -111,13 +111,12 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
   const clock = { now: new Date('2026-03-02T10:00:00.000Z') }
   const settings = mail ? { url: `folder:${path.join(folder, 'mail')}`, from: 'noreply@example.org' } : null
   const base = { db, now: () => clock.now, secret: () => 'a secret of the tests, long enough', mail: settings, siteUrl: 'https://feedback.example.org/board' }
-  const watch = await openWatch(databaseUrl, { staleness: 0 })
+  const watch = await openWatch(db, databaseUrl, { staleness: 0 })
   cleanup(() => watch.close())
-  if (kept) remember(db, watch)
   const logs: string[] = []
   const server = await buildServer(
     operations,
-    { ...base, ping: async () => void (await sql`select 1`.execute(db)), ...(kept && { watch }) },
+    { ...base, ping: async () => void (await sql`select 1`.execute(db)), ...(kept && { watch, reads: Reads.of(db, watch, { doubts: true }) }) },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
   )
   cleanup(() => server.close())

@@ -1,0 +1,40 @@
+import type { CompiledQuery } from 'kysely'
+
+/**
+ * A query that most votes have nothing to do with. Votes are most of what is written, and each changes little: one that reads tells here
+ * on which posts a vote may change what it finds, one that writes on which posts it changes votes, and nothing else.
+ * Without it a query has to do with everything.
+ */
+export interface Concerned extends CompiledQuery {
+  votesOn?(this: void, rows: readonly unknown[]): readonly string[]
+}
+
+/** Posts whose votes were changed at most; beyond that it is taken for a change of everything. */
+const MOST_POSTS = 10_000
+
+/** What has changed in a database since it was opened, in its own commits and in those of others. Revisions count from 1. */
+export class Changes {
+  #revision = 1
+  #everything = 1
+  readonly #votes = new Map<string, number>()
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  everything(): void {
+    this.#everything = ++this.#revision
+    this.#votes.clear()
+  }
+
+  votes(posts: Iterable<string>): void {
+    this.#revision++
+    for (const post of posts) this.#votes.set(post, this.#revision)
+    if (this.#votes.size > MOST_POSTS) this.everything()
+  }
+
+  /** Whether what was found at an earlier revision, and these votes have to do with, may be another now. */
+  concern(votesOn: readonly string[] | undefined, since: number): boolean {
+    return since < this.#everything || (since < this.#revision && (!votesOn || votesOn.some((post) => (this.#votes.get(post) ?? 0) > since)))
+  }
+}
