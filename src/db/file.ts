@@ -19,6 +19,7 @@ const PRAGMAS = [
   'foreign_keys = ON',
   `cache_size = -${CACHE}`,
   `wal_autocheckpoint = ${CHECKPOINT}`,
+  'temp_store = MEMORY', // what a statement may have to take back is more than 64 KiB for a post, which would be a temporary file for each
   `busy_timeout = ${ATTEMPT}`,
 ]
 

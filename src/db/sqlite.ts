@@ -34,7 +34,7 @@ export const databaseOf = (dialect: FileDialect, executor: QueryExecutor): Db =>
 export class FileDialect implements Dialect {
   readonly driver: FileDriver
   readonly #adapter = new FileAdapter(this)
-  readonly #compiler = new SqliteQueryCompiler()
+  readonly #compiler = new LastingCompiler()
 
   constructor(file: string) {
     this.driver = new FileDriver(file)
@@ -72,18 +72,31 @@ export class FileAdapter extends SqliteAdapter {
 }
 
 /**
+ * SQLite looks at the number that `limit ?` is given, and so plans a kept statement anew whenever it is given one, which takes longer
+ * than most of them run. At a sum it does not look.
+ */
+class LastingCompiler extends SqliteQueryCompiler {
+  override compileQuery(...given: Parameters<SqliteQueryCompiler['compileQuery']>): CompiledQuery {
+    const query = super.compileQuery(...given)
+    return { ...query, sql: query.sql.replaceAll('limit ?', 'limit ? + 0') }
+  }
+}
+
+/**
  * Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading.
- * Writers take turns. What they write in one turn of the event loop is one transaction of SQLite, each of them a savepoint of it: it
- * is committed once for all, which is most of what a small write costs, and none of them is answered before.
+ * Writers take turns, after everything that could be read in this turn of the event loop. Those that wait then are one transaction of
+ * SQLite, each of them a savepoint of it: it is committed once for all, which is most of what a small write costs, and none of them is
+ * answered before. What they looked up until then came from the handle that writes, whose pages stay in memory; a second handle has
+ * to read all it needs anew after each commit.
  */
 export class FileDriver implements Driver {
   readonly #file: string
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Set<Waiter>()
   #writer: Handle | undefined
   #reader: Handle | undefined
   #isClosed = false
-  #locked = false
-  #group: Group | undefined
+  /** Whether a group is being written, or about to be. */
+  #busy = false
   readonly changes = new Changes()
   #version: number | undefined
 
@@ -105,7 +118,7 @@ export class FileDriver implements Driver {
     try {
       this.#write(group, 'savepoint member')
     } catch (error) {
-      this.#leave(group)
+      this.#next(group)
       throw error
     }
     connection.group = group
@@ -116,7 +129,7 @@ export class FileDriver implements Driver {
     this.#write(group, 'release member')
     connection.group = undefined
     group.written = true
-    this.#leave(group)
+    this.#next(group)
     await group.ended
   }
 
@@ -131,7 +144,7 @@ export class FileDriver implements Driver {
     } catch (error) {
       group.fault ??= error
     }
-    this.#leave(group)
+    this.#next(group)
     await group.ended.catch(() => {})
   }
 
@@ -170,13 +183,10 @@ export class FileDriver implements Driver {
     try {
       const result = this.#run<R>(group, query)
       group.written = true
-      this.#leave(group)
-      await group.ended
       return result
-    } catch (error) {
-      if (this.#group === group) this.#leave(group)
-      await group.ended.catch(() => {})
-      throw error
+    } finally {
+      this.#next(group)
+      await group.ended
     }
   }
 
@@ -207,33 +217,63 @@ export class FileDriver implements Driver {
     return (this.#writer ??= new Handle(this.#file))
   }
 
-  /** The first who writes in a turn of the event loop waits for its end: whoever reads in it finds the handle free, and its pages in memory. */
-  async #enter(deadline: number): Promise<Group> {
-    await this.#lock(deadline)
-    if (this.#group) return this.#group
-    await new Promise(setImmediate)
-    try {
-      // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
-      await patiently(deadline, () => this.handle.run('begin immediate'))
-    } catch (error) {
-      this.#unlock()
-      throw error
-    }
-    const group = (this.#group = new Group())
-    setImmediate(() => (group.isFull = true))
-    return group
+  /** Waits for its turn in the group that is written next; no longer than it would wait for another process. */
+  #enter(deadline: number): Promise<Group> {
+    if (!this.#busy) this.#openSoon()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => waiter.refuse(locked()), deadline - performance.now())
+      const left = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiter)
+      }
+      const waiter: Waiter = {
+        deadline,
+        enter: (group) => {
+          left()
+          resolve(group)
+        },
+        refuse: (error) => {
+          left()
+          reject(error)
+        },
+      }
+      this.#waiting.add(waiter)
+    })
   }
 
-  #leave(group: Group) {
+  #openSoon() {
+    this.#busy = true
+    setImmediate(() => void this.#open())
+  }
+
+  async #open() {
+    const [first] = this.#waiting
+    if (!first) return void (this.#busy = false)
     try {
-      if (group.isFull || group.fault !== undefined || this.#waiting.size === 0) this.#commit(group)
+      // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
+      await patiently(first.deadline, () => this.handle.run('begin immediate'))
+    } catch (error) {
+      first.refuse(error)
+      return this.#openSoon()
+    }
+    const group = new Group()
+    setImmediate(() => (group.isFull = true))
+    this.#next(group)
+  }
+
+  /** Lets the next one write; when there is none, or it has gone on for longer than a turn, the group is committed. */
+  #next(group: Group) {
+    const [waiter] = this.#waiting
+    if (waiter && !group.isFull && group.fault === undefined) return waiter.enter(group)
+    try {
+      this.#commit(group)
     } finally {
-      this.#unlock()
+      if (waiter) this.#openSoon()
+      else this.#busy = false
     }
   }
 
   #commit(group: Group) {
-    this.#group = undefined
     try {
       if (group.fault !== undefined) throw group.fault
       this.handle.run(group.written ? 'commit' : 'rollback')
@@ -257,43 +297,21 @@ export class FileDriver implements Driver {
       this.#version = undefined
     }
   }
+}
 
-  // A queue wakes one waiter at a time; Kysely's mutex wakes them all, which costs seven times as much at a thousand waiting queries.
-  async #lock(deadline: number) {
-    if (this.#locked) await this.#turn(deadline)
-    this.#locked = true
-  }
-
-  /** Whoever waits behind a writer that waits for another process gives up no later than that writer would. */
-  #turn(deadline: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const take = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        this.#waiting.delete(take)
-        reject(locked())
-      }, deadline - performance.now())
-      this.#waiting.add(take)
-    })
-  }
-
-  #unlock() {
-    const [next] = this.#waiting
-    if (!next) this.#locked = false
-    else {
-      this.#waiting.delete(next)
-      next()
-    }
-  }
+/** Who wants to write. */
+interface Waiter {
+  /** When it gives up, by `performance.now()`. */
+  deadline: number
+  enter(this: void, group: Group): void
+  refuse(this: void, error: unknown): void
 }
 
 /** A transaction of SQLite with those whose writes it holds. */
 class Group {
   /** Whether there is anything to commit. */
   written = false
-  /** Whether the turn of the event loop is over in which it was begun: whoever writes now waits for the next. */
+  /** Whether the turn of the event loop is over in which it was begun: whoever wants to write now waits for the next. */
   isFull = false
   /** Why SQLite has taken it back. */
   fault: unknown

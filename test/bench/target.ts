@@ -49,7 +49,6 @@ function sqliteTarget(file: string): Target {
     },
     async hook() {
       for (const { sql } of removed) database.exec(sql)
-      database.exec('analyze')
       database.pragma('wal_checkpoint(TRUNCATE)')
     },
     async close() {
