@@ -1,6 +1,8 @@
 // Builds the program into dist/:  node esbuild.config.js [--entry src/cli/main.ts] [--outdir dist] [--outbase src]
-import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,12 +18,33 @@ const { values: flags } = parseArgs({
 const { outdir } = flags
 const common = { format: 'cjs', platform: 'node', target: 'node20', minify: true, sourcemap: 'linked', sourcesContent: false, legalComments: 'none', outdir }
 const START = 'src/cli/start.ts'
+const PACKS = path.join(outdir, 'cli/packs.json')
+/** Around a chunk in a pack, as in start.ts. */
+const WRAPPED = ['function(exports,require,module,__filename,__dirname){\n', '\n};\n']
+const SETUP = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
+/** What people run most, each after what loads less. */
+const USUAL = [
+  '--version',
+  '--help',
+  'boards list --help',
+  'boards list',
+  'boards list -o table',
+  'boards list --data-dir NEW', // makes a database
+  'posts list',
+  'users list',
+  'boards create Bugs',
+  'posts create Hello --body Hello',
+  `${SETUP} --data-dir NEW-TOO`,
+  'serve --listen 127.0.0.1:0',
+]
+const UNCACHED = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
-// Without it everything works, so a machine on which the program does not run yet (no better-sqlite3) can build it too.
-if (flags.outdir === 'dist') await fillCache().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
+writeFileSync(PACKS, '{}')
+// Without these everything works, so a machine on which the program does not run yet (no better-sqlite3) can build it too.
+if (flags.outdir === 'dist') await quicken().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
 
 /** Bundles and splits, so that a command loads what it uses; esbuild splits only modules. */
 async function bundle() {
@@ -34,7 +57,7 @@ async function bundle() {
     format: 'esm',
     entryNames: '[dir]/[name]',
     chunkNames: 'cli/[name]-[hash]',
-    external: ['better-sqlite3', '@node-rs/argon2', '@fastify/swagger', '@fastify/swagger-ui', 'pg-native'],
+    external: ['bindings', '@node-rs/argon2', '@fastify/swagger', '@fastify/swagger-ui', 'pg-native'],
   })
 }
 
@@ -52,37 +75,80 @@ async function toCommonJs() {
   })
 }
 
-/** Runs what people run most, on a throwaway site, and takes the cache that this leaves: the first command is as fast as the next. */
-async function fillCache() {
+/** Runs what people run most, on a throwaway site. */
+async function quicken() {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-build-'))
   try {
-    const cache = path.join(outdir, 'cache')
-    cpSync(await cacheLeftIn(folder), cache, { recursive: true })
-    // It was made for its owner only, but may be built by root and run by others.
-    chmodSync(cache, 0o755)
-    for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true }))
-      chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+    const site = await throwawaySite(folder)
+    const packs = await packed(site)
+    writeFileSync(PACKS, JSON.stringify(packs))
+    await fillCache(site)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-async function cacheLeftIn(folder) {
+/** What is run here, and in which environment. */
+async function throwawaySite(folder) {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: path.join(folder, 'cache'), XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-  const program = path.resolve('bin/feedbackctl.js')
-  const run = (line, more = {}) => {
-    const { status, stderr } = spawnSync(process.execPath, [program, ...line.split(' ')], { cwd: folder, env: { ...env, ...more }, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`feedbackctl ${line}: ${stderr}`)
+  const options = (more) => ({ cwd: folder, env: { ...env, ...more } })
+  const args = (line, loading) => [
+    ...(loading ? ['--require', loading] : []),
+    path.resolve('bin/feedbackctl.js'),
+    ...line.replace('NEW', loading ? 'new' : 'newer').split(' '),
+  ]
+  const site = {
+    folder,
+    async run(line, more, loading) {
+      const child = spawn(process.execPath, args(line, loading), { ...options(more), stdio: ['ignore', 'ignore', 'pipe'] })
+      let said = ''
+      child.stderr.on('data', (text) => {
+        said += text
+        const url = /listening on (http:[/\d.:]+)/.exec(text)?.[1]
+        const stop = () => child.kill()
+        if (url) void fetch(`${url}/api/v1/boards`).then(stop, stop)
+      })
+      const [code] = await once(child, 'close')
+      if (code !== 0) throw new Error(`feedbackctl ${line}: ${said}`)
+    },
   }
-  const uncached = { NODE_DISABLE_COMPILE_CACHE: '1' } // or what makes a database would be kept with what reads it
-  const setup = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
-  run(setup, uncached)
-  run('boards create Ideas', uncached)
-  for (const line of ['--help', 'boards list -o table', 'posts list', 'users list', 'boards create Bugs', 'posts create Hello --body Hello']) run(line)
-  run(setup, { XDG_DATA_HOME: path.join(folder, 'new') })
-  const server = spawn(process.execPath, [program, 'serve', '--listen', '127.0.0.1:0'], { cwd: folder, env })
-  const stop = () => server.kill()
-  server.stderr.once('data', (line) => void fetch(`${/http:[/\d.:]+/.exec(line)?.[0]}/api/v1/boards`).then(stop, stop))
-  await new Promise((resolve) => server.once('close', resolve))
-  return path.join(folder, 'cache/feedbackctl')
+  await site.run(SETUP, UNCACHED) // or what makes a database would be kept with what reads it
+  await site.run('boards create Ideas', UNCACHED)
+  return site
+}
+
+/** Puts what each of these loads, and none before it, into one file, and returns in which each chunk is. */
+async function packed(site) {
+  const packs = {}
+  const list = path.join(site.folder, 'loaded.json')
+  const loading = path.join(site.folder, 'loading.cjs')
+  writeFileSync(loading, `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))`)
+  const folder = path.resolve(outdir, 'cli')
+  for (const line of USUAL) {
+    await site.run(line, UNCACHED, loading)
+    const loaded = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'start.js')
+    const names = loaded.map((file) => path.basename(file)).filter((name) => packs[name] === undefined)
+    if (names.length < 2) continue
+    const text = names.map((name) => `exports[${JSON.stringify(name)}]=${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`).join('')
+    const pack = `pack-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`
+    writeFileSync(path.join(folder, pack), text)
+    for (const name of names) packs[name] = pack
+  }
+  return packs
+}
+
+/** Each of its lines stays a line. */
+function sourceOf(file) {
+  return readFileSync(file, 'latin1').replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '')
+}
+
+/** Takes the cache that this leaves: the first command is as fast as the next. */
+async function fillCache(site) {
+  for (const line of ['boards list', ...USUAL]) await site.run(line) // a list needs more of what help needs too
+  const cache = path.join(outdir, 'cache')
+  cpSync(path.join(site.folder, 'cache/feedbackctl'), cache, { recursive: true })
+  // It was made for its owner only, but may be built by root and run by others.
+  chmodSync(cache, 0o755)
+  for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true }))
+    chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
 }

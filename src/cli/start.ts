@@ -28,8 +28,6 @@ type Body = (exports: unknown, require: (name: string) => unknown, module: Chunk
 
 /** Smaller chunks are compiled sooner than their cache is read. */
 const WORTH_IT = 4096
-/** In front of a cache: a checksum, as V8 crashes on one that was damaged. */
-const HEADER = 4
 /** Modules of Node that take long to load, and that most commands import for nothing. */
 const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises|https|http2)$/
 const PREFIX = '(function(exports,require,module,__filename,__dirname){'
@@ -43,11 +41,13 @@ const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').tr
 const built = path.join(here, '../cache', tag)
 /** Made by the first run for which that one is not right, and looked into first, or a cache that V8 refuses would be tried for ever. */
 const home = cacheHome()
-const own = path.join(home, 'feedbackctl', flags === '' ? tag : `${tag}-${checksum(Buffer.from(flags)).toString(16)}`)
+const own = path.join(home, 'feedbackctl', flags === '' ? tag : `${tag}-${checksum(flags)}`)
 /** What is in it is run, so nobody else may write to any of these: root (sudo) leaves the home of somebody else alone. */
 const ownFolders = [home, path.dirname(own), own]
 const ownIsSafe = ownFolders.every(isSafe)
 
+/** Chunks that a usual command loads together are in one file too, a pack: the build finds out which. By chunk. */
+const packs = JSON.parse(readFileSync(path.join(here, 'packs.json'), 'latin1')) as Record<string, string | undefined>
 const chunks = new Map<string, Chunk>()
 const compiled = new Map<string, Script>() // without a cache
 
@@ -66,15 +66,19 @@ function load(name: string): unknown {
   if (known) return known.exports
   const chunk: Chunk = { exports: {} }
   chunks.set(name, chunk)
-  const file = path.join(here, name)
   try {
-    const run = compile(name, file).runInThisContext() as Body // by PREFIX
-    run(chunk.exports, required, chunk, file, here)
+    bodyOf(name)(chunk.exports, required, chunk, path.join(here, name), here)
   } catch (error) {
     chunks.delete(name) // as in Node, whoever asks next gets the error too, not half a chunk
     throw error
   }
   return chunk.exports
+}
+
+function bodyOf(name: string): Body {
+  const pack = packs[name]
+  if (pack === undefined) return compile(name, path.join(here, name)).runInThisContext() as Body // by PREFIX
+  return (load(pack) as Record<string, Body>)[name] as Body // by the build
 }
 
 function required(name: string): unknown {
@@ -111,11 +115,12 @@ function cacheOf(name: string): Buffer | undefined {
   return found ?? valid(() => readFileSync(path.join(built, name)))
 }
 
+/** It is there twice, as V8 crashes on one that was damaged: to compare the two takes less time than to load what makes checksums. */
 function valid(read: () => Buffer): Buffer | undefined {
   try {
     const kept = read()
-    const data = kept.subarray(HEADER)
-    return kept.readUInt32LE() === checksum(data) ? data : undefined
+    const data = kept.subarray(0, kept.length / 2)
+    return data.equals(kept.subarray(kept.length / 2)) ? data : undefined
   } catch {
     return undefined
   }
@@ -156,9 +161,7 @@ function keep(scripts: ReadonlyMap<string, Script>): void {
     if (!makeFolders()) return
     for (const [name, script] of scripts) {
       const data = script.createCachedData()
-      const header = Buffer.alloc(HEADER)
-      header.writeUInt32LE(checksum(data))
-      writeFileSync(aside, Buffer.concat([header, data]), { mode: 0o600, flag: 'wx' }) // never over what is there, nor through a link
+      writeFileSync(aside, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' }) // never over what is there, nor through a link
       renameSync(aside, path.join(own, name))
     }
   } catch {
@@ -182,8 +185,8 @@ function removeIfThere(file: string): void {
   }
 }
 
-function checksum(data: Buffer): number {
-  return (native('node:zlib') as typeof import('node:zlib')).crc32(data)
+function checksum(text: string): string {
+  return (native('node:zlib') as typeof import('node:zlib')).crc32(text).toString(16)
 }
 
 function cacheHome(): string {
