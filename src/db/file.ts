@@ -24,6 +24,8 @@ const PRAGMAS = [
   `wal_autocheckpoint = ${CHECKPOINT}`,
   `busy_timeout = ${ATTEMPT}`,
 ]
+/** A handle that reads nothing but a number needs none of the others. */
+const WATCHING = [`busy_timeout = ${ATTEMPT}`]
 
 /** Statements kept by a handle: far more than the program has, but lists of different lengths have a statement each. */
 const MOST_KEPT = 500
@@ -100,7 +102,7 @@ const RELIED_ON = 64
  * request that has just been read asks by `revision`: what is asked later in a turn would still be relied on in the next.
  */
 export function watchFile(file: string): Watch {
-  const database = open(file)
+  const database = open(file, WATCHING)
   const version = database.prepare('pragma data_version').pluck()
   const askers = new Set<object>()
   let known: Revision | undefined
@@ -142,12 +144,12 @@ function rowOf<R>(columns: readonly string[], values: readonly unknown[]): R {
 
 let loaded: Driver | undefined
 
-function open(file: string): BetterSqlite.Database {
+function open(file: string, pragmas: readonly string[] = PRAGMAS): BetterSqlite.Database {
   const driver = (loaded ??= loadDriver())
   try {
     if (!existsSync(file)) create(file)
     const database = driver(file)
-    for (const pragma of PRAGMAS) database.pragma(pragma)
+    database.exec(pragmas.map((pragma) => `pragma ${pragma};`).join(' '))
     return database
   } catch (error) {
     throw explained(error, file)
