@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,10 +17,11 @@ const { values: flags } = parseArgs({
 })
 const { outdir } = flags
 const common = { format: 'cjs', platform: 'node', target: 'node20', minify: true, sourcemap: 'linked', sourcesContent: false, legalComments: 'none', outdir }
+const PROGRAM = path.resolve('bin/feedbackctl.js')
 const START = 'src/cli/start.ts'
 const PACKS = path.join(outdir, 'cli/packs.json')
 /** Around a chunk in a pack, as in start.ts. */
-const WRAPPED = ['function(exports,require,module,__filename,__dirname){\n', '\n};\n']
+const WRAPPED = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
 const SETUP = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
 /** What people run most, each after what loads less. */
 const USUAL = [
@@ -35,6 +36,7 @@ const USUAL = [
   'boards create Bugs',
   'posts create Hello --body Hello',
   `${SETUP} --data-dir NEW-TOO`,
+  'serve --listen 127.0.0.1:0 --config no-mail.toml',
   'serve --listen 127.0.0.1:0',
 ]
 const UNCACHED = { NODE_DISABLE_COMPILE_CACHE: '1' }
@@ -88,19 +90,14 @@ async function quicken() {
   }
 }
 
-/** What is run here, and in which environment. */
+/** What is run here, and in which environment; `script` is run instead of the program, and runs it. */
 async function throwawaySite(folder) {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: path.join(folder, 'cache'), XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-  const options = (more) => ({ cwd: folder, env: { ...env, ...more } })
-  const args = (line, loading) => [
-    ...(loading ? ['--require', loading] : []),
-    path.resolve('bin/feedbackctl.js'),
-    ...line.replace('NEW', loading ? 'new' : 'newer').split(' '),
-  ]
   const site = {
     folder,
-    async run(line, more, loading) {
-      const child = spawn(process.execPath, args(line, loading), { ...options(more), stdio: ['ignore', 'ignore', 'pipe'] })
+    async run(line, { more = {}, script = PROGRAM } = {}) {
+      const args = line.replace('NEW', `new-${path.basename(script)}`).split(' ')
+      const child = spawn(process.execPath, [script, ...args], { cwd: folder, env: { ...env, ...more }, stdio: ['ignore', 'ignore', 'pipe'] })
       let said = ''
       child.stderr.on('data', (text) => {
         said += text
@@ -112,24 +109,33 @@ async function throwawaySite(folder) {
       if (code !== 0) throw new Error(`feedbackctl ${line}: ${said}`)
     },
   }
-  await site.run(SETUP, UNCACHED) // or what makes a database would be kept with what reads it
-  await site.run('boards create Ideas', UNCACHED)
+  writeFileSync(path.join(folder, 'no-mail.toml'), '')
+  await site.run(SETUP, { more: UNCACHED }) // or what makes a database would be kept with what reads it
+  await site.run('boards create Ideas', { more: UNCACHED })
   return site
 }
 
-/** Puts what each of these loads, and none before it, into one file, and returns in which each chunk is. */
+/** Puts chunks that are loaded by the same of these lines into one file, and returns in which each is. */
 async function packed(site) {
-  const packs = {}
-  const list = path.join(site.folder, 'loaded.json')
-  const loading = path.join(site.folder, 'loading.cjs')
-  writeFileSync(loading, `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))`)
   const folder = path.resolve(outdir, 'cli')
-  for (const line of USUAL) {
-    await site.run(line, UNCACHED, loading)
-    const loaded = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'start.js')
-    const names = loaded.map((file) => path.basename(file)).filter((name) => packs[name] === undefined)
-    if (names.length < 2) continue
-    const text = names.map((name) => `exports[${JSON.stringify(name)}]=${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`).join('')
+  const [script, list] = [path.join(site.folder, 'loading.cjs'), path.join(site.folder, 'loaded.json')]
+  writeFileSync(
+    script,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))
+     require(${JSON.stringify(PROGRAM)})`,
+  )
+  const loadedBy = {}
+  for (const [index, line] of USUAL.entries()) {
+    await site.run(line, { more: UNCACHED, script })
+    const files = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'start.js')
+    for (const file of files) (loadedBy[path.basename(file)] ??= []).push(index)
+  }
+  const groups = {}
+  for (const [name, lines] of Object.entries(loadedBy)) (groups[lines] ??= []).push(name)
+  const packs = {}
+  for (const names of Object.values(groups).filter(({ length }) => length > 1)) {
+    const bodies = names.map((name) => `${JSON.stringify(name)}:${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`)
+    const text = `({\n${bodies.join(',\n')}\n})\n`
     const pack = `pack-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`
     writeFileSync(path.join(folder, pack), text)
     for (const name of names) packs[name] = pack
@@ -149,6 +155,9 @@ async function fillCache(site) {
   cpSync(path.join(site.folder, 'cache/feedbackctl'), cache, { recursive: true })
   // It was made for its owner only, but may be built by root and run by others.
   chmodSync(cache, 0o755)
-  for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true }))
-    chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true })) {
+    const name = path.join(entry.parentPath, entry.name)
+    chmodSync(name, entry.isDirectory() ? 0o755 : 0o644)
+    if (entry.isFile()) truncateSync(name, statSync(name).size / 2) // what a package brings is as whole as its program, and there once
+  }
 }

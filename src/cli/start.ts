@@ -48,6 +48,7 @@ const ownIsSafe = ownFolders.every(isSafe)
 
 /** Chunks that a usual command loads together are in one file too, a pack: the build finds out which. By chunk. */
 const packs = JSON.parse(readFileSync(path.join(here, 'packs.json'), 'latin1')) as Record<string, string | undefined>
+const opened = new Map<string, Record<string, Body>>()
 const chunks = new Map<string, Chunk>()
 const compiled = new Map<string, Script>() // without a cache
 
@@ -77,8 +78,10 @@ function load(name: string): unknown {
 
 function bodyOf(name: string): Body {
   const pack = packs[name]
-  if (pack === undefined) return compile(name, path.join(here, name)).runInThisContext() as Body // by PREFIX
-  return (load(pack) as Record<string, Body>)[name] as Body // by the build
+  if (pack === undefined) return compile(name, `${PREFIX}${textOf(name)}\n})`, -PREFIX.length) as Body
+  let bodies = opened.get(pack)
+  if (!bodies) opened.set(pack, (bodies = compile(pack, textOf(pack)) as Record<string, Body>)) // by the build
+  return bodies[name] as Body
 }
 
 function required(name: string): unknown {
@@ -101,26 +104,35 @@ const onFirstUse = (name: string): unknown =>
     },
   )
 
-function compile(name: string, file: string): Script {
-  const source = readFileSync(file, 'latin1') // the build escapes all else
+function textOf(name: string): string {
+  return readFileSync(path.join(here, name), 'latin1') // the build escapes all else
+}
+
+function compile(name: string, source: string, columnOffset = 0): unknown {
   const cachedData = source.length < WORTH_IT ? undefined : cacheOf(name)
-  const script = new Script(`${PREFIX}${source}\n})`, { filename: file, columnOffset: -PREFIX.length, ...(cachedData && { cachedData }) })
+  const script = new Script(source, { filename: path.join(here, name), columnOffset, ...(cachedData && { cachedData }) })
   if (source.length >= WORTH_IT && script.cachedDataRejected !== false) compiled.set(name, script)
-  return script
+  return script.runInThisContext()
 }
 
 /** The name of a chunk holds a hash of what is in it, so what was kept under that name is of this very text. */
 function cacheOf(name: string): Buffer | undefined {
-  const found = ownIsSafe ? valid(() => readOwn(path.join(own, name))) : undefined
-  return found ?? valid(() => readFileSync(path.join(built, name)))
+  const found = ownIsSafe ? ifThere(() => whole(readOwn(path.join(own, name)))) : undefined
+  return found ?? ifThere(() => readFileSync(path.join(built, name)))
 }
 
-/** It is there twice, as V8 crashes on one that was damaged: to compare the two takes less time than to load what makes checksums. */
-function valid(read: () => Buffer): Buffer | undefined {
+/**
+ * What this program has written is there twice, as V8 crashes on what was damaged, which a crash of the machine may do to new files. To
+ * compare the two takes less time than to load what makes checksums.
+ */
+function whole(kept: Buffer): Buffer | undefined {
+  const data = kept.subarray(0, kept.length / 2)
+  return data.equals(kept.subarray(kept.length / 2)) ? data : undefined
+}
+
+function ifThere<T>(read: () => T): T | undefined {
   try {
-    const kept = read()
-    const data = kept.subarray(0, kept.length / 2)
-    return data.equals(kept.subarray(kept.length / 2)) ? data : undefined
+    return read()
   } catch {
     return undefined
   }

@@ -58,7 +58,7 @@ function packagesLoaded(args: string, env: Record<string, string>): Set<string> 
 /** What a pack was made of. */
 function chunksIn(file: string): string[] {
   if (!path.basename(file).startsWith('pack-')) return [file]
-  return [...readFileSync(file, 'utf8').matchAll(/^exports\["(.+?)"\]=/gm)].map(([, name]) => path.join(path.dirname(file), name ?? ''))
+  return [...readFileSync(file, 'utf8').matchAll(/^"(.+?)":function/gm)].map(([, name]) => path.join(path.dirname(file), name ?? ''))
 }
 
 /** Which packages a chunk was made of, from its source map. */

@@ -156,7 +156,7 @@ it('loads a chunk that threw again, instead of giving what there is of it', asyn
   const cli = path.join(folder, 'dist/cli')
   writeFileSync(path.join(cli, 'packs.json'), '{ "packed.js": "pack.js" }')
   writeFileSync(path.join(cli, 'broken.js'), 'throw new Error("broken")')
-  writeFileSync(path.join(cli, 'pack.js'), 'exports["packed.js"] = () => { throw new Error("broken in a pack") }')
+  writeFileSync(path.join(cli, 'pack.js'), '({ "packed.js"() { throw new Error("broken in a pack") } })')
   writeFileSync(
     path.join(cli, 'main.js'),
     'for (const name of ["broken", "broken", "packed", "packed"]) try { console.log(require(`./${name}.js`)) } catch (error) { console.log(error.message) }',
@@ -198,9 +198,8 @@ async function poisoned(): Promise<{ machine: Machine; home: string; file: strin
   const file = packOf(machine, 'run-')
   const poison = `
     const { readFileSync, writeFileSync } = require('node:fs')
-    const wrap = (text) => '(function(exports,require,module,__filename,__dirname){' + text + '\\n})'
     const [chunk, file] = process.argv.slice(1)
-    const script = new (require('node:vm').Script)(wrap('console.log("poisoned");process.exit(3)'.padEnd(readFileSync(chunk).length)))
+    const script = new (require('node:vm').Script)('console.log("poisoned");process.exit(3)'.padEnd(readFileSync(chunk).length))
     const data = script.createCachedData()
     writeFileSync(file, Buffer.concat([data, data]))`
   execFileSync(process.execPath, ['-e', poison, path.resolve(program, '../../dist/cli', path.basename(file)), file], { env: {} })
