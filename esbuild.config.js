@@ -1,6 +1,8 @@
 // Builds the program into dist/:  node esbuild.config.js [--entry src/cli/main.ts] [--outdir dist] [--outbase src]
-import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,13 +17,36 @@ const { values: flags } = parseArgs({
 })
 const { outdir } = flags
 const common = { format: 'cjs', platform: 'node', target: 'node20', minify: true, sourcemap: 'linked', sourcesContent: false, legalComments: 'none', outdir }
+const PROGRAM = path.resolve('bin/feedbackctl.js')
 const START = 'src/cli/start.ts'
+const PACKS = path.join(outdir, 'cli/packs.json')
+/** Around a chunk in a pack, as in start.ts. */
+const WRAPPED = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
+const SETUP = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
+/** What people run most, each after what loads less. */
+const USUAL = [
+  '--version',
+  '--help',
+  'boards list --help',
+  'boards list',
+  'boards list -o table',
+  'boards list --data-dir NEW', // makes a database
+  'posts list',
+  'users list',
+  'boards create Bugs',
+  'posts create Hello --body Hello',
+  `${SETUP} --data-dir NEW-TOO`,
+  'serve --listen 127.0.0.1:0 --config no-mail.toml',
+  'serve --listen 127.0.0.1:0',
+]
+const UNCACHED = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
-// Without it everything works, so a machine on which the program does not run yet (no better-sqlite3) can build it too.
-if (flags.outdir === 'dist') await fillCache().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
+writeFileSync(PACKS, '{}')
+// Without these everything works, so a machine on which the program does not run yet (no better-sqlite3) can build it too.
+if (flags.outdir === 'dist') await quicken().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
 
 /** Bundles and splits, so that a command loads what it uses; esbuild splits only modules. */
 async function bundle() {
@@ -34,7 +59,7 @@ async function bundle() {
     format: 'esm',
     entryNames: '[dir]/[name]',
     chunkNames: 'cli/[name]-[hash]',
-    external: ['better-sqlite3', '@node-rs/argon2', '@fastify/swagger', '@fastify/swagger-ui', 'pg-native'],
+    external: ['bindings', '@node-rs/argon2', '@fastify/swagger', '@fastify/swagger-ui', 'pg-native'],
   })
 }
 
@@ -52,37 +77,87 @@ async function toCommonJs() {
   })
 }
 
-/** Runs what people run most, on a throwaway site, and takes the cache that this leaves: the first command is as fast as the next. */
-async function fillCache() {
+/** Runs what people run most, on a throwaway site. */
+async function quicken() {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-build-'))
   try {
-    const cache = path.join(outdir, 'cache')
-    cpSync(await cacheLeftIn(folder), cache, { recursive: true })
-    // It was made for its owner only, but may be built by root and run by others.
-    chmodSync(cache, 0o755)
-    for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true }))
-      chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+    const site = await throwawaySite(folder)
+    const packs = await packed(site)
+    writeFileSync(PACKS, JSON.stringify(packs))
+    await fillCache(site)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-async function cacheLeftIn(folder) {
+/** What is run here, and in which environment; `script` is run instead of the program, and runs it. */
+async function throwawaySite(folder) {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: path.join(folder, 'cache'), XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-  const program = path.resolve('bin/feedbackctl.js')
-  const run = (line, more = {}) => {
-    const { status, stderr } = spawnSync(process.execPath, [program, ...line.split(' ')], { cwd: folder, env: { ...env, ...more }, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`feedbackctl ${line}: ${stderr}`)
+  const site = {
+    folder,
+    async run(line, { more = {}, script = PROGRAM } = {}) {
+      const args = line.replace('NEW', `new-${path.basename(script)}`).split(' ')
+      const child = spawn(process.execPath, [script, ...args], { cwd: folder, env: { ...env, ...more }, stdio: ['ignore', 'ignore', 'pipe'] })
+      let said = ''
+      child.stderr.on('data', (text) => {
+        said += text
+        const url = /listening on (http:[/\d.:]+)/.exec(text)?.[1]
+        const stop = () => child.kill()
+        if (url) void fetch(`${url}/api/v1/boards`).then(stop, stop)
+      })
+      const [code] = await once(child, 'close')
+      if (code !== 0) throw new Error(`feedbackctl ${line}: ${said}`)
+    },
   }
-  const uncached = { NODE_DISABLE_COMPILE_CACHE: '1' } // or what makes a database would be kept with what reads it
-  const setup = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
-  run(setup, uncached)
-  run('boards create Ideas', uncached)
-  for (const line of ['--help', 'boards list -o table', 'posts list', 'users list', 'boards create Bugs', 'posts create Hello --body Hello']) run(line)
-  run(setup, { XDG_DATA_HOME: path.join(folder, 'new') })
-  const server = spawn(process.execPath, [program, 'serve', '--listen', '127.0.0.1:0'], { cwd: folder, env })
-  const stop = () => server.kill()
-  server.stderr.once('data', (line) => void fetch(`${/http:[/\d.:]+/.exec(line)?.[0]}/api/v1/boards`).then(stop, stop))
-  await new Promise((resolve) => server.once('close', resolve))
-  return path.join(folder, 'cache/feedbackctl')
+  writeFileSync(path.join(folder, 'no-mail.toml'), '')
+  await site.run(SETUP, { more: UNCACHED }) // or what makes a database would be kept with what reads it
+  await site.run('boards create Ideas', { more: UNCACHED })
+  return site
+}
+
+/** Puts chunks that are loaded by the same of these lines into one file, and returns in which each is. */
+async function packed(site) {
+  const folder = path.resolve(outdir, 'cli')
+  const [script, list] = [path.join(site.folder, 'loading.cjs'), path.join(site.folder, 'loaded.json')]
+  writeFileSync(
+    script,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))
+     require(${JSON.stringify(PROGRAM)})`,
+  )
+  const loadedBy = {}
+  for (const [index, line] of USUAL.entries()) {
+    await site.run(line, { more: UNCACHED, script })
+    const files = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'start.js')
+    for (const file of files) (loadedBy[path.basename(file)] ??= []).push(index)
+  }
+  const groups = {}
+  for (const [name, lines] of Object.entries(loadedBy)) (groups[lines] ??= []).push(name)
+  const packs = {}
+  for (const names of Object.values(groups).filter(({ length }) => length > 1)) {
+    const bodies = names.map((name) => `${JSON.stringify(name)}:${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`)
+    const text = `({\n${bodies.join(',\n')}\n})\n`
+    const pack = `pack-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`
+    writeFileSync(path.join(folder, pack), text)
+    for (const name of names) packs[name] = pack
+  }
+  return packs
+}
+
+/** Each of its lines stays a line. */
+function sourceOf(file) {
+  return readFileSync(file, 'latin1').replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '')
+}
+
+/** Takes the cache that this leaves: the first command is as fast as the next. */
+async function fillCache(site) {
+  for (const line of ['boards list', ...USUAL]) await site.run(line) // a list needs more of what help needs too
+  const cache = path.join(outdir, 'cache')
+  cpSync(path.join(site.folder, 'cache/feedbackctl'), cache, { recursive: true })
+  // It was made for its owner only, but may be built by root and run by others.
+  chmodSync(cache, 0o755)
+  for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true })) {
+    const name = path.join(entry.parentPath, entry.name)
+    chmodSync(name, entry.isDirectory() ? 0o755 : 0o644)
+    if (entry.isFile()) truncateSync(name, statSync(name).size / 2) // what a package brings is as whole as its program, and there once
+  }
 }

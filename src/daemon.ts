@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
-import { stayYoung } from './core/young.js'
+import { staySmall } from './core/small.js'
 import { Reads } from './db/reads.js'
 import { buildServer, type Log } from './http/server.js'
 import { deliver } from './mail/outbox.js'
@@ -46,7 +46,7 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
     await server.close()
     throw listenFailed(error, host, port)
   }
-  const grow = stayYoung()
+  const grow = staySmall()
   const stopCourier = delivers ? await startCourier(app, server.log) : async () => {}
   const bound = (server.server.address() as AddressInfo).port // listening on a port, so never a path or null
   return {

@@ -31,8 +31,8 @@ export async function streamAll<In, Out, Row, Subject>(terminal: Terminal, flags
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
   let count = 0
-  const { stayYoung } = await import('../core/young.js')
-  const grow = stayYoung()
+  const { staySmall } = await import('../core/small.js')
+  const grow = staySmall()
   try {
     for await (const { rows, first } of pages(stream)) {
       count += rows.length

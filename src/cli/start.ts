@@ -28,8 +28,6 @@ type Body = (exports: unknown, require: (name: string) => unknown, module: Chunk
 
 /** Smaller chunks are compiled sooner than their cache is read. */
 const WORTH_IT = 4096
-/** In front of a cache: a checksum, as V8 crashes on one that was damaged. */
-const HEADER = 4
 /** Modules of Node that take long to load, and that most commands import for nothing. */
 const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises|https|http2)$/
 const PREFIX = '(function(exports,require,module,__filename,__dirname){'
@@ -43,11 +41,14 @@ const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').tr
 const built = path.join(here, '../cache', tag)
 /** Made by the first run for which that one is not right, and looked into first, or a cache that V8 refuses would be tried for ever. */
 const home = cacheHome()
-const own = path.join(home, 'feedbackctl', flags === '' ? tag : `${tag}-${checksum(Buffer.from(flags)).toString(16)}`)
+const own = path.join(home, 'feedbackctl', flags === '' ? tag : `${tag}-${checksum(flags)}`)
 /** What is in it is run, so nobody else may write to any of these: root (sudo) leaves the home of somebody else alone. */
 const ownFolders = [home, path.dirname(own), own]
 const ownIsSafe = ownFolders.every(isSafe)
 
+/** Chunks that a usual command loads together are in one file too, a pack: the build finds out which. By chunk. */
+const packs = JSON.parse(readFileSync(path.join(here, 'packs.json'), 'latin1')) as Record<string, string | undefined>
+const opened = new Map<string, Record<string, Body>>()
 const chunks = new Map<string, Chunk>()
 const compiled = new Map<string, Script>() // without a cache
 
@@ -66,15 +67,21 @@ function load(name: string): unknown {
   if (known) return known.exports
   const chunk: Chunk = { exports: {} }
   chunks.set(name, chunk)
-  const file = path.join(here, name)
   try {
-    const run = compile(name, file).runInThisContext() as Body // by PREFIX
-    run(chunk.exports, required, chunk, file, here)
+    bodyOf(name)(chunk.exports, required, chunk, path.join(here, name), here)
   } catch (error) {
     chunks.delete(name) // as in Node, whoever asks next gets the error too, not half a chunk
     throw error
   }
   return chunk.exports
+}
+
+function bodyOf(name: string): Body {
+  const pack = packs[name]
+  if (pack === undefined) return compile(name, `${PREFIX}${textOf(name)}\n})`, -PREFIX.length) as Body
+  let bodies = opened.get(pack)
+  if (!bodies) opened.set(pack, (bodies = compile(pack, textOf(pack)) as Record<string, Body>)) // by the build
+  return bodies[name] as Body
 }
 
 function required(name: string): unknown {
@@ -97,25 +104,35 @@ const onFirstUse = (name: string): unknown =>
     },
   )
 
-function compile(name: string, file: string): Script {
-  const source = readFileSync(file, 'latin1') // the build escapes all else
+function textOf(name: string): string {
+  return readFileSync(path.join(here, name), 'latin1') // the build escapes all else
+}
+
+function compile(name: string, source: string, columnOffset = 0): unknown {
   const cachedData = source.length < WORTH_IT ? undefined : cacheOf(name)
-  const script = new Script(`${PREFIX}${source}\n})`, { filename: file, columnOffset: -PREFIX.length, ...(cachedData && { cachedData }) })
+  const script = new Script(source, { filename: path.join(here, name), columnOffset, ...(cachedData && { cachedData }) })
   if (source.length >= WORTH_IT && script.cachedDataRejected !== false) compiled.set(name, script)
-  return script
+  return script.runInThisContext()
 }
 
 /** The name of a chunk holds a hash of what is in it, so what was kept under that name is of this very text. */
 function cacheOf(name: string): Buffer | undefined {
-  const found = ownIsSafe ? valid(() => readOwn(path.join(own, name))) : undefined
-  return found ?? valid(() => readFileSync(path.join(built, name)))
+  const found = ownIsSafe ? ifThere(() => whole(readOwn(path.join(own, name)))) : undefined
+  return found ?? ifThere(() => readFileSync(path.join(built, name)))
 }
 
-function valid(read: () => Buffer): Buffer | undefined {
+/**
+ * What this program has written is there twice, as V8 crashes on what was damaged, which a crash of the machine may do to new files. To
+ * compare the two takes less time than to load what makes checksums.
+ */
+function whole(kept: Buffer): Buffer | undefined {
+  const data = kept.subarray(0, kept.length / 2)
+  return data.equals(kept.subarray(kept.length / 2)) ? data : undefined
+}
+
+function ifThere<T>(read: () => T): T | undefined {
   try {
-    const kept = read()
-    const data = kept.subarray(HEADER)
-    return kept.readUInt32LE() === checksum(data) ? data : undefined
+    return read()
   } catch {
     return undefined
   }
@@ -156,9 +173,7 @@ function keep(scripts: ReadonlyMap<string, Script>): void {
     if (!makeFolders()) return
     for (const [name, script] of scripts) {
       const data = script.createCachedData()
-      const header = Buffer.alloc(HEADER)
-      header.writeUInt32LE(checksum(data))
-      writeFileSync(aside, Buffer.concat([header, data]), { mode: 0o600, flag: 'wx' }) // never over what is there, nor through a link
+      writeFileSync(aside, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' }) // never over what is there, nor through a link
       renameSync(aside, path.join(own, name))
     }
   } catch {
@@ -182,8 +197,8 @@ function removeIfThere(file: string): void {
   }
 }
 
-function checksum(data: Buffer): number {
-  return (native('node:zlib') as typeof import('node:zlib')).crc32(data)
+function checksum(text: string): string {
+  return (native('node:zlib') as typeof import('node:zlib')).crc32(text).toString(16)
 }
 
 function cacheHome(): string {

@@ -1,7 +1,9 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import Bundled from 'better-sqlite3'
 import type BetterSqlite from 'better-sqlite3'
+import bundled from 'better-sqlite3/package.json' with { type: 'json' }
 import type { QueryResult } from 'kysely'
 import { AppError } from '../core/errors.js'
 
@@ -120,12 +122,14 @@ function isSame(columns: readonly string[], values: readonly unknown[], row: Rec
   return true
 }
 
+let loaded: Driver | undefined
+
 function open(file: string): BetterSqlite.Database {
-  const Database = loadDriver()
+  const driver = (loaded ??= loadDriver())
   try {
     if (!existsSync(file)) create(file)
-    const database = new Database(file)
-    for (const pragma of PRAGMAS) database.pragma(pragma)
+    const database = driver(file)
+    database.exec(PRAGMAS.map((pragma) => `pragma ${pragma};`).join(' '))
     return database
   } catch (error) {
     throw explained(error, file)
@@ -145,10 +149,16 @@ function create(file: string): void {
   }
 }
 
-/** better-sqlite3 crashes the process on a Node it was not built for, so that is checked before it is loaded. */
-function loadDriver(): typeof BetterSqlite {
+type Driver = (file: string) => BetterSqlite.Database
+
+/**
+ * better-sqlite3 crashes the process on a Node it was not built for, so that is checked before it is loaded. Its own small files, which
+ * take longer to find and read than a list takes, are in our bundle; they run only with the addon of the very version they are from.
+ */
+function loadDriver(): Driver {
   const require = createRequire(import.meta.filename)
-  const { version } = require('better-sqlite3/package.json') as { version: string }
+  const about = require.resolve('better-sqlite3/package.json')
+  const { version } = require(about) as { version: string }
   const node = Number(process.versions.node.split('.')[0])
   if (version.startsWith('12.') ? node >= 24 : node < 22) {
     throw new AppError(
@@ -156,7 +166,13 @@ function loadDriver(): typeof BetterSqlite {
       `The installed better-sqlite3 ${version} does not run on Node ${process.versions.node}. Run "npm install" again with this Node.`,
     )
   }
-  return require('better-sqlite3') as typeof BetterSqlite
+  const addon = path.join(path.dirname(about), 'build/Release/better_sqlite3.node')
+  if (version === bundled.version && existsSync(addon)) {
+    const nativeBinding = require(addon) as string // an object, which better-sqlite3 takes too, unlike its types
+    return (file) => new Bundled(file, { nativeBinding })
+  }
+  const Installed = require('better-sqlite3') as typeof BetterSqlite
+  return (file) => new Installed(file)
 }
 
 /** Tells a fault of the file from a bug of ours; a bug passes unchanged. */

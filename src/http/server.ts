@@ -76,7 +76,7 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
 function mount(server: FastifyInstance, op: AnyOperation, site: Site, answers: Answers | undefined): void {
   const [method, url, status] = op.http.split(' ') as [string, string, string]
   server.route({
-    method,
+    method: method === 'GET' ? ['GET', 'HEAD'] : method, // to mount one for both takes half as long as the two that Fastify would make
     url: API_ROOT + url,
     schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } },
     config: { op: op.id },

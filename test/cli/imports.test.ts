@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -50,9 +50,15 @@ function packagesLoaded(args: string, env: Record<string, string>): Set<string> 
      process.on('exit', () => { for (const each of seen) process.stderr.write(each + '\\n') })`,
   )
   const { stderr } = spawnSync(process.execPath, ['--import', hook, path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')], { env, encoding: 'utf8' })
-  const chunks = [...stderr.matchAll(/^READ (.*\/dist\/cli\/.*\.js)$/gm)].map(([, file]) => file ?? '')
+  const chunks = [...stderr.matchAll(/^READ (.*\/dist\/cli\/.*\.js)$/gm)].flatMap(([, file]) => chunksIn(file ?? ''))
   const required = [...stderr.matchAll(/^REQUIRED (.+)$/gm)].map(([, name]) => name ?? '')
   return new Set([...chunks.flatMap(packagesIn), ...required.filter((name) => /^[@a-z]/.test(name))])
+}
+
+/** What a pack was made of. */
+function chunksIn(file: string): string[] {
+  if (!path.basename(file).startsWith('pack-')) return [file]
+  return [...readFileSync(file, 'utf8').matchAll(/^"(.+?)":function/gm)].map(([, name]) => path.join(path.dirname(file), name ?? ''))
 }
 
 /** Which packages a chunk was made of, from its source map. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ago } from '../../src/cli/age.js'
 import { drawRecord, drawTable, type Column } from '../../src/cli/table.js'
 
 interface Row {
@@ -36,4 +37,18 @@ it('a column without a value is the first to go, where space is short', () => {
 it('one thing keeps the lines of a long text below its label, and nothing that steers the terminal', () => {
   const row = { name: 'x', note: 'one\r\ntwo\n\n\u001b[31mthree', id: ID }
   expect(drawRecord(columns, row, { ...style, width: 80 })).toBe(`NAME  x\nNOTE  one\n      two\n      \n       [31mthree\nAGE   yesterday\nID    ${ID}`)
+})
+
+it('an age is said as Intl says it', () => {
+  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  const units = { year: 31_536_000, month: 2_592_000, week: 604_800, day: 86_400, hour: 3600, minute: 60 }
+  const now = new Date('2026-01-02T03:04:05Z')
+  const said = (seconds: number) => ago(new Date(now.getTime() + seconds * 1000).toISOString(), now)
+  for (const [index, [unit, length]] of Object.entries(units).entries()) {
+    const longest = Object.values(units)[index - 1] ?? length * 9
+    for (const seconds of [length, length * 2 - 1, length * 2, longest - 1])
+      for (const sign of [-1, 1]) expect(said(sign * seconds)).toBe(words.format(Math.trunc((sign * seconds) / length), unit as 'year'))
+  }
+  for (const seconds of [-59, 0, 59]) expect(said(seconds)).toBe('just now')
+  expect([said(-86_400), said(86_400), said(-3600)]).toEqual(['yesterday', 'tomorrow', '1 hour ago'])
 })
