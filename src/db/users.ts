@@ -123,7 +123,7 @@ export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userI
 
 /** Removes what a person wrote, also its titles from the log, and returns the ids of it. Comments of others on these posts go with them. */
 export async function deleteWritings(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
-  const named = db.updateTable('events').set({ subject: null })
+  const named = db.updateTable('events').set({ subject: null }).where('subject', 'is not', null)
   const own = db.selectFrom('posts').where('posts.userId', '=', userId)
   await named.where('subject_id', 'in', own.select('posts.postId')).execute()
   await named.where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id')).execute()
