@@ -67,7 +67,6 @@ export async function findActor(
       .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
       .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
       .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
-      .distinct()
       .where('users.userId', '=', given.userId),
   )
   const [user] = rows
