@@ -1,5 +1,6 @@
 import { compiled } from './compiled.js'
 import type { Db } from './connect.js'
+import { isPostgres } from './dialect.js'
 
 export type Visibility = 'public' | 'private'
 
@@ -21,10 +22,12 @@ export async function visibleTotal(db: Db, rows: 'boards' | 'roadmaps', visibili
  * transaction: whoever locks rows in another order would wait for each other.
  * `post_counts`: what changes which posts a board or a roadmap has. `roadmaps`: what changes their order.
  */
-export const lock = (db: Db, what: 'post_counts' | 'roadmaps') =>
-  compiled(db, 'lock', { what }, (given) =>
+export async function lock(db: Db, what: 'post_counts' | 'roadmaps'): Promise<void> {
+  if (!isPostgres(db)) return // on SQLite there is one transaction at a time
+  await compiled(db, 'lock', { what }, (given) =>
     db
       .updateTable('counters')
       .set((eb) => ({ value: eb.ref('value') }))
       .where('name', '=', given.what),
   )
+}

@@ -57,6 +57,17 @@ export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' 
   }
 }
 
+/** Work that sorts whole tables, as building an index does: on SQLite that would take as much memory as they have bytes. */
+export async function sortingOnDisk<T>(db: AnyDb, work: () => Promise<T>): Promise<T> {
+  if (isPostgres(db)) return work()
+  await sql`pragma temp_store = file`.execute(db)
+  try {
+    return await work()
+  } finally {
+    await sql`pragma temp_store = memory`.execute(db)
+  }
+}
+
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
 /** A row that was to be referred to was deleted meanwhile. */

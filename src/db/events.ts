@@ -33,6 +33,7 @@ export interface NamedEvent extends EventRow {
   actorName: string | null
   personName: string | null
   subjectName: string | null
+  subjectTitle: string | null
 }
 
 /** Events after one, in either direction of time. */
@@ -42,8 +43,9 @@ export const listEvents = (db: Db, { created, after, limit }: { created: 'asc' |
     .leftJoin('users as actor', 'actor.userId', 'events.actor_id')
     .leftJoin('users as person', 'person.userId', 'events.person_id')
     .leftJoin('users as someone', 'someone.userId', 'events.subject_id')
+    .leftJoin('posts as post', 'post.postId', 'events.subject_id')
     .selectAll('events')
-    .select(['actor.username as actorName', 'person.username as personName', 'someone.username as subjectName'])
+    .select(['actor.username as actorName', 'person.username as personName', 'someone.username as subjectName', 'post.title as subjectTitle'])
     .where('events.id', created === 'asc' ? '>' : '<', after ?? (created === 'asc' ? 0 : Number.MAX_SAFE_INTEGER))
     .orderBy('events.id', created)
     .limit(limit)

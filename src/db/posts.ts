@@ -91,15 +91,14 @@ interface Slice {
 
 type Range = Partial<Pick<PostRow, 'boardId' | 'roadmap_id' | 'userId' | 'display'>>
 
-function rangesOf({ boards, roadmap, author, hidden, sort }: PostFilter): Range[] {
+function rangesOf({ boards, roadmap, author, hidden }: PostFilter): Range[] {
   const range: Range = {
     ...(roadmap !== undefined && { roadmap_id: roadmap }),
     ...(author !== undefined && { userId: author }),
     ...(!hidden && { display: 1 }),
   }
   if (boards.length > 0) return boards.map((boardId) => ({ ...range, boardId }))
-  const byDisplay = roadmap !== undefined || sort === 'votes' // these indexes have display before the order
-  if (hidden && author === undefined && byDisplay) return [0, 1].map((display) => ({ ...range, display }))
+  if (hidden && author === undefined) return [0, 1].map((display) => ({ ...range, display }))
   return [range]
 }
 

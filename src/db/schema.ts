@@ -1,10 +1,10 @@
 import type { Migrator } from 'kysely'
 import { AppError } from '../core/errors.js'
 import type { Db } from './connect.js'
-import { isMissingTable } from './dialect.js'
+import { isMissingTable, sortingOnDisk } from './dialect.js'
 
 /** The newest migration this program knows; a test keeps it equal to the last of `migrations/`, which is loaded only to migrate. */
-export const NEWEST = '0003_fewer_indexes'
+export const NEWEST = '0004_leaner_writes'
 
 /** Whether the database's schema is older than, the same as, or newer than this program's. */
 export async function schemaState(db: Db): Promise<'current' | 'outdated' | 'newer'> {
@@ -28,7 +28,7 @@ type MigrationDb = import('kysely').Kysely<{ kysely_migration: { name: string } 
 /** Brings the schema up to date, all or nothing and one process at a time, and returns the names of what was applied. */
 export async function migrate(db: Db): Promise<string[]> {
   if ((await schemaState(db)) === 'newer') throw newer()
-  const { error, results = [] } = await (await migrator(db)).migrateToLatest()
+  const { error, results = [] } = await sortingOnDisk(db, async () => (await migrator(db)).migrateToLatest())
   if (error) throw error
   return results.map((result) => result.migrationName)
 }

@@ -118,7 +118,7 @@ export interface Tables {
     /** `post.created`, `user.blocked`: the noun is that of the row. */
     action: string
     subject_id: string
-    /** What the row was called then; null for people, whose name is theirs to erase. */
+    /** What the row was called then; null for people, whose name is theirs to erase, and for votes, which are as many as everything else. */
     subject: string | null
     /** Whom it was done to or for, besides: who was given a role, for whom a vote was cast. */
     person_id: string | null

@@ -71,7 +71,6 @@ export async function findActor(
         .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
         .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
         .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
-        .distinct()
         .where('users.userId', '=', given.userId),
     () => [],
   )
@@ -128,7 +127,7 @@ export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userI
 
 /** Removes what a person wrote, also its titles from the log, and returns the ids of it. Comments of others on these posts go with them. */
 export async function deleteWritings(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
-  const named = db.updateTable('events').set({ subject: null })
+  const named = db.updateTable('events').set({ subject: null }).where('subject', 'is not', null)
   const own = db.selectFrom('posts').where('posts.userId', '=', userId)
   await named.where('subject_id', 'in', own.select('posts.postId')).execute()
   await named.where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id')).execute()

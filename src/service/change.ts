@@ -17,7 +17,7 @@ export type Action =
 
 /** A context inside a transaction, which notes what happened. */
 export interface Change extends Context {
-  /** `subject` is what the row is called now; leave it out for people, whose name is theirs to erase. `personId` is whom it was done to or for, besides. */
+  /** `subject` is what the row is called now; leave it out for people, whose name is theirs to erase, and for votes. `personId` is whom it was done to or for, besides. */
   record(this: void, action: Action, subjectId: string, subject?: string, personId?: string): void
 }
 

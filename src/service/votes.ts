@@ -144,14 +144,14 @@ async function cast(tx: Change, { postId: id }: PostView, userId: string) {
   const post = await visiblePost(tx, id)
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
   if (!vote) throw new AppError('VOTE_EXISTS', 'There is one vote a person and post, and it is cast already.')
-  tx.record('post.voted', id, post.title, userId)
+  tx.record('post.voted', id, undefined, userId)
   return { vote, post }
 }
 
-async function takeBack(tx: Change, { postId: id, title }: PostView, userId: string) {
+async function takeBack(tx: Change, { postId: id }: PostView, userId: string) {
   const vote = await deleteVote(tx.db, { userId, postId: id })
   if (!vote) throw new AppError('VOTE_NOT_FOUND', 'There is no such vote to take back.')
-  tx.record('post.unvoted', id, title, userId)
+  tx.record('post.unvoted', id, undefined, userId)
   return vote
 }
 

@@ -235,7 +235,7 @@ describe('feedbackctl migrate', () => {
     expect(await machine.run('serve', { env: bare })).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_OUTDATED') })
     const both = await Promise.all([machine.run('migrate', { env: bare }), machine.run('migrate', { env: bare })])
     expect(both.map((each) => each.stdout).toSorted()).toEqual([
-      'Applied 0001_trunk\nApplied 0002_feedback\nApplied 0003_fewer_indexes\n',
+      'Applied 0001_trunk\nApplied 0002_feedback\nApplied 0003_fewer_indexes\nApplied 0004_leaner_writes\n',
       'The database is up to date.\n',
     ])
     expect(await machine.run('migrate', { env: bare })).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })

@@ -78,6 +78,33 @@ describe.each(engines)('the schema on %s', (engine) => {
     expect(await db.selectFrom('boards').select('post_count').execute()).toEqual([{ post_count: 1 }])
   })
 
+  it('keeps votes and counts of posts, and counts on', async () => {
+    const { db } = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0003_fewer_indexes')
+    const [ada, bob] = ['ada', 'bob'].map((name) => ({ ...newUser(new Date(), { email: `${name}@example.org`, name, password: '!' }) }))
+    await db.insertInto('users').values([ada!, bob!]).execute()
+    const post = { postId: newId(), title: 't', slug: 's', slugId: 's', contentMarkdown: null, userId: ada!.userId, boardId: null, roadmap_id: null, createdAt: '', updatedAt: '' } // prettier-ignore
+    await db.insertInto('posts').values(post).execute()
+    const vote = ({ userId }: { userId: string }) => ({ voteId: newId(), userId, postId: post.postId, createdAt: '' })
+    const first = vote(ada!)
+    await db.insertInto('votes').values(first).execute()
+    const counts = () => db.selectFrom('post_counts').selectAll().orderBy('board').orderBy('roadmap').execute()
+    const before = await counts()
+    expect(await migrate(db)).toEqual(['0004_leaner_writes'])
+    expect(await db.selectFrom('votes').selectAll().execute()).toEqual([first])
+    expect(await counts()).toEqual(before)
+    await db.insertInto('votes').values(vote(bob!)).execute()
+    await expect(db.insertInto('votes').values(vote(bob!)).execute()).rejects.toThrow(/unique/i)
+    expect(await db.selectFrom('posts').select('votesCount').execute()).toEqual([{ votesCount: 2 }])
+    await db
+      .insertInto('posts')
+      .values({ ...post, postId: newId(), slug: 's2', slugId: 's2' })
+      .execute()
+    expect((await counts()).map(({ value }) => value)).toEqual(before.map(({ value }) => value + 1))
+    await db.deleteFrom('users').where('userId', '=', bob!.userId).execute()
+    expect(await db.selectFrom('posts').select('votesCount').where('postId', '=', post.postId).execute()).toEqual([{ votesCount: 1 }])
+  })
+
   it('is refused when a newer program wrote it', async () => {
     const { db } = await open({ bare: false })
     await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)

@@ -2,10 +2,12 @@ import type { Migration } from 'kysely'
 import { up as trunk } from './0001_trunk.js'
 import { up as feedback } from './0002_feedback.js'
 import { up as fewerIndexes } from './0003_fewer_indexes.js'
+import { up as leanerWrites } from './0004_leaner_writes.js'
 
 /** Every change of the schema, oldest first. One that has been released is never edited: add another. */
 export const migrations: Record<string, Migration> = {
   '0001_trunk': { up: trunk },
   '0002_feedback': { up: feedback },
   '0003_fewer_indexes': { up: fewerIndexes },
+  '0004_leaner_writes': { up: leanerWrites },
 }
