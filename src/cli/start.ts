@@ -90,19 +90,22 @@ function required(name: string): unknown {
 }
 
 /** A module that is loaded when somebody looks into it. */
-const onFirstUse = (name: string): unknown =>
-  new Proxy(
+function onFirstUse(name: string): unknown {
+  let found: object | undefined
+  const module = () => (found ??= native(name) as object) // Node takes microseconds to find it again
+  return new Proxy(
     {},
     {
-      get: (_, key) => Reflect.get(native(name) as object, key),
-      has: (_, key) => Reflect.has(native(name) as object, key),
-      ownKeys: () => Reflect.ownKeys(native(name) as object),
+      get: (_, key) => Reflect.get(module(), key),
+      has: (_, key) => Reflect.has(module(), key),
+      ownKeys: () => Reflect.ownKeys(module()),
       getOwnPropertyDescriptor(_, key) {
-        const descriptor = Reflect.getOwnPropertyDescriptor(native(name) as object, key)
+        const descriptor = Reflect.getOwnPropertyDescriptor(module(), key)
         return descriptor && { ...descriptor, configurable: true } // it must be, as the empty object has none
       },
     },
   )
+}
 
 function textOf(name: string): string {
   return readFileSync(path.join(here, name), 'latin1') // the build escapes all else
