@@ -6,7 +6,8 @@ import type { CompiledQuery } from 'kysely'
  * Without it a query has to do with everything.
  */
 export interface Concerned extends CompiledQuery {
-  votesOn?(this: void, rows: readonly unknown[]): readonly string[]
+  // oxlint-disable-next-line typescript/no-explicit-any -- rows of this very query
+  votesOn?: ((rows: readonly any[]) => readonly string[]) | undefined
 }
 
 /** Posts whose votes were changed at most; beyond that it is taken for a change of everything. */

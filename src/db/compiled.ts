@@ -25,19 +25,28 @@ export async function compiled<Given extends object, Row>(
   build: (given: Given) => Compilable<Row>,
   votesOn?: (rows: readonly Row[]) => readonly string[],
 ): Promise<Row[]> {
-  const fields = Object.entries(given).filter(([, value]) => value !== undefined)
-  const key = `${isPostgres(db) ? 'postgres' : 'sqlite'} ${form} ${fields.map(([name, value]) => (Array.isArray(value) ? `${name}*${value.length}` : name)).join(' ')}`
+  const values = given as Record<string, unknown>
+  let key = isPostgres(db) ? `postgres ${form}` : `sqlite ${form}`
+  for (const name in values) {
+    const value = values[name]
+    if (value !== undefined) key += Array.isArray(value) ? ` ${name}*${value.length}` : ` ${name}`
+  }
   let query = kept.get(key)
   if (!query) {
-    const places = fields.map(([name, value]) => [name, Array.isArray(value) ? value.map((_, at) => new Place(name, at)) : new Place(name)] as const)
-    query = build(Object.fromEntries(places) as Given).compile() // stand-ins are passed on as what they stand for
+    query = build(placesOf(values) as Given).compile() // stand-ins are passed on as what they stand for
     kept.set(key, query)
   }
-  const values = given as Record<string, unknown>
   const parameters = query.parameters.map((parameter) => (parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter))
-  const concerned: Concerned = { ...query, parameters, ...(votesOn && { votesOn }) }
+  const concerned: Concerned = { query: query.query, queryId: query.queryId, sql: query.sql, parameters, votesOn }
   const { rows } = await db.executeQuery<Row>(concerned)
   return rows
 }
+
+const placesOf = (values: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, Array.isArray(value) ? value.map((_, at) => new Place(name, at)) : new Place(name)]),
+  )
 
 const valueOf = (value: unknown, { at }: Place): unknown => (at === undefined ? value : (value as unknown[])[at])

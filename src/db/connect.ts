@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { isCollision, isDangling } from './dialect.js'
+import { begin, isCollision, isDangling } from './dialect.js'
 import type { Tables } from './tables.js'
 
 export type Db = Kysely<Tables>
@@ -19,15 +19,14 @@ export const isPostgres = (url: string): boolean => /^postgres(ql)?:\/\//.test(u
  * Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it.
  * After a collision with another transaction it runs again, from the start.
  */
-export const transaction = <T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> =>
-  db.isTransaction ? work(db) : insistently(() => db.transaction().execute(work))
+export const transaction = <T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> => (db.isTransaction ? work(db) : insistently(() => begin(db, work)))
 
 /** The same, but takes back whatever was written, on success too. */
 export async function rolledBack<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   const done: { result?: T } = {}
   const takenBack = new Error('taken back')
   const attempt = () =>
-    db.transaction().execute(async (inside) => {
+    begin(db, async (inside) => {
       done.result = await work(inside)
       throw takenBack
     })

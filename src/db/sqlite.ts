@@ -4,9 +4,11 @@ import {
   DefaultConnectionProvider,
   DefaultQueryExecutor,
   Kysely,
+  SingleConnectionProvider,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  Transaction,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -16,6 +18,7 @@ import {
 import { AppError } from '../core/errors.js'
 import { Changes, type Concerned } from './changes.js'
 import type { Db } from './connect.js'
+import type { Transactional } from './dialect.js'
 import type { Tables } from './tables.js'
 import { ATTEMPT, Handle, locked, PATIENCE, type Rows } from './file.js'
 
@@ -57,7 +60,7 @@ export class FileDialect implements Dialect {
   }
 }
 
-export class FileAdapter extends SqliteAdapter {
+export class FileAdapter extends SqliteAdapter implements Transactional {
   readonly dialect: FileDialect
 
   constructor(dialect: FileDialect) {
@@ -65,9 +68,39 @@ export class FileAdapter extends SqliteAdapter {
     this.dialect = dialect
   }
 
+  /** The same as Kysely's, without its queue of queries: between two of them there is nothing to wait for. */
+  async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    const { dialect } = this
+    const { driver } = dialect
+    const connection = await driver.acquireConnection()
+    await driver.beginTransaction(connection)
+    try {
+      const executor = new MemberExecutor(dialect, connection)
+      const result = await work(new Transaction<Tables>({ config: { dialect }, dialect, driver, executor }))
+      await driver.commitTransaction(connection)
+      return result
+    } catch (error) {
+      await driver.rollbackTransaction(connection)
+      throw error
+    }
+  }
+
   /** SQLite's schema changes are transactional; Kysely assumes not, and would let two processes migrate at the same time. */
   override get supportsTransactionalDdl() {
     return true
+  }
+}
+
+class MemberExecutor extends DefaultQueryExecutor {
+  readonly #connection: FileConnection
+
+  constructor(dialect: FileDialect, connection: FileConnection) {
+    super(dialect.createQueryCompiler(), dialect.createAdapter(), new SingleConnectionProvider(connection))
+    this.#connection = connection
+  }
+
+  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#connection.executeQuery<R>(query)
   }
 }
 
