@@ -4,8 +4,8 @@ import type { Db } from './connect.js'
 import { databaseOf, FileAdapter, type FileDialect, type Rows } from './sqlite.js'
 import type { Revision, Watch } from './watch.js'
 
-/** Characters of the texts in all rows that are kept, at most. */
-const MOST_TEXT = 4_000_000
+/** Bytes of rows that are kept, at most. */
+const MOST_BYTES = 5 * 1024 * 1024
 /** Texts of queries that are told apart; there are far fewer, but lists of different lengths have one each. */
 const MOST_QUERIES = 1000
 
@@ -25,7 +25,7 @@ export class Reads {
   readonly #now: () => Revision
   readonly #kept = new Map<string, Read>()
   readonly #queries = new Map<string, number>()
-  #text = 0
+  #bytes = 0
   #count = 0
   readonly #doubts: boolean
 
@@ -81,12 +81,12 @@ export class Reads {
     read.version++
     if (!rows) return
     read.votesOn = read.concerns?.(rows)
-    read.text = read.key.length + textOf(rows)
-    if (read.text > MOST_TEXT / 10) return // it stays with whoever asked
-    this.#text += read.text
+    read.size = read.key.length + sizeOf(rows)
+    if (read.size > MOST_BYTES / 10) return // it stays with whoever asked
+    this.#bytes += read.size
     this.#kept.set(read.key, read)
     for (const oldest of this.#kept.values()) {
-      if (this.#text <= MOST_TEXT) break
+      if (this.#bytes <= MOST_BYTES) break
       this.#drop(oldest)
       oldest.rows = undefined
       oldest.isGone = true
@@ -96,7 +96,7 @@ export class Reads {
   #drop(read: Read) {
     if (this.#kept.get(read.key) !== read) return
     this.#kept.delete(read.key)
-    this.#text -= read.text
+    this.#bytes -= read.size
   }
 
   #numberOf(sql: string): number {
@@ -114,7 +114,7 @@ class Read {
   rows: Rows | undefined
   version = 0
   votesOn: readonly string[] | undefined
-  text = 0
+  size = 0
   /** When it found that; 0 is never. */
   revision = 0
   /** Whether there was no room for it any more. */
@@ -174,5 +174,12 @@ class Executor extends DefaultQueryExecutor {
   }
 }
 
-const textOf = (rows: Rows): number =>
-  rows.reduce<number>((sum, row) => Object.values(row).reduce<number>((all, value) => all + (typeof value === 'string' ? value.length : 8), sum), 0)
+/** About the bytes that V8 needs for rows: a header each for row and text, and a place for each value. */
+function sizeOf(rows: Rows): number {
+  let size = 0
+  for (const row of rows) {
+    size += 48
+    for (const value of Object.values(row) as unknown[]) size += typeof value === 'string' ? 32 + value.length : 8
+  }
+  return size
+}

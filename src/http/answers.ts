@@ -15,8 +15,7 @@ export interface Answer {
   head: string[]
   unchangedHead: string[]
   etag: string
-  /** A character for each byte, so that it and the headers are written as one text. */
-  body: string
+  body: Body
   /** When the session it was made for ends, in milliseconds since 1970. */
   until: number
   /** What the data were like when it was right. */
@@ -24,6 +23,10 @@ export interface Answer {
   /** What it was made of, where that can be told: it is right while that is the same. */
   basis: Basis | undefined
 }
+
+/** A short one is a text with a character for each byte, so that it and the headers are written as one; a long one is not copied. */
+type Body = string | Buffer
+const LONG = 4096
 
 /** Operations are below it; what else there is (probes, pages) is not kept, and waits for no database. */
 const OPERATIONS = `${API_ROOT}/`
@@ -51,7 +54,7 @@ const MOST_BYTES = 10 * 1024 * 1024
 const MAKES_ROOM = 8
 const LONGEST_BODY = 4096
 /** Beside the body: the key, the headers and the entry itself. */
-const OVERHEAD = 1000
+const OVERHEAD = 2000
 /** Addresses that are known to be asked with a body, at most. */
 const MOST_ADDRESSES = 100
 
@@ -66,7 +69,7 @@ export class Answers {
   readonly #kept = new Map<string, Answer>()
   readonly #addresses = new Set<string>()
   /** By their ETags, which are made of all of them. */
-  readonly #bodies = new Map<string, { text: string; uses: number }>()
+  readonly #bodies = new Map<string, { body: Body; uses: number }>()
   #bytes = 0
   #turnedAway = 0
   #isStopped = false
@@ -123,11 +126,14 @@ export class Answers {
   }
 
   /** Nothing is kept that was made of data which have changed since. */
-  keep(request: IncomingMessage, headers: Headers, etag: string, text: string): void {
+  keep(request: IncomingMessage, headers: Headers, etag: string, bytes: Buffer): void {
     const { key, revision, op, until = 0, basis } = this.#asked.get(request) ?? {}
     if (key === undefined || revision === undefined || op === undefined || until <= this.#now().getTime() || this.#kept.has(key)) return
-    const body = Buffer.from(text).toString('latin1')
-    const same = this.#bodies.get(etag)?.text
+    const kept = this.#bodies.get(etag)?.body
+    const size = OVERHEAD + (kept === undefined ? bytes.length : 0)
+    if (size > MOST_BYTES / 10 || (this.#bytes + size > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0)) return
+    const body = bodyOf(bytes)
+    if (kept !== undefined && !isSame(kept, body)) return
     const { 'content-type': _, ...unchanged } = headers
     const answer = {
       op,
@@ -136,13 +142,10 @@ export class Answers {
       revision,
       basis,
       etag,
-      body: same ?? body,
+      body: kept ?? body,
       head: headOf({ ...headers, 'content-length': body.length }),
       unchangedHead: headOf(unchanged),
     }
-    if (same !== undefined && same !== body) return
-    const size = OVERHEAD + (same === undefined ? body.length : 0)
-    if (size > MOST_BYTES / 10 || (this.#bytes + size > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0)) return
     this.#put(key, answer)
     for (const [oldest, old] of this.#kept) {
       if (this.#bytes <= MOST_BYTES) break
@@ -152,8 +155,8 @@ export class Answers {
 
   /** Where people are answered the same, the body is kept once. */
   #put(key: string, answer: Answer) {
-    const body = this.#bodies.get(answer.etag) ?? { text: answer.body, uses: 0 }
-    if (body.uses++ === 0) this.#bytes += body.text.length
+    const body = this.#bodies.get(answer.etag) ?? { body: answer.body, uses: 0 }
+    if (body.uses++ === 0) this.#bytes += body.body.length
     this.#bodies.set(answer.etag, body)
     this.#kept.set(key, answer)
     this.#bytes += OVERHEAD + key.length
@@ -163,12 +166,16 @@ export class Answers {
     const body = this.#bodies.get(etag)
     if (body && --body.uses === 0) {
       this.#bodies.delete(etag)
-      this.#bytes -= body.text.length
+      this.#bytes -= body.body.length
     }
     this.#kept.delete(key)
     this.#bytes -= OVERHEAD + key.length
   }
 }
+
+const bodyOf = (bytes: Buffer): Body => (bytes.length > LONG ? bytes : bytes.toString('latin1'))
+
+const isSame = (one: Body, other: Body): boolean => (typeof one === 'string' ? one === other : typeof other !== 'string' && one.equals(other))
 
 const isRight = (answer: Answer, revision: Revision): boolean => {
   if (answer.revision === revision) return true

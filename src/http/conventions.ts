@@ -21,10 +21,11 @@ export async function conventions(server: FastifyInstance, answers: Answers | un
     const write = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
     if (reply.statusCode === 409 || (write && reply.statusCode >= 400)) reply.header('x-should-retry', 'false') // published clients repeat 409 and 5xx otherwise
     if (typeof payload !== 'string' || payload === '') return done()
-    const tag = etag(payload, { weak: true })
+    const bytes = Buffer.from(payload) // once, for the tag, for the answer and for whoever asks again
+    const tag = etag(bytes, { weak: true })
     reply.header('etag', tag)
-    if (reply.statusCode === 200) answers?.keep(request.raw, reply.getHeaders(), tag, payload)
-    if (write || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done()
+    if (reply.statusCode === 200) answers?.keep(request.raw, reply.getHeaders(), tag, bytes)
+    if (write || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done(null, bytes)
     reply.code(304).removeHeader('content-length').removeHeader('content-type')
     done(null, null)
   })

@@ -39,6 +39,7 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
     serverFactory: (handle, options) => serverWith(answers, { handle, options, log: () => server.log }),
     logger: log,
     logController: new LogController({ disableRequestLogging: true }), // one line a request, in conventions.ts
+    childLoggerFactory: (logger) => logger, // what is logged of a request says by itself of which
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: 'idle',
     genReqId: requestId,
@@ -46,7 +47,7 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = asAppError(error)
-      if (known.status >= 500) request.log.error({ err: error }, known.message)
+      if (known.status >= 500) server.log.error({ reqId: request.id, err: error }, known.message)
       void reply
         .code(known.status)
         .headers({ [REQUEST_ID]: request.id, 'access-control-allow-origin': '*' })
@@ -58,7 +59,7 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
-    request.log.error({ err: known.cause ?? known }, known.message)
+    server.log.error({ reqId: request.id, err: known.cause ?? known }, known.message)
     const { status, body } = outside(known)
     return reply.code(status).send(body)
   })

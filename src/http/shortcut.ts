@@ -56,7 +56,7 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
     const isRead = request.method === 'GET'
     if (!isRead) request.resume()
     if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()
-    else response.writeHead(200, named(head, reqId)).end(body, 'latin1')
+    else response.writeHead(200, named(head, reqId)).end(body, 'latin1') // as bytes it has no encoding
     answer.log ??= log().child({ op, method: request.method, url })
     answer.log.info({ reqId, ...outcome(response.statusCode, performance.now() - started) }, 'request')
   }
