@@ -39,7 +39,7 @@ export const listBoards = (db: Db, filter: BoardFilter, { after, limit, offset }
         .orderBy('boardId', filter.created)
         .limit(given.limit)
         .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
-    () => [],
+    [],
   )
 
 /** How many boards come after this one: the contract's `current_page` of a cursor page needs it. */
@@ -58,7 +58,7 @@ export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | und
     `findBoard ${column}`,
     { which: asStored(urlOrId) },
     ({ which }) => db.selectFrom('boards').selectAll().where(column, '=', which),
-    () => [],
+    [],
   )
   return board
 }

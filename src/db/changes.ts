@@ -6,9 +6,14 @@ import type { CompiledQuery } from 'kysely'
  * Without it a query has to do with everything.
  */
 export interface Concerned extends CompiledQuery {
-  // oxlint-disable-next-line typescript/no-explicit-any -- rows of this very query
-  votesOn?: ((rows: readonly any[]) => readonly string[]) | undefined
+  votesOn?: VotesOn<never> | undefined
 }
+
+/** Ids of posts, or how to tell them from what was found. It is kept with that, so no function that is made for one request. */
+export type VotesOn<Row> = readonly string[] | ((rows: readonly Row[]) => readonly string[])
+
+export const postsOf = (votesOn: VotesOn<never> | undefined, rows: readonly object[]): readonly string[] | undefined =>
+  typeof votesOn === 'function' ? votesOn(rows as readonly never[]) : votesOn // rows of that very query
 
 /** Posts whose votes were changed at most; beyond that it is taken for a change of everything. */
 const MOST_POSTS = 10_000

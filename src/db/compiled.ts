@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
-import type { Concerned } from './changes.js'
+import type { Concerned, VotesOn } from './changes.js'
 import { isPostgres } from './dialect.js'
 
 /** Stands for a value while a query is built. */
@@ -23,7 +23,7 @@ export async function compiled<Given extends object, Row>(
   form: string,
   given: Given,
   build: (given: Given) => Compilable<Row>,
-  votesOn?: (rows: readonly Row[]) => readonly string[],
+  votesOn?: VotesOn<Row>,
 ): Promise<Row[]> {
   const values = given as Record<string, unknown>
   let key = isPostgres(db) ? `postgres ${form}` : `sqlite ${form}`

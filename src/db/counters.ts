@@ -11,7 +11,7 @@ export async function visibleTotal(db: Db, rows: 'boards' | 'roadmaps', visibili
     'visibleTotal',
     { names: [rows, `${rows}.public`] },
     ({ names }) => db.selectFrom('counters').selectAll().where('name', 'in', names),
-    () => [],
+    [],
   )
   const { [rows]: all = 0, [`${rows}.public`]: shown = 0 } = Object.fromEntries(counters.map((counter) => [counter.name, counter.value]))
   return (visibility.includes('public') ? shown : 0) + (visibility.includes('private') ? all - shown : 0)

@@ -130,7 +130,7 @@ export async function postTotal(db: Db, filter: PostFilter): Promise<number> {
         .where('board', 'in', places.boards)
         .where('roadmap', '=', places.roadmap)
         .where('display', 'in', places.displays),
-    () => [],
+    [],
   )
   return row?.total ?? 0
 }

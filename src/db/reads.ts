@@ -1,11 +1,13 @@
 import { DefaultConnectionProvider, DefaultQueryExecutor, type CompiledQuery, type QueryResult } from 'kysely'
-import type { Concerned } from './changes.js'
+import { postsOf, type Concerned } from './changes.js'
 import type { Db } from './connect.js'
 import { databaseOf, FileAdapter, type FileDialect, type Rows } from './sqlite.js'
 import type { Revision, Watch } from './watch.js'
 
 /** Bytes of rows that are kept, at most. */
 const MOST_BYTES = 5 * 1024 * 1024
+/** Beside rows and key: the entry itself, and the values. A query that finds nothing is kept too. */
+const OVERHEAD = 500
 /** Texts of queries that are told apart; there are far fewer, but lists of different lengths have one each. */
 const MOST_QUERIES = 1000
 
@@ -58,13 +60,16 @@ export class Reads {
 
   /** As it is now; its version is another one where something else is found than before. */
   rowsOf(read: Read): Rows | undefined {
+    if (read.isGone) return undefined
     const revision = this.#now()
     if (revision === read.revision) return read.rows
-    if (typeof revision !== 'number' || Number.isNaN(revision) || read.isGone) return undefined
+    if (typeof revision !== 'number' || Number.isNaN(revision)) return undefined
     if (this.#dialect.driver.changes.concern(read.votesOn, read.revision)) this.#look(read)
     else if (this.#doubts && this.#look(read)) throw new Error(`A change was said not to concern a query, and did: ${read.sql}`)
     read.revision = revision
-    return read.rows
+    const { rows } = read
+    if (read.isGone) read.rows = undefined // too many for more than the one who asks
+    return rows
   }
 
   /** Whether something else is found now. */
@@ -80,9 +85,9 @@ export class Reads {
     read.rows = rows
     read.version++
     if (!rows) return
-    read.votesOn = read.concerns?.(rows)
-    read.size = read.key.length + sizeOf(rows)
-    if (read.size > MOST_BYTES / 10) return // it stays with whoever asked
+    read.votesOn = postsOf(read.concerns, rows)
+    read.size = OVERHEAD + read.key.length + sizeOf(rows)
+    if (read.size > MOST_BYTES / 10) return void (read.isGone = true)
     this.#bytes += read.size
     this.#kept.set(read.key, read)
     for (const oldest of this.#kept.values()) {
@@ -117,7 +122,7 @@ class Read {
   size = 0
   /** When it found that; 0 is never. */
   revision = 0
-  /** Whether there was no room for it any more. */
+  /** Whether there is no room for it (any more). */
   isGone = false
 
   constructor(
@@ -141,8 +146,12 @@ class Made implements Basis {
   find(query: CompiledQuery): Rows | undefined {
     const found = this.#from.find(query)
     if (!found) return undefined
-    this.#reads.push(found.read)
-    this.#versions.push(found.read.version)
+    if (found.read.isGone)
+      this.isUnknown() // what is made of it must not keep it
+    else {
+      this.#reads.push(found.read)
+      this.#versions.push(found.read.version)
+    }
     return found.rows
   }
 

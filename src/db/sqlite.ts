@@ -16,7 +16,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { Changes, type Concerned } from './changes.js'
+import { Changes, postsOf, type Concerned } from './changes.js'
 import type { Db } from './connect.js'
 import type { Transactional } from './dialect.js'
 import type { Tables } from './tables.js'
@@ -225,7 +225,7 @@ export class FileDriver implements Driver {
 
   #run<R>(group: Group, { sql, parameters, votesOn }: Concerned): QueryResult<R> {
     const result = this.#write<R>(group, sql, parameters)
-    if (!this.handle.isReadonly(sql)) group.changed(votesOn?.(result.rows))
+    if (!this.handle.isReadonly(sql)) group.changed(postsOf(votesOn, result.rows as object[]))
     return result
   }
 
@@ -314,20 +314,21 @@ export class FileDriver implements Driver {
       else this.changes.everything()
       group.end()
     } catch (error) {
-      this.#takeBack()
+      group.end(error) // first: whoever is in it waits for that
       this.changes.everything() // whatever of it may have reached the file
-      group.end(error)
+      this.#takeBack()
     }
   }
 
   /** Where not even that can be done, the handle is given up: what it has not committed ends with it. */
   #takeBack() {
+    const handle = this.#writer
     try {
-      if (this.handle.inTransaction) this.handle.run('rollback')
+      if (handle?.inTransaction) handle.run('rollback')
     } catch {
-      this.handle.close()
-      this.#writer = new Handle(this.#file)
+      this.#writer = undefined // whoever needs it next opens another, or hears why that cannot be done
       this.#version = undefined
+      handle?.close()
     }
   }
 }

@@ -24,15 +24,7 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
 
 /** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
-  postIds.length === 0
-    ? Promise.resolve([])
-    : compiled(
-        db,
-        'newestVotes',
-        { postIds, each },
-        (given) => rangesOf(db, given),
-        () => postIds,
-      )
+  postIds.length === 0 ? Promise.resolve([]) : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given), postIds)
 
 function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
   const [first, ...others] = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
@@ -48,7 +40,7 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
         'votesOf',
         { userId, postIds },
         (given) => db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
-        () => postIds,
+        postIds,
       )
 
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
@@ -76,7 +68,7 @@ export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Pro
         .values(given)
         .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
         .returningAll(),
-    () => [vote.postId],
+    [vote.postId],
   )
   return row
 }
@@ -87,7 +79,7 @@ export async function deleteVote(db: Db, { userId, postId }: Pick<VoteRow, 'user
     'deleteVote',
     { userId, postId },
     (given) => db.deleteFrom('votes').where('userId', '=', given.userId).where('postId', '=', given.postId).returningAll(),
-    () => [postId],
+    [postId],
   )
   return row
 }

@@ -127,6 +127,23 @@ describe('writes that wait together on SQLite', () => {
     expect(seen()).toEqual(['c'])
   })
 
+  it('are all refused where the file cannot even be closed, and the next is written once that has passed', async () => {
+    const { run, close } = Handle.prototype
+    Handle.prototype.run = function broken(statement, parameters) {
+      if (['commit', 'rollback'].includes(statement)) throw new Error('disk I/O error')
+      return run.call(this, statement, parameters) as never // whatever it answers
+    }
+    Handle.prototype.close = function broken() {
+      close.call(this)
+      throw new Error('disk I/O error')
+    }
+    const results = await Promise.allSettled([write('a'), write('b'), write('c')])
+    Object.assign(Handle.prototype, { run, close })
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    await write('d')
+    expect(seen()).toEqual(['d'])
+  })
+
   it('wait for another process, and then are written', async () => {
     other.exec('begin immediate')
     const waiting = Promise.all([write('a'), write('b')])
