@@ -99,7 +99,8 @@ class MemberExecutor extends DefaultQueryExecutor {
     this.#connection = connection
   }
 
-  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    groupOf(this.#connection) // after the end of the transaction it would be one of its own
     return this.#connection.executeQuery<R>(query)
   }
 }
