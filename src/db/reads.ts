@@ -1,7 +1,8 @@
 import { DefaultConnectionProvider, DefaultQueryExecutor, type CompiledQuery, type QueryResult } from 'kysely'
 import { postsOf, type Concerned } from './changes.js'
 import type { Db } from './connect.js'
-import { databaseOf, FileAdapter, type FileDialect, type Rows } from './sqlite.js'
+import type { Rows } from './file.js'
+import { databaseOf, FileAdapter, type FileDialect } from './sqlite.js'
 import type { Revision, Watch } from './watch.js'
 
 /** Bytes of rows that are kept, at most. */

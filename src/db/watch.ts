@@ -1,5 +1,5 @@
 import type { Db } from './connect.js'
-import type { FileDriver } from './sqlite.js'
+import type { FileDriver } from './filedriver.js'
 
 /** Tells whether the data have changed, whoever changed them, without reading them. */
 export interface Watch {
