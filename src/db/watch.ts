@@ -55,9 +55,10 @@ function watchFile(driver: FileDriver): Watch {
   }
   const again = (): Revision => {
     if (!isKnown) setImmediate(forget)
-    isKnown = true
     askers.clear()
-    return look()
+    const revision = look()
+    isKnown = !Number.isNaN(revision) // a look that failed is relied on by nobody
+    return revision
   }
   return {
     revision: (_exact, asker) => {
