@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
-import fresh from 'fresh'
-import type { Answer, Answers, Question } from './answers.js'
-import { outcome, requestId } from './lines.js'
+import type { Answers, Question } from './answers.js'
+import { sending } from './sending.js'
 
 interface Framework {
   handle: RequestListener
@@ -23,6 +22,7 @@ interface Asked {
  */
 export function serverWith(answers: Answers | undefined, { handle, options, log }: Framework): Server {
   const server = createServer(answers ? listener(answers) : handle)
+  const send = sending(log)
   server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
   server.requestTimeout = options.requestTimeout ?? server.requestTimeout
   return server
@@ -48,24 +48,6 @@ export function serverWith(answers: Answers | undefined, { handle, options, log 
     if (typeof revision !== 'object') return asked({ key, revision })
     void revision.then((now) => asked({ key, revision: now })) // it never rejects
   }
-
-  function send(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
-    const { op, url, head, unchangedHead, etag, body } = answer
-    const started = performance.now()
-    const reqId = requestId(request)
-    const isRead = request.method === 'GET'
-    if (!isRead) request.resume()
-    if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()
-    else response.writeHead(200, named(head, reqId)).end(body, 'latin1') // as bytes it has no encoding
-    answer.log ??= log().child({ op, method: request.method, url })
-    answer.log.info({ reqId, ...outcome(response.statusCode, performance.now() - started) }, 'request')
-  }
-}
-
-function named(head: readonly string[], reqId: string): string[] {
-  const copy = head.slice()
-  copy[1] = reqId
-  return copy
 }
 
 /** Looks at a body that arrives with its request, and puts it back. One that is still to come is the framework's to wait for. */

@@ -1,3 +1,4 @@
+import { connect as connectSocket } from 'node:net'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -22,6 +23,17 @@ async function another(site: TestSite, { staleness }: { staleness?: number } = {
   })
   return httpOf(server)
 }
+
+/** What a server says to these bytes until it hangs up. */
+const talk = (port: number, bytes: string) =>
+  new Promise<string>((resolve, reject) => {
+    let text = ''
+    const socket = connectSocket(port, '127.0.0.1', () => socket.write(bytes))
+    socket
+      .on('data', (data) => (text += data))
+      .on('close', () => resolve(text))
+      .on('error', reject)
+  })
 
 /** What of an answer is the same whenever it is given. */
 function same({ status, text, headers }: Awaited<ReturnType<TestSite['http']>>) {
@@ -162,6 +174,28 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     const { headers } = await site.http('GET /boards')
     const unchanged = await site.http('GET /boards', { headers: { 'if-none-match': String(headers.etag) } })
     expect([unchanged.status, unchanged.text, unchanged.headers['content-type'], unchanged.headers.etag]).toEqual([304, '', undefined, headers.etag])
+  })
+
+  it('come in the order in which they were asked on one connection, between those that are worked out, and never to one that has left', async () => {
+    const site = await makeSite(engine)
+    await site.call(boards.create, { name: 'Ideas' })
+    const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
+    const get = (path: string, id: string, last = false) =>
+      `GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
+    const asked = ['/boards', '/boards/ideas', '/boards?limit=2', '/boards', '/boards/none']
+    const bytes = Array.from({ length: 100 }, (_, n) => get(asked[n % asked.length] ?? '', `id-${n}`, n === 99)).join('')
+    for (let round = 0; round < 2; round++) {
+      const length = site.logs.length
+      const text = await talk(Number(port), bytes)
+      const ids = Array.from(text.matchAll(/^x-request-id: (\S+)/gim), ([, id]) => id)
+      expect(ids).toEqual(Array.from({ length: 100 }, (_, n) => `id-${n}`))
+      expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status)).toEqual(ids.map((_, n) => (n % asked.length === 4 ? '404' : '200')))
+      const logged = site.logs.slice(length).map((line) => (JSON.parse(line) as { reqId: string }).reqId)
+      expect(new Set(logged)).toEqual(new Set(ids))
+    }
+    const gone = connectSocket(Number(port), '127.0.0.1', () => gone.end(get('/boards', 'gone')).destroySoon())
+    await new Promise((resolve) => gone.on('close', resolve))
+    expect((await site.http('GET /boards')).status).toBe(200)
   })
 
   it('are kept although a visitor asks for many addresses, and never given for a body that is refused', async () => {
