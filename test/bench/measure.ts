@@ -26,13 +26,14 @@ export interface Target {
   requests: readonly Request[]
 }
 
-/** Loads one target after the other, as many times as the plan says, each warmed up before; stops their servers at the end. */
+/** Loads one target after the other, there and back, as many times as the plan says, each warmed up before; stops their servers at the end. */
 export async function alternately<Name extends string>(plan: Plan, targets: Record<Name, Target>): Promise<Record<Name, Samples>> {
   const names = Object.keys(targets) as Name[]
   const loaded = names.map((name) => ({ ...targets[name], name, load: loadOf(targets[name].requests), samples: [] as Sample[] }))
   try {
     for (const one of loaded) await run(one, plan.warm)
-    for (let round = 0; round < plan.rounds; round++) for (const one of loaded) one.samples.push(await run(one, plan.seconds))
+    for (let round = 0; round < plan.rounds; round++)
+      for (const one of round % 2 === 0 ? loaded : loaded.toReversed()) one.samples.push(await run(one, plan.seconds))
   } finally {
     for (const { servers } of loaded) await Promise.all(servers.map((server) => server.stop()))
   }
