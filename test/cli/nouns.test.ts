@@ -31,8 +31,7 @@ describe.each(engines)('every noun on %s', (engine) => {
     const machine = await makeMachine(engine)
     const { url, slug } = await served(machine)
     const both = async (args: string) => {
-      const here = await machine.run(args)
-      const there = await machine.run(`${args} --server ${url}`)
+      const [here, there] = await Promise.all([machine.run(args), machine.run(`${args} --server ${url}`)])
       expect({ args, ...there, stderr: there.stderr.replaceAll(` --server ${url}`, '') }).toEqual({ args, ...here })
       return here
     }
@@ -62,8 +61,9 @@ describe.each(engines)('every noun on %s', (engine) => {
       'account dashboard',
     ]
     for (const args of reads) {
-      expect(await both(args)).toMatchObject({ code: 0, stderr: expect.not.stringContaining('✗') })
-      expect(JSON.parse((await both(`${args} --json`)).stdout)).toBeTypeOf('object')
+      const [read, json] = await Promise.all([both(args), both(`${args} --json`)])
+      expect(read).toMatchObject({ code: 0, stderr: expect.not.stringContaining('✗') })
+      expect(JSON.parse(json.stdout)).toBeTypeOf('object')
     }
     for (const [args, code, exit] of [
       ['posts show nothing', 'POST_NOT_FOUND', 3],
