@@ -1,12 +1,13 @@
 import { stat } from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { connect } from '../../src/db/connect.js'
+import { Handle } from '../../src/db/file.js'
 import { openWatch } from '../../src/db/watch.js'
 import { cleanup, makeDatabase, temporaryFolder } from '../support/site.js'
 
-it('a watch of SQLite relies on no look of an earlier turn of the event loop, whenever in it somebody looked', async () => {
+async function watched() {
   const folder = temporaryFolder()
   const url = await makeDatabase('sqlite', folder)
   const db = await connect(url)
@@ -17,12 +18,17 @@ it('a watch of SQLite relies on no look of an earlier turn of the event loop, wh
     await db.destroy()
     other.close()
   })
+  return { folder, watch, change: () => void other.prepare('update settings set title = title || 1').run() }
+}
+
+it('a watch of SQLite relies on no look of an earlier turn of the event loop, whenever in it somebody looked', async () => {
+  const { folder, watch, change } = await watched()
   const inNextTurn = () =>
     new Promise<[before: unknown, after: unknown]>((resolve) => {
       setImmediate(() => {
         const before = watch.now?.() // at the end of a turn
         stat(folder, () => {
-          other.prepare('update settings set title = title || 1').run()
+          change()
           resolve([before, watch.revision(true, {})])
         })
         for (const end = performance.now() + 5; performance.now() < end;); // until that is ready to be read in the very next one
@@ -32,4 +38,20 @@ it('a watch of SQLite relies on no look of an earlier turn of the event loop, wh
     const [before, after] = await inNextTurn()
     expect(after).not.toBe(before)
   }
+})
+
+it('a watch of SQLite relies on no look that failed', async () => {
+  const { watch, change } = await watched()
+  const before = watch.revision(true, {})
+  await new Promise(setImmediate)
+  change()
+  const broken = vi.spyOn(Handle.prototype, 'version', 'get').mockImplementationOnce(() => {
+    throw new Error('disk I/O error')
+  })
+  expect(watch.revision(true, {})).toBeNaN()
+  const after = watch.revision(true, {})
+  expect(broken).toHaveBeenCalledTimes(2)
+  broken.mockRestore()
+  expect(after).toBeTypeOf('number')
+  expect([before, NaN]).not.toContain(after)
 })
