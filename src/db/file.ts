@@ -30,10 +30,8 @@ const MOST_KEPT = 500
 
 interface Kept {
   statement: BetterSqlite.Statement
-  /** Names of the columns it answers; none where it answers no rows. */
-  columns: string[]
-  /** A row of these values. */
-  rowOf(this: void, values: readonly unknown[]): object
+  /** Undefined where it answers no rows. */
+  row: { columns: readonly string[]; of(this: void, values: readonly unknown[]): object } | undefined
 }
 
 export type Rows = readonly object[]
@@ -57,8 +55,8 @@ export class Handle {
 
   run<R>(sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
     try {
-      const { statement, rowOf } = this.#prepare(sql)
-      if (statement.reader) return { rows: (statement.all(...parameters) as unknown[][]).map(rowOf) as R[] }
+      const { statement, row } = this.#prepare(sql)
+      if (row) return { rows: (statement.all(...parameters) as unknown[][]).map(row.of) as R[] }
       const { changes } = statement.run(...parameters)
       return { rows: [], numAffectedRows: BigInt(changes) }
     } catch (error) {
@@ -68,11 +66,11 @@ export class Handle {
 
   /** What a query finds, which nobody may change: `known` itself where that is the same. Undefined where it does more than read. */
   look(sql: string, parameters: readonly unknown[], known: Rows | undefined): Rows | undefined {
-    const { statement, columns, rowOf } = this.#prepare(sql)
-    if (!statement.reader || !statement.readonly) return undefined
+    const { statement, row } = this.#prepare(sql)
+    if (!row || !statement.readonly) return undefined
     const found = statement.all(...parameters) as unknown[][]
-    if (known?.length === found.length && found.every((values, at) => isSame(columns, values, known[at] as Record<string, unknown>))) return known
-    return Object.freeze(found.map((values) => Object.freeze(rowOf(values))))
+    if (known?.length === found.length && found.every((values, at) => isSame(row.columns, values, known[at] as Record<string, unknown>))) return known
+    return Object.freeze(found.map((values) => Object.freeze(row.of(values))))
   }
 
   get inTransaction(): boolean {
@@ -91,8 +89,8 @@ export class Handle {
     let kept = this.#kept.get(sql)
     if (!kept) {
       const statement = this.#database.prepare(sql)
-      const columns = statement.reader ? namesOf(statement.raw()) : []
-      kept = { statement, columns, rowOf: rowMaker(columns) }
+      const columns = statement.reader ? namesOf(statement.raw()) : undefined
+      kept = { statement, row: columns && { columns, of: rowMaker(columns) } }
       const [oldest] = this.#kept.keys()
       if (this.#kept.size >= MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
       this.#kept.set(sql, kept)
@@ -111,9 +109,9 @@ const namesOf = (statement: BetterSqlite.Statement): string[] => statement.colum
  * Makes rows of values, which the driver hands out twice as fast as objects. An object literal, as V8 makes a hash table of an object that is
  * given more than a dozen properties by their names, one by one: five times as large, and slower to make, to freeze and to read.
  */
-const rowMaker = (columns: readonly string[]): Kept['rowOf'] =>
+const rowMaker = (columns: readonly string[]): NonNullable<Kept['row']>['of'] =>
   // oxlint-disable-next-line no-implied-eval -- names of columns, quoted; nothing that was given to the program
-  new Function('values', `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`) as Kept['rowOf']
+  new Function('values', `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`) as ReturnType<typeof rowMaker>
 
 function isSame(columns: readonly string[], values: readonly unknown[], row: Record<string, unknown>): boolean {
   for (let at = 0; at < columns.length; at++) if (row[columns[at] as string] !== values[at]) return false

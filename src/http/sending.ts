@@ -4,8 +4,6 @@ import fresh from 'fresh'
 import type { Answer } from './answers.js'
 import { outcome, requestId } from './lines.js'
 
-type Send = (answer: Answer, request: IncomingMessage, response: ServerResponse) => void
-
 interface Waiting {
   answer: Answer
   request: IncomingMessage
@@ -19,29 +17,49 @@ interface Waiting {
 const TOGETHER = 32
 
 /**
- * Sends kept answers, all of one turn of the event loop together when it ends, and then logs them: to send wakes whoever waits for it, and a
- * proxy on the same machine that gets one answer at a time falls asleep, and is woken, for each.
+ * Sends kept answers, all of one turn of the event loop together when it ends, and then logs them. To send an answer wakes whoever waits
+ * for it; where that is on the same machine and gets one at a time, it has fallen asleep again before the next, and waking takes as long as
+ * everything else.
  */
-export function sending(log: () => FastifyBaseLogger): Send {
-  let waiting: Waiting[] = []
-  const flush = () => {
-    const these = waiting
-    waiting = []
-    for (const one of these) send(one)
+export class Sending {
+  readonly #log: () => FastifyBaseLogger
+  #waiting: Waiting[] = []
+  #isDue = false
+
+  constructor(log: () => FastifyBaseLogger) {
+    this.#log = log
+  }
+
+  /** To be called first when a request has been read: what else it leaves for the end of the turn then comes after the answers. */
+  requested(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    setImmediate(() => {
+      this.#isDue = false
+      this.flush()
+    })
+  }
+
+  send(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+    this.requested() // again, as the turn may be another one by now
+    this.#waiting.push({ answer, request, response, reqId: requestId(request), since: performance.now() })
+    if (this.#waiting.length === TOGETHER) this.flush()
+  }
+
+  /** Sends what waits now. */
+  flush(): void {
+    const these = this.#waiting
+    this.#waiting = []
+    for (const one of these) write(one)
     const now = performance.now()
     for (const { answer, request, response, reqId, since } of these) {
-      answer.log ??= log().child({ op: answer.op, method: request.method, url: answer.url })
+      answer.log ??= this.#log().child({ op: answer.op, method: request.method, url: answer.url })
       answer.log.info({ reqId, ...outcome(response.statusCode, now - since) }, 'request')
     }
   }
-  return (answer, request, response) => {
-    if (waiting.length === 0) setImmediate(flush)
-    waiting.push({ answer, request, response, reqId: requestId(request), since: performance.now() })
-    if (waiting.length === TOGETHER) flush()
-  }
 }
 
-function send({ answer: { head, unchangedHead, etag, body }, request, response, reqId }: Waiting): void {
+function write({ answer: { head, unchangedHead, etag, body }, request, response, reqId }: Waiting): void {
   const isRead = request.method === 'GET'
   if (!isRead) request.resume()
   if (isRead && fresh(request.headers, { etag })) response.writeHead(304, named(unchangedHead, reqId)).end()

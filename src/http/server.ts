@@ -10,6 +10,7 @@ import { actorOf } from '../service/sessions.js'
 import { Answers } from './answers.js'
 import { conventions, parsers } from './conventions.js'
 import { requestId } from './lines.js'
+import { Sending } from './sending.js'
 import { serverWith } from './shortcut.js'
 import { plainRoutes } from './plain.js'
 import { compileOnFirstUse } from './serializers.js'
@@ -35,8 +36,9 @@ const BODY_LIMIT = 100 * 1024
 
 export async function buildServer(operations: readonly AnyOperation[], site: Site, log: Log): Promise<FastifyInstance> {
   const answers = site.watch && new Answers(site.watch, site.now)
+  const sending = new Sending(() => server.log)
   const server: FastifyInstance = Fastify<Server>({
-    serverFactory: (handle, options) => serverWith(answers, { handle, options, log: () => server.log }),
+    serverFactory: (handle, options) => serverWith(answers && { answers, sending }, { handle, options }),
     logger: log,
     logController: new LogController({ disableRequestLogging: true }), // one line a request, in conventions.ts
     childLoggerFactory: (logger) => logger, // what is logged of a request says by itself of which
@@ -69,7 +71,10 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
   await conventions(server, answers)
   parsers(server)
   for (const op of operations) mount(server, op, site, answers)
-  server.addHook('preClose', async () => answers?.stop())
+  server.addHook('preClose', async () => {
+    answers?.stop()
+    sending.flush() // a connection that still waits for an answer would not be closed, and refused what it asks next
+  })
   plainRoutes(server, operations, site)
   return server
 }

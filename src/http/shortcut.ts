@@ -1,12 +1,16 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
+import type { FastifyServerOptions } from 'fastify'
 import type { Answers, Question } from './answers.js'
-import { sending } from './sending.js'
+import type { Sending } from './sending.js'
+
+interface Kept {
+  answers: Answers
+  sending: Sending
+}
 
 interface Framework {
   handle: RequestListener
   options: FastifyServerOptions
-  log(this: void): FastifyBaseLogger
 }
 
 interface Asked {
@@ -20,28 +24,29 @@ interface Asked {
  * A server that answers what it has answered before, and leaves the rest to the framework: to find a route, read a body, check and run
  * takes several times as long as to send bytes.
  */
-export function serverWith(answers: Answers | undefined, { handle, options, log }: Framework): Server {
-  const server = createServer(answers ? listener(answers) : handle)
-  const send = sending(log)
+export function serverWith(kept: Kept | undefined, { handle, options }: Framework): Server {
+  const server = createServer(kept ? listener(kept) : handle)
+  server.on('clientError', () => kept?.sending.flush()) // what was asked before is answered before
   server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
   server.requestTimeout = options.requestTimeout ?? server.requestTimeout
   return server
 
-  function listener(known: Answers): RequestListener {
+  function listener({ answers, sending }: Kept): RequestListener {
     return (request, response) => {
-      if (!known.asksWithBody(request)) return answer(known, { request, response })
-      const revision = known.revision(request) // now, and not when the body is there
-      withBody(request, (body) => answer(known, { request, response, revision, body }))
+      sending.requested()
+      if (!answers.asksWithBody(request)) return answer({ answers, sending }, { request, response })
+      const revision = answers.revision(request) // now, and not when the body is there
+      withBody(request, (body) => answer({ answers, sending }, { request, response, revision, body }))
     }
   }
 
-  function answer(answers: Answers, { request, response, body, ...given }: Asked): void {
+  function answer({ answers, sending }: Kept, { request, response, body, ...given }: Asked): void {
     const key = answers.keyOf(request, body)
     if (key === undefined) return handle(request, response)
     const revision = given.revision ?? answers.revision(request)
     const asked = (question: Question) => {
       const known = answers.find(question)
-      if (known) return send(known, request, response)
+      if (known) return sending.send(known, request, response)
       answers.ask(request, question)
       handle(request, response)
     }
