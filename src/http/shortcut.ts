@@ -31,12 +31,13 @@ export function serverWith(kept: Kept | undefined, { handle, options }: Framewor
   server.requestTimeout = options.requestTimeout ?? server.requestTimeout
   return server
 
-  function listener({ answers, sending }: Kept): RequestListener {
+  function listener(kept: Kept): RequestListener {
+    const { answers, sending } = kept
     return (request, response) => {
       sending.requested()
-      if (!answers.asksWithBody(request)) return answer({ answers, sending }, { request, response })
+      if (!answers.asksWithBody(request)) return answer(kept, { request, response })
       const revision = answers.revision(request) // now, and not when the body is there
-      withBody(request, (body) => answer({ answers, sending }, { request, response, revision, body }))
+      withBody(request, (body) => answer(kept, { request, response, revision, body }))
     }
   }
 

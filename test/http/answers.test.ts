@@ -200,6 +200,19 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     expect(site.logs.slice(length).map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([200, 400])
   })
 
+  it('are sent before the server closes, which then closes the connection', async () => {
+    if (engine === 'postgres') return // where an answer may have to be waited for
+    const site = await makeSite(engine)
+    const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
+    await site.http('GET /boards')
+    let closed: Promise<undefined> | undefined
+    site.server.server.on('request', () => void (closed ??= site.server.close()))
+    const began = performance.now()
+    expect(await talk(Number(port), 'GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
+    await closed
+    expect(performance.now() - began).toBeLessThan(3000)
+  })
+
   it('are kept although a visitor asks for many addresses, and never given for a body that is refused', async () => {
     const site = await makeSite(engine)
     for (let page = 1; page <= 120; page++) await site.http(`POST /posts/get?page=${page}`, { body: {} })
