@@ -16,11 +16,20 @@ const { values: flags } = parseArgs({
   },
 })
 const { outdir } = flags
-const common = { format: 'cjs', platform: 'node', target: 'node20', minify: true, sourcemap: 'linked', sourcesContent: false, legalComments: 'none', outdir }
+const common = {
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'none',
+  outdir,
+}
 const PROGRAM = path.resolve('bin/feedbackctl.js')
-const START = 'src/cli/start.ts'
+const START = 'src/process/launcher.ts'
 const PACKS = path.join(outdir, 'cli/packs.json')
-/** Around a chunk in a pack, as in start.ts. */
+/** Around a chunk in a pack, as in launcher.ts. */
 const WRAPPED = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
 const SETUP = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
 /** What people run most, each after what loads less. */
@@ -63,13 +72,13 @@ async function bundle() {
   })
 }
 
-/** Node 20 keeps compiled code only of what is no module (start.ts), and finds such files sooner. */
+/** Node 20 keeps compiled code only of what is no module (launcher.ts), and finds such files sooner. */
 async function toCommonJs() {
   writeFileSync(path.join(outdir, 'package.json'), '{ "type": "commonjs" }\n') // first: it also tells esbuild how a chunk's default export is imported
   const chunks = readdirSync(outdir, { recursive: true }).filter((name) => name.endsWith('.js'))
   await build({
     ...common,
-    entryPoints: [...chunks.map((name) => ({ in: path.join(outdir, name), out: name.slice(0, -'.js'.length) })), { in: START, out: 'cli/start' }],
+    entryPoints: [...chunks.map((name) => ({ in: path.join(outdir, name), out: name.slice(0, -'.js'.length) })), { in: START, out: 'cli/launcher' }],
     supported: { 'dynamic-import': false },
     define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
     logOverride: { 'empty-import-meta': 'error' },
@@ -92,12 +101,22 @@ async function quicken() {
 
 /** What is run here, and in which environment; `script` is run instead of the program, and runs it. */
 async function throwawaySite(folder) {
-  const env = { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: path.join(folder, 'cache'), XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    XDG_CACHE_HOME: path.join(folder, 'cache'),
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+  }
   const site = {
     folder,
     async run(line, { more = {}, script = PROGRAM } = {}) {
       const args = line.replace('NEW', `new-${path.basename(script)}`).split(' ')
-      const child = spawn(process.execPath, [script, ...args], { cwd: folder, env: { ...env, ...more }, stdio: ['ignore', 'ignore', 'pipe'] })
+      const child = spawn(process.execPath, [script, ...args], {
+        cwd: folder,
+        env: { ...env, ...more },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
       let said = ''
       child.stderr.on('data', (text) => {
         said += text
@@ -127,7 +146,7 @@ async function packed(site) {
   const loadedBy = {}
   for (const [index, line] of USUAL.entries()) {
     await site.run(line, { more: UNCACHED, script })
-    const files = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'start.js')
+    const files = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'launcher.js')
     for (const file of files) (loadedBy[path.basename(file)] ??= []).push(index)
   }
   const groups = {}

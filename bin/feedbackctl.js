@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('../dist/cli/start.js')
+require('../dist/cli/launcher.js')

@@ -5,15 +5,16 @@ import path from 'node:path'
 import type { Config } from './config.js'
 import { parseListen } from './core/addresses.js'
 import { AppError } from './core/errors.js'
-import { connect, isPostgres, type Db } from './db/connect.js'
-import { openWatch, type Watch } from './db/watch.js'
+import { connect, isPostgres, openWatch } from './db/connect.js'
+import type { Db } from './db/tables.js'
+import type { Watch } from './db/cache/revision.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import { deliver } from './mail/outbox.js'
 import { openTransport, type MailSettings } from './mail/transport.js'
-import { operator } from './service/access.js'
-import type { Context } from './service/context.js'
-import { execute, type Call } from './service/operation.js'
-import { operatorAs } from './service/sessions.js'
+import { operator } from './service/lib/access.js'
+import type { Context } from './service/lib/context.js'
+import { execute, type Call } from './service/lib/operation.js'
+import { operatorAs } from './service/lib/sessions.js'
 
 /** The database of a configuration with what operations need beside it. The only place where the layers meet. */
 export interface App {
@@ -67,7 +68,16 @@ interface Local {
 export const localCall =
   ({ base }: Pick<App, 'base'>, { dryRun = false, as }: Local = {}): Call =>
   async (op, input) =>
-    execute(op, { ...base, actor: as === undefined ? operator : await operatorAs(base, as), origin: `cli:${loginName()}`, dryRun }, input)
+    execute(
+      op,
+      {
+        ...base,
+        actor: as === undefined ? operator : await operatorAs(base, as),
+        origin: `cli:${loginName()}`,
+        dryRun,
+      },
+      input,
+    )
 
 function loginName(): string {
   try {

@@ -27,7 +27,11 @@ export const SETTINGS = {
     secret: true,
     check: databaseUrlProblem,
   },
-  'mail.url': { description: 'How mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH', secret: true, check: mailUrlProblem },
+  'mail.url': {
+    description: 'How mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH',
+    secret: true,
+    check: mailUrlProblem,
+  },
   'mail.from': {
     description: 'Address that mail is from',
     check: (value) => (/^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name'),
@@ -190,7 +194,11 @@ const bracketed = (host: string): string => (/^[^[].*:.*:/.test(host) || host ==
 /** What platforms set without asking: honoured, below our own variables. */
 function fromOldNames({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
   const layer: Layer = new Map()
-  if (PORT) layer.set('listen', { value: `${HOST ? bracketed(HOST) : '127.0.0.1'}:${PORT}`, origin: HOST ? 'HOST and PORT' : 'PORT' })
+  if (PORT)
+    layer.set('listen', {
+      value: `${HOST ? bracketed(HOST) : '127.0.0.1'}:${PORT}`,
+      origin: HOST ? 'HOST and PORT' : 'PORT',
+    })
   else if (HOST) layer.set('listen', { value: `${bracketed(HOST)}:8000`, origin: 'HOST' })
   if (DATABASE_URL) layer.set('database.url', { value: DATABASE_URL, origin: 'DATABASE_URL' })
   return layer
@@ -247,7 +255,11 @@ function derive(found: Map<Key, Origin>): void {
   set('database.url', `sqlite:${path.join(directory, 'feedback.db')}`)
   for (const key of ['database.url', 'mail.url'] as const) {
     const held = found.get(key)
-    if (held) found.set(key, { ...held, value: absoluteUrl(held.value, path.isAbsolute(held.origin) ? path.dirname(held.origin) : '.') })
+    if (held)
+      found.set(key, {
+        ...held,
+        value: absoluteUrl(held.value, path.isAbsolute(held.origin) ? path.dirname(held.origin) : '.'),
+      })
   }
   set('site.url', `http://localhost:${parseListen(found.get('listen')?.value ?? '')?.port ?? 8000}`)
   const site = found.get('site.url')?.value ?? ''

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { remote } from '../src/client/remote.js'
 import type { AppError } from '../src/core/errors.js'
-import { actorOf } from '../src/service/sessions.js'
+import { actorOf } from '../src/service/lib/sessions.js'
 import * as auth from '../src/service/auth.js'
 import * as boards from '../src/service/boards.js'
-import type { Call } from '../src/service/operation.js'
+import type { Call } from '../src/service/lib/operation.js'
 import * as settings from '../src/service/settings.js'
 import * as setup from '../src/service/site.js'
 import { engines, makeSite, OWNER, type Engine } from './support/site.js'
@@ -20,7 +20,11 @@ async function transcript(engine: Engine, surface: Surface): Promise<Transcript>
   let token: string | undefined
   const reach: Call = async (op, input) => {
     if (surface === 'remote') return remote({ server, token })(op, input)
-    const actor = await actorOf(token && `Bearer ${token}`, { db: site.db, now: () => site.clock.now, secret: () => 'a secret of the tests, long enough' })
+    const actor = await actorOf(token && `Bearer ${token}`, {
+      db: site.db,
+      now: () => site.clock.now,
+      secret: () => 'a secret of the tests, long enough',
+    })
     return site.callAs(actor)(op, input)
   }
   const seen: Transcript = []

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
-import * as accounts from '../service/accounts.js'
 import * as auth from '../service/auth.js'
 import * as profile from '../service/profile.js'
-import { command } from './command.js'
-import { PERSON } from './person.js'
-import type { Cli } from './session.js'
+import { command } from './lib/command.js'
+import { PERSON } from './lib/person.js'
+import type { Cli } from './lib/session.js'
 
 /** What says nothing beside the sentence at its end. */
 const silent = { columns: [], id: String, rows: () => [] } as const
@@ -40,7 +39,7 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
-    accounts.verify,
+    auth.verify,
     {
       ...silent,
       words: 'verify',
@@ -53,7 +52,7 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
-    accounts.validate,
+    auth.validate,
     {
       ...silent,
       words: 'validate <token>',
@@ -65,7 +64,7 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
-    accounts.resetPassword,
+    auth.resetPassword,
     {
       ...silent,
       words: 'reset-password <email>',
@@ -77,13 +76,19 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
-    accounts.validateToken,
-    { ...silent, words: 'check-token <token>', examples: ['account check-token TOKEN'], done: () => 'The token can be used.', fixes: anew },
+    auth.validateToken,
+    {
+      ...silent,
+      words: 'check-token <token>',
+      examples: ['account check-token TOKEN'],
+      done: () => 'The token can be used.',
+      fixes: anew,
+    },
     cli,
   )
   command(
     group,
-    accounts.setPassword,
+    auth.setPassword,
     {
       ...silent,
       words: 'set-password <token>',
@@ -113,7 +118,13 @@ export function register(group: Command, cli: Cli): void {
   command(
     group,
     profile.dashboard,
-    { columns: [{ head: 'DASHBOARD', text: stateOf, drop: 0 }], id: stateOf, words: 'dashboard', examples: ['account dashboard'], rows: (answer) => [answer] },
+    {
+      columns: [{ head: 'DASHBOARD', text: stateOf, drop: 0 }],
+      id: stateOf,
+      words: 'dashboard',
+      examples: ['account dashboard'],
+      rows: (answer) => [answer],
+    },
     cli,
   )
 }

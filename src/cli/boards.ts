@@ -1,17 +1,22 @@
 import type { Command } from 'commander'
 import * as boards from '../service/boards.js'
 import type { Board } from '../service/boards.js'
-import { command } from './command.js'
-import type { Cli } from './session.js'
-import { ago } from './age.js'
-import type { Column } from './table.js'
-import type { View } from './view.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import { ago } from './lib/age.js'
+import type { Column } from './lib/table.js'
+import type { View } from './lib/view.js'
 import { counted, printable } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', text: (board) => board.name, drop: 0 },
   { head: 'URL', text: (board) => board.url, drop: 0 },
-  { head: 'COLOR', text: (board) => board.color, shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`, drop: 3 },
+  {
+    head: 'COLOR',
+    text: (board) => board.color,
+    shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`,
+    drop: 3,
+  },
   { head: 'POSTS', text: (board) => board.post_count, right: true, drop: 1 },
   {
     head: 'SHOWN TO',
@@ -19,7 +24,12 @@ export const columns: Column<Board>[] = [
     shown: (board, paint) => (board.display ? 'everybody' : paint.yellow('private')),
     drop: 4,
   },
-  { head: 'CREATED', text: (board) => board.createdAt, shown: (board, _paint, now) => ago(board.createdAt, now), drop: 2 },
+  {
+    head: 'CREATED',
+    text: (board) => board.createdAt,
+    shown: (board, _paint, now) => ago(board.createdAt, now),
+    drop: 2,
+  },
   { head: 'VOTERS', text: (board) => (board.view_voters ? 'shown' : 'hidden') },
   { head: 'ID', text: (board) => board.boardId },
 ]
@@ -47,7 +57,13 @@ export function register(group: Command, cli: Cli): void {
     hidden: ['first'],
     preset: { visibility: ['public', 'private'] }, // an administrator who does not see a board would think it is gone
   })
-  add(boards.search, { ...table, words: 'search <name>', examples: ['boards search mob'], rows: (answer) => answer.boards, many: true })
+  add(boards.search, {
+    ...table,
+    words: 'search <name>',
+    examples: ['boards search mob'],
+    rows: (answer) => answer.boards,
+    many: true,
+  })
   add(boards.show, { ...one, words: 'show <url:board>', examples: ['boards show ideas'] })
   add(boards.create, {
     ...one,

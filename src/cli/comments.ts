@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import * as comments from '../service/comments.js'
 import type { Activity } from '../service/comments.js'
-import { ago } from './age.js'
-import { command } from './command.js'
-import { nameOf } from './person.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import { nameOf } from './lib/person.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
 
 const marksOf = ({ is_internal: internal, is_spam: spam, is_edited: edited, parent_id: parent }: Activity['comment']): string =>
   [parent !== null && 'answer', internal && 'internal', spam && 'spam', edited && 'edited'].filter(Boolean).join(', ')
@@ -14,7 +14,12 @@ const columns: Column<Activity>[] = [
   { head: 'TEXT', text: ({ comment }) => comment.body, drop: 0 },
   { head: 'AUTHOR', text: ({ author }) => nameOf(author), drop: 1 },
   { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 3 },
-  { head: 'AGE', text: (activity) => activity.created_at, shown: (activity, _paint, now) => ago(activity.created_at, now), drop: 2 },
+  {
+    head: 'AGE',
+    text: (activity) => activity.created_at,
+    shown: (activity, _paint, now) => ago(activity.created_at, now),
+    drop: 2,
+  },
   { head: 'ID', text: (activity) => activity.id, drop: 0, whole: true },
   { head: 'ANSWERS', text: ({ comment }) => comment.parent_id ?? '' },
 ]
@@ -24,7 +29,10 @@ const changed: Column<Activity['comment']>[] = [
   { head: 'ID', text: (comment) => comment.id, drop: 2 },
 ]
 const id = (row: { id: string }) => row.id
-const ofPost = { flags: { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' }, asks: ['post_id'] } as const
+const ofPost = {
+  flags: { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' },
+  asks: ['post_id'],
+} as const
 
 export function register(group: Command, cli: Cli): void {
   command(

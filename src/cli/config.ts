@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { isSecret, SETTINGS, variableOf, type Config, type Key } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { redactedUrl } from '../core/addresses.js'
-import { print, type OutputFlags } from './output.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
+import { print, type OutputFlags } from './lib/output.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
 
 interface Row {
   key: string

@@ -4,13 +4,13 @@ import { AppError } from '../core/errors.js'
 import { counted, printable } from '../core/text.js'
 import * as events from '../service/events.js'
 import type { Event } from '../service/events.js'
-import type { Call } from '../service/operation.js'
-import { ago } from './age.js'
-import { formatOf, print, type Format, type OutputFlags } from './output.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
-import { say, write, type Terminal } from './terminal.js'
-import { typed, withOptions, withoutOption } from './typed.js'
+import type { Call } from '../service/lib/operation.js'
+import { ago } from './lib/age.js'
+import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { say, write, type Terminal } from './lib/terminal.js'
+import { typed, withOptions, withoutOption } from './lib/typed.js'
 
 const whoDid = ({ actor, via, operator }: Event): string => {
   const person = actor?.username ?? (via === 'http' ? 'a visitor' : '')
@@ -23,7 +23,12 @@ const columns: Column<Event>[] = [
   { head: 'TO', text: (event) => event.subject ?? event.subject_id, drop: 0 },
   { head: 'PERSON', text: (event) => event.person?.username ?? '', drop: 3 },
   { head: 'WHO', text: whoDid, drop: 1 },
-  { head: 'WHEN', text: (event) => event.created_at, shown: (event, _paint, now) => ago(event.created_at, now), drop: 1 },
+  {
+    head: 'WHEN',
+    text: (event) => event.created_at,
+    shown: (event, _paint, now) => ago(event.created_at, now),
+    drop: 1,
+  },
   { head: 'TO ID', text: (event) => event.subject_id },
   { head: 'VIA', text: (event) => event.via },
 ]
@@ -59,7 +64,13 @@ export function register(group: Command, cli: Cli): void {
     const call = await cli.connect()
     if (flags.follow) return follow(cli.terminal, flags, call, format)
     const answer = await call(events.list, asked(flags, { created: flags.created ?? 'desc' }))
-    await print(cli.terminal, flags, { body: answer, rows: answer.events, columns, id: (event) => String(event.id), single: false })
+    await print(cli.terminal, flags, {
+      body: answer,
+      rows: answer.events,
+      columns,
+      id: (event) => String(event.id),
+      single: false,
+    })
     if (format !== 'table' && format !== 'wide') return
     if (answer.events.length === 0) say(cli.terminal, 'Nothing has happened there.')
     else if (cli.terminal.stderr.isTTY) say(cli.terminal, `${counted(answer.events.length, 'event')} · next: ${nextCommand(cli.terminal.args, answer.next)}`)
@@ -69,7 +80,11 @@ export function register(group: Command, cli: Cli): void {
 /** What was typed, as numbers where it is one; the operation refuses the rest. */
 function asked({ limit, after }: Flags, order: { created: string }): object {
   const number = (text: string | undefined) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : text)
-  return { ...order, ...(limit !== undefined && { limit: number(limit) }), ...(after !== undefined && { after: number(after) }) }
+  return {
+    ...order,
+    ...(limit !== undefined && { limit: number(limit) }),
+    ...(after !== undefined && { after: number(after) }),
+  }
 }
 
 const nextCommand = (args: readonly string[], next: number | null): string => typed(withOptions(withoutOption(args, '--after'), '--after', String(next)))

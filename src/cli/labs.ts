@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as labs from '../service/labs.js'
-import { command } from './command.js'
-import type { Cli } from './session.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
 
 /** The contract has it in every answer, and nothing reads it. */
 const UNUSED = 'comments'
@@ -23,7 +23,13 @@ export function register(group: Command, cli: Cli): void {
   command(
     group,
     labs.update,
-    { ...table, words: 'update', examples: ['labs update --vote-on-behalf true'], changes: true, done: () => 'Changed the labs.' },
+    {
+      ...table,
+      words: 'update',
+      examples: ['labs update --vote-on-behalf true'],
+      changes: true,
+      done: () => 'Changed the labs.',
+    },
     cli,
   )
 }

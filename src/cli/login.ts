@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import * as auth from '../service/auth.js'
-import { asking } from './ask.js'
-import { saveToken } from './credentials.js'
-import { cannotAsk, readsStdin, valueOf } from './inputs.js'
-import { secretOptions, type Source } from './options.js'
-import { forMachines, print, type OutputFlags } from './output.js'
-import { PERSON } from './person.js'
-import { settingFlags, type Cli } from './session.js'
-import { canAsk, write, type Terminal } from './terminal.js'
+import { asking } from './lib/ask.js'
+import { saveToken } from './lib/credentials.js'
+import { cannotAsk, readsStdin, valueOf } from './lib/inputs.js'
+import { secretOptions, type Source } from './lib/options.js'
+import { forMachines, print, type OutputFlags } from './lib/output.js'
+import { PERSON } from './lib/person.js'
+import { settingFlags, type Cli } from './lib/session.js'
+import { canAsk, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   password?: Source
@@ -29,14 +29,28 @@ export function register(command: Command, cli: Cli): void {
       const server = config.get('server')
       if (server === undefined)
         throw new AppError('INPUT_MISSING', 'Sign in where? On this machine no login is needed.', {
-          errors: [{ code: 'FIELD_MISSING', message: 'server is missing', field: 'server', rule: '--server <url>   or FEEDBACKCTL_SERVER' }],
+          errors: [
+            {
+              code: 'FIELD_MISSING',
+              message: 'server is missing',
+              field: 'server',
+              rule: '--server <url>   or FEEDBACKCTL_SERVER',
+            },
+          ],
         })
       const password = flags.password ? await valueOf(cli.terminal, flags.password) : config.get('setup.password')
       const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
       const call = await cli.connect()
       const answer = await call(auth.login, credentials)
       const file = saveToken(config, server, answer.user.authToken)
-      if (forMachines(flags)) return print(cli.terminal, flags, { body: answer, rows: [answer.user], columns: PERSON, id: (user) => user.userId, single: true })
+      if (forMachines(flags))
+        return print(cli.terminal, flags, {
+          body: answer,
+          rows: [answer.user],
+          columns: PERSON,
+          id: (user) => user.userId,
+          single: true,
+        })
       await write(cli.terminal, `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`)
     })
 }

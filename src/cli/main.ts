@@ -1,4 +1,4 @@
-import { processTerminal } from './terminal.js'
+import { processTerminal } from './lib/terminal.js'
 import { version } from './version.js'
 
 const terminal = processTerminal()

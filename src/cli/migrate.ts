@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { forMachines, print, type OutputFlags } from './output.js'
-import { assertHere, type Cli } from './session.js'
-import { write } from './terminal.js'
+import { forMachines, print, type OutputFlags } from './lib/output.js'
+import { assertHere, type Cli } from './lib/session.js'
+import { write } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command.addHelpText('before', 'Examples:\n  $ feedbackctl migrate\n').action(async () => {
@@ -11,7 +11,14 @@ export function register(command: Command, cli: Cli): void {
     const { migrateDatabase } = await import('../app.js')
     const applied = await migrateDatabase(config)
     const columns = [{ head: 'APPLIED', text: (name: string) => name, drop: 0 }]
-    if (forMachines(flags)) return print(cli.terminal, flags, { body: { applied }, rows: applied, columns, id: (name) => name, single: false })
+    if (forMachines(flags))
+      return print(cli.terminal, flags, {
+        body: { applied },
+        rows: applied,
+        columns,
+        id: (name) => name,
+        single: false,
+      })
     await write(cli.terminal, applied.length === 0 ? 'The database is up to date.\n' : applied.map((name) => `Applied ${name}\n`).join(''))
   })
 }

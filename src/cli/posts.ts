@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { counted, printable } from '../core/text.js'
 import * as posts from '../service/posts.js'
-import type { DashboardPost, Post, PostRow } from '../service/postshapes.js'
-import { ago } from './age.js'
-import { command } from './command.js'
-import { nameOf } from './person.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
+import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import { nameOf } from './lib/person.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
 
 type Shown = Omit<Post, 'board'> & { board?: Post['board'] }
 
@@ -36,7 +36,10 @@ const stored: Column<PostRow>[] = [
 
 const id = (post: Pick<Post, 'slug'>) => post.slug
 const row = { columns: stored, id, rows: ({ post }: { post: PostRow }) => [post] }
-const text = { text: 'contentMarkdown', flags: { contentMarkdown: 'body', boardId: 'board', roadmapId: 'roadmap' } } as const
+const text = {
+  text: 'contentMarkdown',
+  flags: { contentMarkdown: 'body', boardId: 'board', roadmapId: 'roadmap' },
+} as const
 const same = ['postId', 'slug'] // other names of the id
 const named = (post: Pick<Post, 'title'>) => `"${printable(post.title)}"`
 
@@ -72,7 +75,14 @@ export function register(group: Command, cli: Cli): void {
   command(
     group,
     posts.search,
-    { columns: found, id, words: 'search <title>', examples: ['posts search dark'], rows: (answer): readonly Shown[] => answer.posts, many: true },
+    {
+      columns: found,
+      id,
+      words: 'search <title>',
+      examples: ['posts search dark'],
+      rows: (answer): readonly Shown[] => answer.posts,
+      many: true,
+    },
     cli,
   )
   command(

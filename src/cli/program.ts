@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import { AppError } from '../core/errors.js'
-import { FORMATS } from './output.js'
-import { session, type Cli } from './session.js'
-import { write, type Terminal } from './terminal.js'
+import { FORMATS } from './lib/output.js'
+import { session, type Cli } from './lib/session.js'
+import { write, type Terminal } from './lib/terminal.js'
 import { branches, type Branch } from './tree.js'
 import { version } from './version.js'
 
@@ -39,7 +39,7 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     const [word] = program.args
     if (word !== undefined)
       throw new AppError('USAGE', `Unknown command "${word}". Did you mean "${closest(word, [...branches.map(({ name }) => name), 'help'])}"?`)
-    const { statusLine } = await import('./status.js')
+    const { statusLine } = await import('./lib/status.js')
     await write(
       terminal,
       `${[program.description(), '', ...overview(), await statusLine(cli), 'More: feedbackctl --help, or feedbackctl COMMAND --help'].join('\n')}\n`,

@@ -1,18 +1,22 @@
 import type { Command } from 'commander'
 import { printable } from '../core/text.js'
-import { move } from '../service/roadmaporder.js'
 import * as roadmaps from '../service/roadmaps.js'
 import type { Roadmap } from '../service/roadmaps.js'
-import { command } from './command.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
-import type { View } from './view.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import type { View } from './lib/view.js'
 
 const columns: Column<Roadmap>[] = [
   { head: 'PLACE', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
   { head: 'NAME', text: (roadmap) => roadmap.name, drop: 0 },
   { head: 'URL', text: (roadmap) => roadmap.url, drop: 0 },
-  { head: 'COLOR', text: (roadmap) => roadmap.color, shown: (roadmap, paint) => `${paint.hex(roadmap.color)('■')} ${roadmap.color}`, drop: 3 },
+  {
+    head: 'COLOR',
+    text: (roadmap) => roadmap.color,
+    shown: (roadmap, paint) => `${paint.hex(roadmap.color)('■')} ${roadmap.color}`,
+    drop: 3,
+  },
   {
     head: 'SHOWN TO',
     text: (roadmap) => (roadmap.display ? 'public' : 'private'),
@@ -39,7 +43,13 @@ export function register(group: Command, cli: Cli): void {
     hidden: ['first'],
     preset: { visibility: ['public', 'private'] }, // as for boards: an administrator wants to see all
   })
-  add(roadmaps.search, { ...table, words: 'search <name>', examples: ['roadmaps search pla'], rows: (answer) => answer.roadmaps, many: true })
+  add(roadmaps.search, {
+    ...table,
+    words: 'search <name>',
+    examples: ['roadmaps search pla'],
+    rows: (answer) => answer.roadmaps,
+    many: true,
+  })
   add(roadmaps.show, { ...one, words: 'show <url:roadmap>', examples: ['roadmaps show planned'] })
   add(roadmaps.create, {
     ...one,
@@ -57,7 +67,7 @@ export function register(group: Command, cli: Cli): void {
     changes: true,
     done: ({ roadmap }) => `Changed roadmap ${named(roadmap)}.`,
   })
-  add(move, {
+  add(roadmaps.move, {
     ...one,
     words: 'move <roadmap>',
     examples: ['roadmaps move planned --position 1'],

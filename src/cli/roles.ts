@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { printable } from '../core/text.js'
 import * as roles from '../service/roles.js'
 import type { Role } from '../service/roles.js'
-import { ago } from './age.js'
-import { command } from './command.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
 
 type Shown = Role & { permissions?: string[] }
 
@@ -13,7 +13,12 @@ const columns: Column<Shown>[] = [
   { head: 'NAME', text: (role) => role.name, drop: 0 },
   { head: 'DESCRIPTION', text: (role) => role.description ?? '', drop: 2 },
   { head: 'KIND', text: (role) => (role.isSystem ? 'system' : 'own'), drop: 1 },
-  { head: 'CREATED', text: (role) => role.created_at, shown: (role, _paint, now) => ago(role.created_at, now), drop: 4 },
+  {
+    head: 'CREATED',
+    text: (role) => role.created_at,
+    shown: (role, _paint, now) => ago(role.created_at, now),
+    drop: 4,
+  },
   { head: 'ID', text: (role) => role.id, drop: 3, whole: true },
 ]
 const withPermissions: Column<Shown>[] = [...columns, { head: 'PERMISSIONS', text: ({ permissions = [] }) => permissions.join(', ') }]
@@ -24,7 +29,19 @@ const named = (role: Role) => `"${printable(role.name)}"`
 const pair = { columns: [], id: String, rows: () => [], flags: { user_id: 'user' }, asks: ['user_id'] } as const
 
 export function register(group: Command, cli: Cli): void {
-  command(group, roles.list, { ...table, words: 'list', examples: ['roles list'], rows: (answer) => answer.roles, list: 'roles', hidden: ['first'] }, cli)
+  command(
+    group,
+    roles.list,
+    {
+      ...table,
+      words: 'list',
+      examples: ['roles list'],
+      rows: (answer) => answer.roles,
+      list: 'roles',
+      hidden: ['first'],
+    },
+    cli,
+  )
   command(group, roles.show, { ...whole, words: 'show <id:role>', examples: ['roles show moderators'], rows: ({ role }) => [role] }, cli)
   command(
     group,

@@ -1,8 +1,8 @@
 import { CommanderError, type Command } from 'commander'
-import { fixesOf } from './fixes.js'
+import { fixesOf } from './lib/fixes.js'
 import { buildProgram, usageError } from './program.js'
-import { report } from './report.js'
-import type { Terminal } from './terminal.js'
+import { report } from './lib/report.js'
+import type { Terminal } from './lib/terminal.js'
 
 /** Runs one command and sets the exit code. Never exits after writing: into a pipe that would cut the output. */
 export async function run(terminal: Terminal): Promise<void> {

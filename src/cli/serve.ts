@@ -2,11 +2,11 @@ import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
 import type { App } from '../app.js'
 import type { Config } from '../config.js'
-import type { Daemon, Log } from '../daemon.js'
+import type { Daemon, Log } from '../serve.js'
 import * as site from '../service/site.js'
-import type { Workers } from '../workers.js'
-import { assertHere, type Cli } from './session.js'
-import { hasColor, type Terminal } from './terminal.js'
+import type { Workers } from '../process/workers.js'
+import { assertHere, type Cli } from './lib/session.js'
+import { hasColor, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command
@@ -17,12 +17,16 @@ export function register(command: Command, cli: Cli): void {
       const { migrate = false, color, workers } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
       const config = await cli.config({ flags: { workers } })
       assertHere(config, 'serve')
-      const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([import('../config.js'), import('../workers.js')])
+      const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([import('../config.js'), import('../process/workers.js')])
       const worker = workerNumber(cli.terminal.env)
       if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name] // or a program that it starts would see secrets
       const count = Number(config.get('workers'))
       const alone = worker === undefined && count === 1
-      const serving = { config, migrate, log: await logTo(cli.terminal, { level: config.get('log.level') ?? 'info', color, alone }) }
+      const serving = {
+        config,
+        migrate,
+        log: await logTo(cli.terminal, { level: config.get('log.level') ?? 'info', color, alone }),
+      }
       if (worker === undefined && count > 1) await lead(cli, { ...serving, count, color })
       else await work(cli, { ...serving, worker }).finally(leaveCrew)
     })
@@ -49,7 +53,7 @@ async function work(cli: Cli, { config, log, migrate, worker }: Serving & { work
     { led: worker !== undefined },
   )
   const app = await cli.open({ migrating: migrate })
-  const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../daemon.js')])
+  const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../serve.js')])
   const daemon = (running.daemon = await startDaemon(app, { ...listenAddress(config), delivers: worker === undefined || worker === 1 }, log))
   if (worker === undefined) await warn(app, daemon.log)
   await stopped
@@ -57,7 +61,7 @@ async function work(cli: Cli, { config, log, migrate, worker }: Serving & { work
 
 /** Has the work done by several processes. */
 async function lead(cli: Cli, { config, log, migrate, count, color }: Serving & { count: number; color: boolean | undefined }): Promise<void> {
-  const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([import('pino'), import('../workers.js'), import('../config.js')])
+  const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([import('pino'), import('../process/workers.js'), import('../config.js')])
   const logger = pino({ level: log.level }, log.stream)
   const seconds = secondsOf(config) + GRACE
   const running: { workers?: Workers } = {}
@@ -70,7 +74,11 @@ async function lead(cli: Cli, { config, log, migrate, count, color }: Serving & 
   await warn(await cli.open({ migrating: migrate }), logger)
   await cli.close()
   const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
-  const started = await startWorkers({ count, env, replacing: (ended) => logger.warn(ended, 'a worker ended, and is replaced') })
+  const started = await startWorkers({
+    count,
+    env,
+    replacing: (ended) => logger.warn(ended, 'a worker ended, and is replaced'),
+  })
   if (typeof started === 'number') return void (process.exitCode = started) // it has said why
   running.workers = started
   await stopped
@@ -103,7 +111,11 @@ export async function untilStopped(seconds: number, stop: (reason: string) => Pr
 
 /** Lines for people on a terminal, JSON lines otherwise; always on stderr. */
 async function logTo(terminal: Terminal, { level, color, alone }: { level: string; color: boolean | undefined; alone: boolean }): Promise<Log> {
-  if (!terminal.stderr.isTTY) return { level, stream: { write: together((lines) => void terminal.stderr.write(lines), alone ? ALONE : WITH_OTHERS) } }
+  if (!terminal.stderr.isTTY)
+    return {
+      level,
+      stream: { write: together((lines) => void terminal.stderr.write(lines), alone ? ALONE : WITH_OTHERS) },
+    }
   const { default: pretty } = await import('pino-pretty')
   return {
     level,

@@ -1,14 +1,12 @@
 import type { Command } from 'commander'
-import * as domains from '../service/domains.js'
 import * as settings from '../service/settings.js'
-import type { Settings } from '../service/settings.js'
-import { command } from './command.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
 
 const yes = (on: boolean) => (on ? 'yes' : 'no')
 
-const columns: Column<Settings>[] = [
+const columns: Column<settings.Settings>[] = [
   { head: 'TITLE', text: (site) => site.title, drop: 0 },
   { head: 'DESCRIPTION', text: (site) => site.description ?? '', drop: 0 },
   { head: 'LOGO', text: (site) => site.logo ?? '', drop: 0 },
@@ -17,7 +15,11 @@ const columns: Column<Settings>[] = [
   { head: 'SIGN-UP ALLOWED', text: (site) => yes(site.allowSignup), drop: 0 },
   { head: 'DEVELOPER MODE', text: (site) => yes(site.developer_mode), drop: 0 },
 ]
-const table = { columns, id: (site: Settings) => site.title, rows: ({ settings: site }: { settings: Settings }) => [site] }
+const table = {
+  columns,
+  id: (site: settings.Settings) => site.title,
+  rows: ({ settings: site }: { settings: settings.Settings }) => [site],
+}
 
 const list = {
   columns: [{ head: 'DOMAIN', text: (domain: string) => domain, drop: 0 }],
@@ -40,10 +42,10 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(group, domains.blockedDomains, { ...list, words: 'blocked-domains', examples: ['settings blocked-domains'] }, cli)
+  command(group, settings.blockedDomains, { ...list, words: 'blocked-domains', examples: ['settings blocked-domains'] }, cli)
   command(
     group,
-    domains.blockDomains,
+    settings.blockDomains,
     {
       ...list,
       words: 'block-domains <domains>',

@@ -3,18 +3,18 @@ import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
-import { assertNewPassword } from '../service/passwords.js'
+import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
-import { assertEmail, localPart } from '../service/people.js'
-import { asking } from './ask.js'
-import { prepareSetting, type PreparedSetting } from './configfile.js'
-import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueOf } from './inputs.js'
-import { checkMail, deliverNow, mailUrlAsked } from './mail.js'
-import { secretOptions, type Source } from './options.js'
-import { forMachines, print, type OutputFlags } from './output.js'
-import { PERSON } from './person.js'
-import { settingFlags, type Cli } from './session.js'
-import { canAsk, hasColor, ink, say, write, type Terminal } from './terminal.js'
+import { assertEmail, localPart } from '../service/lib/people.js'
+import { asking } from './lib/ask.js'
+import { prepareSetting, type PreparedSetting } from './lib/configfile.js'
+import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueOf } from './lib/inputs.js'
+import { checkMail, deliverNow, mailUrlAsked } from './lib/mail.js'
+import { secretOptions, type Source } from './lib/options.js'
+import { forMachines, print, type OutputFlags } from './lib/output.js'
+import { PERSON } from './lib/person.js'
+import { settingFlags, type Cli } from './lib/session.js'
+import { canAsk, hasColor, ink, say, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   ifNeeded?: boolean
@@ -133,7 +133,11 @@ async function finish(
 
 async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): Promise<Gathered> {
   const { terminal } = cli
-  const given = { siteTitle: config.get('setup.site-title'), name: config.get('setup.name'), email: config.get('setup.email') }
+  const given = {
+    siteTitle: config.get('setup.site-title'),
+    name: config.get('setup.name'),
+    email: config.get('setup.email'),
+  }
   const password = flags.password ? await valueOf(terminal, flags.password) : config.get('setup.password')
   const generated = flags.password?.how === 'random' ? password : undefined
   const needsMail = !remote && config.get('mail.url') === undefined
@@ -149,7 +153,14 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
   const email =
     given.email ??
     (await asking(terminal, (prompts, streams) =>
-      prompts.input({ message: 'Your e-mail address', required: true, validate: (typed) => problemOf(() => assertEmail(typed)) ?? true }, streams),
+      prompts.input(
+        {
+          message: 'Your e-mail address',
+          required: true,
+          validate: (typed) => problemOf(() => assertEmail(typed)) ?? true,
+        },
+        streams,
+      ),
     ))
   const name = given.name ?? (ask && !complete ? await text('Your name', localPart(email)) : undefined)
   const answers = { siteTitle, name, email, password: password ?? (await askNewPassword(terminal)) }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
 import { counted, printable } from '../core/text.js'
-import type { User } from '../service/people.js'
+import type { User } from '../service/lib/people.js'
 import * as users from '../service/users.js'
-import { ago } from './age.js'
-import { command } from './command.js'
-import { nameOf } from './person.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
-import type { View } from './view.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import { nameOf } from './lib/person.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import type { View } from './lib/view.js'
 
 type Person = Static<typeof User>
 
@@ -18,7 +18,12 @@ const columns: Column<Person>[] = [
   { head: 'ROLES', text: rolesOf, drop: 4 },
   { head: 'POSTS', text: (user) => user.posts, right: true, drop: 3 },
   { head: 'VOTES', text: (user) => user.votes, right: true, drop: 3 },
-  { head: 'STATE', text: stateOf, shown: (user, paint) => (user.isBlocked ? paint.red(stateOf(user)) : stateOf(user)), drop: 1 },
+  {
+    head: 'STATE',
+    text: stateOf,
+    shown: (user, paint) => (user.isBlocked ? paint.red(stateOf(user)) : stateOf(user)),
+    drop: 1,
+  },
   { head: 'CREATED', text: (user) => user.createdAt, shown: (user, _paint, now) => ago(user.createdAt, now), drop: 2 },
   { head: 'USER NAME', text: (user) => user.username },
   { head: 'NOTES', text: (user) => user.notes ?? '' },
@@ -76,7 +81,12 @@ export function register(group: Command, cli: Cli): void {
     examples: ['users block eve@example.org'],
     done: ({ user }) => `Blocked ${named(user)}: refused from the next request on.`,
   })
-  add(users.unblock, { ...one, words: 'unblock <user>', examples: ['users unblock eve@example.org'], done: ({ user }) => `Let ${named(user)} in again.` })
+  add(users.unblock, {
+    ...one,
+    words: 'unblock <user>',
+    examples: ['users unblock eve@example.org'],
+    done: ({ user }) => `Let ${named(user)} in again.`,
+  })
   add(users.signOut, {
     ...one,
     words: 'sign-out <user>',

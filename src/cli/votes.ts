@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import * as votes from '../service/votes.js'
 import type { Vote } from '../service/votes.js'
-import { command } from './command.js'
-import type { Cli } from './session.js'
-import type { Column } from './table.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
 
 const columns: Column<Vote>[] = [
   { head: 'NAME', text: ({ user }) => user.name, drop: 1 },

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import * as profile from '../service/profile.js'
-import { print, type OutputFlags } from './output.js'
-import { PERSON } from './person.js'
-import type { Cli } from './session.js'
-import { say } from './terminal.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { PERSON } from './lib/person.js'
+import type { Cli } from './lib/session.js'
+import { say } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command.addHelpText('before', 'Examples:\n  $ feedbackctl whoami\n  $ feedbackctl whoami --server https://feedback.example.org\n').action(async () => {
@@ -11,7 +11,13 @@ export function register(command: Command, cli: Cli): void {
     const server = (await cli.config()).get('server')
     const call = await cli.connect()
     const answer = await call(profile.profile, {})
-    await print(cli.terminal, flags, { body: answer, rows: [answer.user], columns: PERSON, id: (user) => user.userId, single: true })
+    await print(cli.terminal, flags, {
+      body: answer,
+      rows: [answer.user],
+      columns: PERSON,
+      id: (user) => user.userId,
+      single: true,
+    })
     say(
       cli.terminal,
       server === undefined

@@ -1,7 +1,7 @@
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
 import { parse } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
-import type { Call } from '../service/operation.js'
+import type { Call } from '../service/lib/operation.js'
 
 /** How long the other side may take to answer, in milliseconds. */
 const TIMEOUT = 30_000
@@ -28,7 +28,11 @@ export const remote = ({ server, token, dryRun = false }: Remote): Call => {
       ...(dryRun && { [DRY_RUN_HEADER]: '1' }),
       ...(method !== 'GET' && { 'content-type': 'application/json' }),
     }
-    const response = await reach(url, { method, headers, ...(method !== 'GET' && { body: JSON.stringify(Object.fromEntries(fields)) }) })
+    const response = await reach(url, {
+      method,
+      headers,
+      ...(method !== 'GET' && { body: JSON.stringify(Object.fromEntries(fields)) }),
+    })
     if (response.status === 204) return undefined as never
     const isText = response.headers.get('content-type')?.startsWith('text/plain') && 'const' in op.output // such an operation answers one word
     const body = await (isText ? response.text() : response.json()).catch(() => undefined)

@@ -158,4 +158,6 @@ export const isErrorCode = (code: unknown): code is ErrorCode => typeof code ===
 
 /** For a path that a type says cannot happen but an outside caller could reach. */
 export const serverError = (cause: unknown): AppError =>
-  new AppError('SERVER_ERROR', 'Something went wrong on the server. The log has the details under this request id.', { cause })
+  new AppError('SERVER_ERROR', 'Something went wrong on the server. The log has the details under this request id.', {
+    cause,
+  })

@@ -206,7 +206,15 @@ function itemCode(keyword: string, property: Property): string {
   if (keyword === 'maximum') return `MAX_VALUE_${property.maximum}`
   if (keyword === 'required') return 'FIELD_MISSING'
   if (keyword === 'type') return `${[property.type ?? 'string'].flat()[0]?.toUpperCase()}_EXPECTED`
-  return { minLength: 'TOO_SHORT', maxLength: 'TOO_LONG', minItems: 'TOO_FEW', maxItems: 'TOO_MANY', enum: 'UNKNOWN_CHOICE' }[keyword] ?? 'INVALID_VALUE'
+  return (
+    {
+      minLength: 'TOO_SHORT',
+      maxLength: 'TOO_LONG',
+      minItems: 'TOO_FEW',
+      maxItems: 'TOO_MANY',
+      enum: 'UNKNOWN_CHOICE',
+    }[keyword] ?? 'INVALID_VALUE'
+  )
 }
 
 /** What would have been right, as the end of the sentence "it must be …". Lengths are counted in Unicode code points. */

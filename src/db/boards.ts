@@ -1,10 +1,9 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import { compiled } from './compiled.js'
-import type { Db } from './connect.js'
+import { compiled } from './cache/compiled.js'
+import type { BoardRow, Db, Tables } from './tables.js'
 import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
-import type { BoardRow, Tables } from './tables.js'
 
 /** Which boards count, and in which direction of age. */
 export interface BoardFilter {

@@ -1,7 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
-import type { Db } from './connect.js'
-import type { CommentRow, Tables } from './tables.js'
+import type { CommentRow, Db, Tables } from './tables.js'
 
 /** Which comments of a post: internal ones, and what was marked as spam, are not for everybody. */
 export interface CommentFilter {

@@ -1,19 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { AppError } from '../core/errors.js'
+import type { Watch } from './cache/revision.js'
 import { begin, isCollision, isDangling } from './dialect.js'
-import type { Tables } from './tables.js'
-
-export type Db = Kysely<Tables>
+import type { Db, Tables } from './tables.js'
 
 /** Opens `sqlite:PATH` or `postgres://…`. Only the driver that is needed is loaded. */
 export async function connect(url: string): Promise<Db> {
-  if (isPostgres(url)) return new Kysely<Tables>({ dialect: (await import('./postgres.js')).postgresDialect(url) })
-  if (url.startsWith('sqlite:')) return (await import('./sqlite.js')).openFile(url.slice('sqlite:'.length))
+  if (isPostgres(url)) return new Kysely<Tables>({ dialect: (await import('./postgres/dialect.js')).postgresDialect(url) })
+  if (url.startsWith('sqlite:')) return (await import('./sqlite/dialect.js')).openFile(url.slice('sqlite:'.length))
   throw new AppError('CONFIG_INVALID', 'database.url must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.')
 }
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:\/\//.test(url)
+
+/** How old the last look at PostgreSQL may be that an answer to a visitor relies on, in milliseconds. */
+const STALENESS = 50
+
+/** The watch of an open database. `url` is its address. */
+export async function openWatch(db: Db, url: string, { staleness = STALENESS } = {}): Promise<Watch> {
+  if (isPostgres(url)) return (await import('./postgres/watch.js')).watchPostgres(url, staleness)
+  const [{ FileAdapter }, { watchFile }] = await Promise.all([import('./sqlite/dialect.js'), import('./sqlite/watch.js')])
+  const { adapter } = db.getExecutor()
+  if (!(adapter instanceof FileAdapter)) throw new Error('This database is no SQLite file.')
+  return watchFile(adapter.dialect.driver)
+}
 
 /**
  * Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it.

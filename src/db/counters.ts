@@ -1,5 +1,5 @@
-import { compiled } from './compiled.js'
-import type { Db } from './connect.js'
+import { compiled } from './cache/compiled.js'
+import type { Db } from './tables.js'
 import { isPostgres } from './dialect.js'
 
 export type Visibility = 'public' | 'private'

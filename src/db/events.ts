@@ -1,8 +1,7 @@
 import type { Insertable } from 'kysely'
-import { compiled } from './compiled.js'
-import type { Db } from './connect.js'
+import { compiled } from './cache/compiled.js'
+import type { Db, EventRow, Tables } from './tables.js'
 import { inCommitOrder } from './dialect.js'
-import type { EventRow, Tables } from './tables.js'
 
 /** Rows of one insert: both engines limit how many values a statement has. */
 const SLICE = 1000

@@ -1,6 +1,5 @@
 import type { Insertable } from 'kysely'
-import type { Db } from './connect.js'
-import type { MailRow, Tables } from './tables.js'
+import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
 

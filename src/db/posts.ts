@@ -1,9 +1,8 @@
 import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
-import { compiled } from './compiled.js'
-import type { Db } from './connect.js'
-import type { PostRow, Tables } from './tables.js'
+import { compiled } from './cache/compiled.js'
+import type { Db, PostRow, Tables } from './tables.js'
 
 /** Which posts, and in which order. */
 export interface PostFilter {
@@ -56,7 +55,9 @@ export const listPosts = (db: Db, { boards, roadmap, author, hidden, sort }: Pos
     given,
     (places) => {
       const page = pageOfPosts({ ...places, hidden, sort }, { ...places, after: after && cursorOf(places as Cursor) })
-      return { compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db) }
+      return {
+        compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db),
+      }
     },
     sort === 'votes' ? undefined : idsOf,
   )

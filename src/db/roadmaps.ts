@@ -1,9 +1,8 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import type { Db } from './connect.js'
+import type { Db, RoadmapRow, Tables } from './tables.js'
 import { lock, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
-import type { RoadmapRow, Tables } from './tables.js'
 
 const filtered = (db: Db, visibility: readonly Visibility[]) => {
   const [only, other] = new Set(visibility)

@@ -1,7 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import type { Db } from './connect.js'
-import type { RoleRow, Tables } from './tables.js'
+import type { Db, RoleRow, Tables } from './tables.js'
 
 const following = (db: Db, cursor: RoleRow) =>
   db.selectFrom('roles').where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(cursor.created_at, cursor.id)))

@@ -1,6 +1,6 @@
 import type { Migrator } from 'kysely'
 import { AppError } from '../core/errors.js'
-import type { Db } from './connect.js'
+import type { Db } from './tables.js'
 import { isMissingTable, sortingOnDisk } from './dialect.js'
 
 /** The newest migration this program knows; a test keeps it equal to the last of `migrations/`, which is loaded only to migrate. */

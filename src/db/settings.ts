@@ -1,7 +1,6 @@
 import type { Updateable } from 'kysely'
-import type { Db } from './connect.js'
+import type { Db, SettingsRow, Tables } from './tables.js'
 import { mergedJson } from './dialect.js'
-import type { SettingsRow, Tables } from './tables.js'
 
 export const readSettings = (db: Db): Promise<SettingsRow> => db.selectFrom('settings').selectAll().executeTakeFirstOrThrow()
 

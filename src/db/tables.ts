@@ -1,4 +1,6 @@
-import type { Generated, Selectable } from 'kysely'
+import type { Generated, Kysely, Selectable } from 'kysely'
+
+export type Db = Kysely<Tables>
 
 // Column names are the API's field names, so no row is ever renamed. Ids are UUID text, times ISO-8601 text, flags 0 or 1.
 export interface Tables {
@@ -74,7 +76,14 @@ export interface Tables {
     createdAt: string
     updatedAt: string
   }
-  roles: { id: string; name: string; description: string | null; isSystem: number; created_at: string; updated_at: string }
+  roles: {
+    id: string
+    name: string
+    description: string | null
+    isSystem: number
+    created_at: string
+    updated_at: string
+  }
   role_permissions: { role_id: string; permission: string }
   roles_users: { role_id: string; user_id: string }
   one_time_tokens: { tokenHash: string; purpose: string; userId: string; createdAt: string; expiresAt: string }

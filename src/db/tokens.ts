@@ -1,6 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import type { Db } from './connect.js'
-import type { Tables, UserRow } from './tables.js'
+import type { Db, Tables, UserRow } from './tables.js'
 
 /** A one-time token with the person it was sent to. */
 export type OneTimeToken = Selectable<Tables['one_time_tokens']> & Pick<UserRow, 'email' | 'isVerified'>

@@ -1,9 +1,8 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import type { Db } from './connect.js'
-import { compiled } from './compiled.js'
+import type { Db, RoleRow, Tables, UserRow } from './tables.js'
+import { compiled } from './cache/compiled.js'
 import { unlessTaken } from './dialect.js'
-import type { RoleRow, Tables, UserRow } from './tables.js'
 
 /** By id, e-mail address or user name: no two of these look alike. */
 export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>

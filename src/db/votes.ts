@@ -1,8 +1,7 @@
 import { sql, type Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
-import type { Db } from './connect.js'
-import { compiled } from './compiled.js'
-import type { Tables, VoteRow } from './tables.js'
+import type { Db, Tables, VoteRow } from './tables.js'
+import { compiled } from './cache/compiled.js'
 
 /** A vote with who cast it. */
 export type Voter = Awaited<ReturnType<typeof listVotes>>[number]

@@ -4,32 +4,17 @@ import Fastify, { LogController, type FastifyInstance, type FastifyReply, type F
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { coerce } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../core/wire.js'
-import type { Context, Reads, Watch } from '../service/context.js'
-import { assertMail, execute, type AnyOperation } from '../service/operation.js'
-import { actorOf } from '../service/sessions.js'
-import { Answers } from './answers.js'
-import { conventions, parsers } from './conventions.js'
-import { requestId } from './lines.js'
-import { Sending } from './sending.js'
-import { serverWith } from './shortcut.js'
-import { plainRoutes } from './plain.js'
-import { compileOnFirstUse } from './serializers.js'
-
-/** What the server needs beside the operations. */
-export interface Site extends Omit<Context, 'actor' | 'origin' | 'dryRun'> {
-  /** Rejects when the database does not answer. */
-  ping(this: void): Promise<void>
-  /** Tells whether the data have changed. Without it every request is worked out anew. */
-  watch?: Watch
-  /** Reads for it, where reading again is cheap. */
-  reads?: Reads | undefined
-}
-
-/** Where log lines go: one a request, and every unexpected error with its cause. */
-export interface Log {
-  level: string
-  stream: { write(line: string): void }
-}
+import type { Context } from '../service/lib/context.js'
+import { assertMail, execute, type AnyOperation } from '../service/lib/operation.js'
+import { actorOf } from '../service/lib/sessions.js'
+import { Answers } from './cache/responses.js'
+import { conventions, parsers } from './api/conventions.js'
+import { requestId } from './logging.js'
+import { Sending } from './cache/batch.js'
+import { serverWith } from './cache/front.js'
+import { plainRoutes } from './probes.js'
+import type { Log, Site } from './site.js'
+import { compileOnFirstUse } from './api/serializers.js'
 
 /** Bodies are limited to 100 kB, as in the contract. */
 const BODY_LIMIT = 100 * 1024
@@ -94,7 +79,11 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site, answers: A
       const { db, basis } = site.reads?.forRequest() ?? { db: site.db, basis: undefined }
       const seen = { ...site, db }
       const actor = await actorOf(request.headers.authorization, seen)
-      const { ctx, onlyRead } = observed(seen, { actor, origin: 'http', dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined })
+      const { ctx, onlyRead } = observed(seen, {
+        actor,
+        origin: 'http',
+        dryRun: method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined,
+      })
       const output = await execute(op, ctx, inputOf(op, request))
       if (onlyRead()) answers?.onlyRead(request.raw, { op: op.id, until: actor.until, basis })
       reply.code(output === undefined ? 204 : Number(status))

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
-import type { Db } from '../db/connect.js'
+import type { Db, MailRow } from '../db/tables.js'
 import { insertMail, leaseMail, mailIsDue, recordFailure, recordSent, renewLease } from '../db/outbox.js'
-import type { MailRow } from '../db/tables.js'
 import type { Letter, Transport } from './transport.js'
 
 /** How long a lease lasts unless it is renewed: a mail whose sender was killed waits no longer than this. */

@@ -54,7 +54,13 @@ export async function openTransport({ url, from }: MailSettings): Promise<Transp
 function smtpOptions(url: string) {
   const { hostname, username } = new URL(url)
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  return { url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, requireTLS: username !== '' && !local }
+  return {
+    url,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 30_000,
+    requireTLS: username !== '' && !local,
+  }
 }
 
 async function streamed(transporter: Transporter, options: SendMailOptions): Promise<Buffer> {

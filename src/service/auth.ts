@@ -1,14 +1,16 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
-import { assignEveryone, findUserByEmail } from '../db/users.js'
-import { change } from './change.js'
-import { ADDRESS_ERRORS, assertAddressAllowed } from './domains.js'
-import { queueLetter } from './letters.js'
-import { operation } from './operation.js'
-import { assertNewPassword, assertPasswordGiven, hashPassword, passwordMatches } from './passwords.js'
-import { assertEmail, authUser, AuthUser, emailField, insertPerson, nameField, newUser, passwordField } from './people.js'
-import { fields } from './schemas.js'
+import { assignEveryone, findUserByEmail, holdUser, updateUser } from '../db/users.js'
+import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
+import { change } from './lib/change.js'
+import { queueLetter } from './lib/mailings.js'
+import { operation } from './lib/operation.js'
+import { assertNewPassword, assertPasswordGiven, hashPassword, passwordMatches } from './lib/passwords.js'
+import { assertEmail, authUser, AuthUser, emailField, insertPerson, nameField, newUser, passwordField, userNotFound } from './lib/people.js'
+import { fields } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
 export const login = operation({
   id: 'auth.login',
@@ -58,3 +60,123 @@ export const signup = operation({
     return { user: await authUser(ctx, user) }
   },
 })
+
+const Verified = Type.Object({ verify: Type.Object({ success: Type.Boolean() }) })
+const Reset = Type.Object({ reset: Type.Object({ success: Type.Boolean() }) })
+
+export const verify = operation({
+  id: 'auth.verify',
+  summary: 'Send another mail with a link that confirms the address',
+  http: 'POST /auth/email/verify 200',
+  access: 'signed-in',
+  mails: true,
+  errors: ['USER_NOT_FOUND', 'EMAIL_DOMAIN_BLACKLISTED', 'EMAIL_VERIFIED'],
+  input: fields({}),
+  output: Verified,
+  async run(ctx) {
+    const userId = await personOf(ctx)
+    return change(ctx, async (tx) => {
+      const user = await holdUser(tx.db, userId)
+      if (!user) throw userNotFound()
+      await assertAddressAllowed(tx.db, user.email)
+      if (user.isVerified) throw verifiedAlready()
+      await queueLetter(tx, 'verification', user)
+      tx.record('user.verification_requested', user.userId)
+      return { verify: { success: true } }
+    })
+  },
+})
+
+export const validate = operation({
+  id: 'auth.validate',
+  summary: 'Confirm an address with the token that was mailed to it',
+  http: 'POST /auth/email/validate 200',
+  access: 'public',
+  errors: [...TOKEN_ERRORS, 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND', 'EMAIL_VERIFIED'],
+  input: fields({ token: tokenField }),
+  output: Verified,
+  async run(ctx, input) {
+    const token = await oneTimeTokenOf(ctx, input.token, 'emailVerification')
+    await assertAddressAllowed(ctx.db, token.email)
+    if (token.isVerified) throw verifiedAlready()
+    return change(ctx, async ({ db, record }) => {
+      await useUp(db, token)
+      const user = await updateUser(db, token.userId, { isVerified: 1, updatedAt: ctx.now().toISOString() })
+      if (!user) throw userNotFound()
+      record('user.verified', token.userId)
+      return { verify: { success: true } }
+    })
+  },
+})
+
+export const resetPassword = operation({
+  id: 'auth.resetPassword',
+  summary: 'Send a mail with a link that lets its reader choose a new password',
+  http: 'POST /auth/password/reset 200',
+  access: 'public',
+  mails: true,
+  errors: [...ADDRESS_ERRORS, 'USER_NOT_FOUND'],
+  input: fields({ email: emailField }),
+  output: Reset,
+  async run(ctx, { email }) {
+    const address = assertEmail(email)
+    await assertAddressAllowed(ctx.db, address)
+    const known = await findUserByEmail(ctx.db, address)
+    if (!known) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
+    return change(ctx, async (tx) => {
+      const user = await holdUser(tx.db, known.userId)
+      if (!user) throw userNotFound()
+      await queueLetter(tx, 'reset', user)
+      tx.record('user.reset_requested', user.userId)
+      return { reset: { success: true } }
+    })
+  },
+})
+
+export const validateToken = operation({
+  id: 'auth.validateToken',
+  summary: 'Tell whether a token for a new password works',
+  http: 'POST /auth/password/validateToken 200',
+  access: 'public',
+  errors: [...TOKEN_ERRORS],
+  input: fields({ token: tokenField }),
+  output: Type.Object({ reset: Type.Object({ valid: Type.Boolean() }) }),
+  async run(ctx, { token }) {
+    await oneTimeTokenOf(ctx, token, 'resetPassword')
+    return { reset: { valid: true } }
+  },
+})
+
+export const setPassword = operation({
+  id: 'auth.setPassword',
+  summary: 'Choose a new password with the token that was mailed; whoever is signed in to the account is signed out',
+  http: 'POST /auth/password/set 200',
+  access: 'public',
+  errors: [...TOKEN_ERRORS, 'PASSWORD_MISSING', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'],
+  input: fields({ token: tokenField, password: passwordField }, 'all'),
+  output: Reset,
+  async run(ctx, input) {
+    const token = await oneTimeTokenOf(ctx, input.token, 'resetPassword') // first, so that a wrong one costs no hash
+    await assertAddressAllowed(ctx.db, token.email)
+    if (!input.password) throw passwordMissing()
+    assertNewPassword(input.password)
+    const password = await hashPassword(input.password)
+    return change(ctx, async ({ db, record }) => {
+      await useUp(db, token)
+      const user = await updateUser(db, token.userId, { password, updatedAt: ctx.now().toISOString() }, { endSessions: true })
+      if (!user) throw userNotFound()
+      record('user.password_set', token.userId)
+      return { reset: { success: true } }
+    })
+  },
+})
+
+const verifiedAlready = () => new AppError('EMAIL_VERIFIED', 'This address is confirmed already. There is nothing left to do.')
+
+/** In the contract this one also names its field. */
+function passwordMissing(): AppError {
+  const message = 'A password is needed.'
+  return new AppError('PASSWORD_MISSING', message, {
+    errors: [{ code: 'PASSWORD_MISSING', message, field: 'password', rule: '8 to 256 characters long' }],
+  })
+}

@@ -6,14 +6,14 @@ import { quoted, searchKey } from '../core/text.js'
 import { boardsAfter, deleteBoard, findBoard, findBoardNamed, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
 import { lock, visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
-import { can, notAllowed } from './access.js'
-import { change } from './change.js'
-import type { Context } from './context.js'
-import { anyColor, assertWhole, naming } from './naming.js'
-import { operation } from './operation.js'
-import { alias, pageFields, pageKeys, pageOf, type Asked } from './paging.js'
-import { fields, inPath, oneOf, someOf } from './schemas.js'
-import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, urlTaken, type Urls } from './urls.js'
+import { can, notAllowed } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { anyColor, assertWhole, naming } from './lib/naming.js'
+import { operation } from './lib/operation.js'
+import { alias, pageFields, pageKeys, pageOf, type Asked } from './lib/paging.js'
+import { fields, inPath, oneOf, someOf } from './lib/schemas.js'
+import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, urlTaken, type Urls } from './lib/urls.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -29,7 +29,11 @@ export type Board = Type.Static<typeof Board>
 
 const { name, url, color, display, partial } = naming('BOARD')
 const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
-const created = oneOf(['asc', 'desc'], { default: 'desc', anyCase: true, description: 'Direction of creation time, in any letter case' })
+const created = oneOf(['asc', 'desc'], {
+  default: 'desc',
+  anyCase: true,
+  description: 'Direction of creation time, in any letter case',
+})
 const paged = pageFields('Boards', 'boardId')
 const boardId = Type.String({ description: 'Id or url of the board' })
 
@@ -42,7 +46,10 @@ export const list = operation({
   input: fields({
     created,
     ...paged,
-    visibility: someOf(['public', 'private'], { default: ['public'], description: 'Which boards; private ones need board:read' }),
+    visibility: someOf(['public', 'private'], {
+      default: ['public'],
+      description: 'Which boards; private ones need board:read',
+    }),
   }),
   output: Type.Object({
     boards: Type.Array(Board),
@@ -223,7 +230,12 @@ export const checkName = operation({
   input: fields({ name: Type.Optional({ ...name, minLength: 0 }) }),
   output: Type.Object({ available: Type.Boolean() }),
   async run({ db }, input) {
-    const issue = { code: 'BOARD_NAME_MISSING', message: 'A name is needed.', field: 'name', rule: 'text of 1 to 50 characters' }
+    const issue = {
+      code: 'BOARD_NAME_MISSING',
+      message: 'A name is needed.',
+      field: 'name',
+      rule: 'text of 1 to 50 characters',
+    }
     if (!input.name) throw new AppError('BOARD_NAME_MISSING', issue.message, { errors: [issue] })
     return { available: (await findBoardNamed(db, searchKey(input.name))) === undefined }
   },

@@ -17,15 +17,15 @@ import {
 } from '../db/comments.js'
 import type { PostView } from '../db/posts.js'
 import type { CommentRow } from '../db/tables.js'
-import { can, notAllowed, type Actor } from './access.js'
-import { change } from './change.js'
-import type { Context } from './context.js'
-import { operation } from './operation.js'
-import { pageFields, pageKeys, pageOf } from './paging.js'
+import { can, notAllowed, type Actor } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { pageFields, pageKeys, pageOf } from './lib/paging.js'
 import { visiblePost } from './posts.js'
-import { fields, inPath, nullable, someOf } from './schemas.js'
-import { personOf, viewerOf } from './sessions.js'
-import { authorOf, PublicUser } from './people.js'
+import { fields, inPath, nullable, someOf } from './lib/schemas.js'
+import { personOf, viewerOf } from './lib/sessions.js'
+import { authorOf, PublicUser } from './lib/people.js'
 
 const Comment = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -68,8 +68,18 @@ export const list = operation({
     {
       post_id: inPost,
       ...pageFields('Comments', 'id'),
-      per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: 'Same as limit, as older clients say it' })),
-      visibility: someOf(['public', 'internal'], { default: ['public', 'internal'], description: 'Which comments; internal ones need comment:view_internal' }),
+      per_page: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          fromText: true,
+          description: 'Same as limit, as older clients say it',
+        }),
+      ),
+      visibility: someOf(['public', 'internal'], {
+        default: ['public', 'internal'],
+        description: 'Which comments; internal ones need comment:view_internal',
+      }),
     },
     ['sort'],
   ),
@@ -79,7 +89,12 @@ export const list = operation({
     const { db, actor } = ctx
     const asked = { ...(perPage !== undefined && { limit: perPage }), ...fieldsGiven }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
-    const filter: CommentFilter = { postId, visibility: words, spam: can(actor, 'comment:update:any'), viewer: await viewerOf(ctx) }
+    const filter: CommentFilter = {
+      postId,
+      visibility: words,
+      spam: can(actor, 'comment:update:any'),
+      viewer: await viewerOf(ctx),
+    }
     const { rows, keys } = await pageOf<CommentView>(asked, {
       total: await countComments(db, filter),
       id: (comment) => comment.id,

@@ -1,8 +1,8 @@
 import * as Type from 'typebox'
 import { listEvents, type NamedEvent } from '../db/events.js'
-import { operation } from './operation.js'
-import { fields, nullable, oneOf } from './schemas.js'
-import { DELETED_USER } from './people.js'
+import { operation } from './lib/operation.js'
+import { fields, nullable, oneOf } from './lib/schemas.js'
+import { DELETED_USER } from './lib/people.js'
 
 const person = (description: string) => Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
 
@@ -10,7 +10,9 @@ const Event = Type.Object({
   id: Type.Integer({ description: 'Grows by the order in which events were written for good' }),
   action: Type.String({ description: 'What happened, as post.created' }),
   subject_id: Type.String({ description: 'To which row' }),
-  subject: nullable('string', { description: 'What the row was called then; of a person, and of a post in an event of its votes, the name now' }),
+  subject: nullable('string', {
+    description: 'What the row was called then; of a person, and of a post in an event of its votes, the name now',
+  }),
   person: person('Whom it was done to or for, besides: who was given a role, for whom a vote was cast'),
   actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
@@ -27,8 +29,18 @@ export const list = operation({
   access: 'owner',
   errors: [],
   input: fields({
-    after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The id of the event that the page comes after' })),
-    created: oneOf(['asc', 'desc'], { default: 'asc', anyCase: true, description: 'Oldest or newest first, in any letter case' }),
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The id of the event that the page comes after',
+      }),
+    ),
+    created: oneOf(['asc', 'desc'], {
+      default: 'asc',
+      anyCase: true,
+      description: 'Oldest or newest first, in any letter case',
+    }),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Events on a page' }),
   }),
   output: Type.Object({

@@ -1,14 +1,11 @@
-import * as accounts from './accounts.js'
 import * as auth from './auth.js'
 import * as boards from './boards.js'
 import * as comments from './comments.js'
-import * as domains from './domains.js'
 import * as events from './events.js'
 import * as labs from './labs.js'
-import type { AnyOperation } from './operation.js'
+import type { AnyOperation } from './lib/operation.js'
 import * as posts from './posts.js'
 import * as profile from './profile.js'
-import * as roadmaporder from './roadmaporder.js'
 import * as roadmaps from './roadmaps.js'
 import * as roles from './roles.js'
 import * as settings from './settings.js'
@@ -22,11 +19,11 @@ export const operations = [
   site.setup,
   auth.login,
   auth.signup,
-  accounts.verify,
-  accounts.validate,
-  accounts.resetPassword,
-  accounts.validateToken,
-  accounts.setPassword,
+  auth.verify,
+  auth.validate,
+  auth.resetPassword,
+  auth.validateToken,
+  auth.setPassword,
   profile.profile,
   profile.updateProfile,
   profile.permissions,
@@ -68,8 +65,8 @@ export const operations = [
   roadmaps.show,
   roadmaps.create,
   roadmaps.update,
-  roadmaporder.sort,
-  roadmaporder.move,
+  roadmaps.sort,
+  roadmaps.move,
   roadmaps.remove,
   roles.list,
   roles.permissions,
@@ -83,7 +80,7 @@ export const operations = [
   settings.update,
   labs.show,
   labs.update,
-  domains.blockedDomains,
-  domains.blockDomains,
+  settings.blockedDomains,
+  settings.blockDomains,
   events.list,
 ] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas

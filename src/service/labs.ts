@@ -1,8 +1,8 @@
 import * as Type from 'typebox'
 import { readSettings, updateLabs } from '../db/settings.js'
-import { change } from './change.js'
-import { operation } from './operation.js'
-import { fields } from './schemas.js'
+import { change } from './lib/change.js'
+import { operation } from './lib/operation.js'
+import { fields } from './lib/schemas.js'
 import { Labs, labsOf } from './settings.js'
 
 export const show = operation({

@@ -7,16 +7,16 @@ import { postSlug, SLUG_ID, slugStart } from '../core/slugs.js'
 import { lock } from '../db/counters.js'
 import { deletePost, findPost, insertPost, listPosts, postTotal, searchPosts, updatePost, type PostFilter, type PostView } from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
-import { can, notAllowed, type Actor } from './access.js'
-import { change } from './change.js'
-import type { Context } from './context.js'
-import { operation } from './operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './paging.js'
-import { authorIdFrom, boardIdFrom, roadmapIdFrom, visibleBoard } from './postplaces.js'
-import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './postshapes.js'
-import { fields, inPath, nullable, oneOf } from './schemas.js'
-import { personOf } from './sessions.js'
-import { votersOf } from './voters.js'
+import { can, notAllowed, type Actor } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { authorIdFrom, boardIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
+import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './lib/postshapes.js'
+import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { votersOf } from './lib/voters.js'
 
 const title = Type.String({
   maxLength: 100,
@@ -45,10 +45,19 @@ export const list = operation({
   input: fields(
     {
       sort: Type.Optional(oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' })),
-      created: Type.Optional(oneOf(['asc', 'desc'], { anyCase: true, description: 'Direction of creation time, as older clients say it; sort wins' })),
+      created: Type.Optional(
+        oneOf(['asc', 'desc'], {
+          anyCase: true,
+          description: 'Direction of creation time, as older clients say it; sort wins',
+        }),
+      ),
       ...pageFields('Posts', 'postId'),
       boardId: Type.Optional(
-        Type.Array(Type.String(), { maxItems: 50, rule: 'a list of up to 50 board ids or urls', description: 'Only of these boards, by id or url' }),
+        Type.Array(Type.String(), {
+          maxItems: 50,
+          rule: 'a list of up to 50 board ids or urls',
+          description: 'Only of these boards, by id or url',
+        }),
       ),
       roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
       authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
@@ -160,7 +169,11 @@ export const update = operation({
       contentMarkdown: Type.Optional(contentMarkdown),
       boardId: Type.Optional(boardId),
       roadmapId: Type.Optional(roadmapId),
-      partial: Type.Optional(Type.Boolean({ description: 'Leave what is not given as it is; otherwise title is needed and the rest becomes empty' })),
+      partial: Type.Optional(
+        Type.Boolean({
+          description: 'Leave what is not given as it is; otherwise title is needed and the rest becomes empty',
+        }),
+      ),
     },
     ['slugId', 'userId', 'createdAt', 'updatedAt', 'author', 'board', 'roadmap', 'roadmap_id', 'voters'],
   ),
@@ -217,7 +230,13 @@ function assertMayChange(actor: Actor, { userId }: PostView): void {
   if (!isAuthor && !can(actor, 'post:update')) throw notAllowed(['post:update'])
 }
 
-const titleMissing = () => invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given, unless partial is true' })
+const titleMissing = () =>
+  invalidField({
+    code: 'POST_TITLE_MISSING',
+    message: 'title is missing.',
+    field: 'title',
+    rule: 'given, unless partial is true',
+  })
 
 /** An id wins over a slug, as in the contract; what is no id may be a slug under either name. */
 async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {

@@ -3,15 +3,20 @@ import { AppError } from '../core/errors.js'
 import { PERMISSIONS } from '../core/permissions.js'
 import type { UserRow } from '../db/tables.js'
 import { findUser, updateUser } from '../db/users.js'
-import { can } from './access.js'
-import { change } from './change.js'
-import type { Context } from './context.js'
-import { operation } from './operation.js'
-import { displayName, userNotFound } from './people.js'
-import { fields } from './schemas.js'
-import { personOf } from './sessions.js'
+import { can } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { displayName, userNotFound } from './lib/people.js'
+import { fields } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
 
-const Profile = Type.Object({ userId: Type.String({ format: 'uuid' }), name: Type.String(), username: Type.String(), email: Type.String() })
+const Profile = Type.Object({
+  userId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  username: Type.String(),
+  email: Type.String(),
+})
 
 export const profile = operation({
   id: 'users.profile',
@@ -35,7 +40,12 @@ export const updateProfile = operation({
   errors: ['USER_NOT_FOUND', 'NAME_LENGTH'],
   input: fields({
     name: Type.Optional(
-      Type.String({ pattern: displayName.pattern, rule: displayName.rule, trim: true, description: 'Display name of 1 to 100 characters, in any script' }),
+      Type.String({
+        pattern: displayName.pattern,
+        rule: displayName.rule,
+        trim: true,
+        description: 'Display name of 1 to 100 characters, in any script',
+      }),
     ),
   }),
   output: Type.Object({ user: Profile }),
@@ -85,4 +95,9 @@ async function ownUser(ctx: Context): Promise<UserRow> {
   return user
 }
 
-const toProfile = ({ userId, name, username, email }: UserRow): Type.Static<typeof Profile> => ({ userId, name, username, email })
+const toProfile = ({ userId, name, username, email }: UserRow): Type.Static<typeof Profile> => ({
+  userId,
+  name,
+  username,
+  email,
+})

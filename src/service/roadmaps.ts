@@ -1,18 +1,28 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { newId } from '../core/ids.js'
+import { asStored, newId } from '../core/ids.js'
 import { quoted, searchKey } from '../core/text.js'
-import { lock, visibleTotal, type Visibility } from '../db/counters.js'
-import { deleteRoadmap, findRoadmap, insertRoadmap, listRoadmaps, lockRoadmapOrder, roadmapsAfter, searchRoadmaps, updateRoadmap } from '../db/roadmaps.js'
+import { lock, type Visibility, visibleTotal } from '../db/counters.js'
+import {
+  deleteRoadmap,
+  findRoadmap,
+  insertRoadmap,
+  listRoadmaps,
+  lockRoadmapOrder,
+  placeRoadmaps,
+  roadmapsAfter,
+  searchRoadmaps,
+  updateRoadmap,
+} from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
-import { can, notAllowed } from './access.js'
-import { change } from './change.js'
-import type { Context } from './context.js'
-import { anyColor, assertWhole, naming } from './naming.js'
-import { operation } from './operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './paging.js'
-import { fields, inPath, someOf } from './schemas.js'
-import { insertWithFreeUrl, slugFrom, slugOfName, urlTaken, type Urls } from './urls.js'
+import { can, notAllowed } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { anyColor, assertWhole, naming } from './lib/naming.js'
+import { operation } from './lib/operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { fields, inPath, someOf } from './lib/schemas.js'
+import { insertWithFreeUrl, slugFrom, slugOfName, type Urls, urlTaken } from './lib/urls.js'
 
 export const Roadmap = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -36,7 +46,10 @@ export const list = operation({
   errors: [],
   input: fields({
     ...pageFields('Roadmaps', 'id', 20),
-    visibility: someOf(['public', 'private'], { default: ['public'], description: 'Which roadmaps; private ones need roadmap:read' }),
+    visibility: someOf(['public', 'private'], {
+      default: ['public'],
+      description: 'Which roadmaps; private ones need roadmap:read',
+    }),
   }),
   output: Type.Object({ roadmaps: Type.Array(Roadmap), results: alias(Roadmap), ...pageKeys }),
   async run({ db, actor }, { visibility, ...asked }) {
@@ -130,11 +143,21 @@ export const update = operation({
   http: 'PATCH /roadmaps 200',
   access: 'roadmap:update',
   errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND', 'ROADMAP_URL_EXISTS'],
-  input: fields({ id, name: Type.Optional(name), url: Type.Optional(url), color: Type.Optional(color), display: Type.Optional(display), partial }, [
-    'index', // roadmaporder.ts
-    'created_at',
-    'updated_at',
-  ]),
+  input: fields(
+    {
+      id,
+      name: Type.Optional(name),
+      url: Type.Optional(url),
+      color: Type.Optional(color),
+      display: Type.Optional(display),
+      partial,
+    },
+    [
+      'index', // sort and move change it
+      'created_at',
+      'updated_at',
+    ],
+  ),
   output: Type.Object({ roadmap: Roadmap }),
   subject: roadmapOf,
   async run(ctx, input, subject) {
@@ -188,7 +211,7 @@ async function taken({ db, actor }: Context, slug: string): Promise<AppError> {
   return urlTaken(URLS, slug, visible ? { name: roadmap.name, since: roadmap.created_at } : undefined)
 }
 
-export async function roadmapOf({ db }: Context, input: Record<string, unknown>): Promise<RoadmapRow> {
+async function roadmapOf({ db }: Context, input: Record<string, unknown>): Promise<RoadmapRow> {
   const { id: given } = input
   if (typeof given !== 'string' || given === '') throw new AppError('ROADMAP_ID_OR_URL_MISSING', 'Which roadmap? Give its id, or its url.')
   const roadmap = await findRoadmap(db, given)
@@ -196,9 +219,9 @@ export async function roadmapOf({ db }: Context, input: Record<string, unknown>)
   return roadmap
 }
 
-export const roadmapNotFound = (given: string) => new AppError('ROADMAP_NOT_FOUND', `There is no roadmap ${quoted(given)}.`)
+const roadmapNotFound = (given: string) => new AppError('ROADMAP_NOT_FOUND', `There is no roadmap ${quoted(given)}.`)
 
-export const toRoadmap = (row: RoadmapRow): Roadmap => ({
+const toRoadmap = (row: RoadmapRow): Roadmap => ({
   id: row.id,
   name: row.name,
   url: row.url,
@@ -207,3 +230,78 @@ export const toRoadmap = (row: RoadmapRow): Roadmap => ({
   display: row.display === 1,
   created_at: row.created_at,
 })
+
+const place = Type.Object(
+  { id: Type.String(), index: Type.Integer({ minimum: 0, maximum: 1_000_000 }) },
+  {
+    description: 'A roadmap and the index it gets, from 0 to 1000000',
+    rule: 'an object {"id", "index"}, the index a whole number from 0 to 1000000',
+    codes: { '*': 'INVALID_VALUE', required: 'FIELD_MISSING', type: 'OBJECT_EXPECTED' },
+  },
+)
+
+/** Not flat, as the contract's is not; at the command line there is `move`. */
+export const sort = operation({
+  id: 'roadmaps.sort',
+  summary: 'Give two roadmaps their indexes; all are numbered anew if two would have the same',
+  http: 'PATCH /roadmaps/sort 200',
+  access: 'roadmap:update',
+  errors: ['ROADMAP_NOT_FOUND'],
+  input: fields({ from: place, to: place }),
+  output: Type.Unsafe<'OK' | undefined>({ type: 'string', const: 'OK' }),
+  async subject({ db }, { from, to }) {
+    for (const side of [from, to]) {
+      const given = (side as { id?: unknown } | null | undefined)?.id
+      if (typeof given === 'string' && !(await findRoadmap(db, given))) throw roadmapNotFound(given)
+    }
+  },
+  run: (ctx, { from, to }) =>
+    change(ctx, async ({ db, record, now }) => {
+      const rows = await lockRoadmapOrder(db)
+      const rowOf = (given: string) => {
+        const row = rows.find((each) => each.id === asStored(given) || each.url === given)
+        if (!row) throw roadmapNotFound(given)
+        return row
+      }
+      const moved = [rowOf(from.id), rowOf(to.id)]
+      if (moved[0] === moved[1]) return undefined
+      const wanted = new Map(rows.map((row) => [row.id, row === moved[0] ? from.index : row === moved[1] ? to.index : row.index]))
+      const index = (row: RoadmapRow) => wanted.get(row.id) ?? row.index
+      const places = new Set(wanted.values()).size === rows.length ? wanted : numbered(rows.toSorted((one, other) => index(one) - index(other)))
+      await placeRoadmaps(db, rows, places, now().toISOString())
+      for (const row of moved) if (places.get(row.id) !== row.index) record('roadmap.moved', row.id, row.name)
+      return 'OK' as const
+    }),
+})
+
+export const move = operation({
+  id: 'roadmaps.move',
+  summary: 'Move a roadmap to a place among all, counted from 1',
+  http: 'PUT /roadmaps/:roadmap/position 200',
+  access: 'roadmap:update',
+  errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND'],
+  input: fields({
+    roadmap: inPath('Id or url of the roadmap'),
+    position: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Place from 1; past the end is the last',
+    }),
+  }),
+  output: Type.Object({ roadmap: Roadmap }),
+  subject: (ctx, { roadmap }) => roadmapOf(ctx, { id: roadmap }),
+  run: (ctx, { position }, subject) =>
+    change(ctx, async ({ db, record, now }) => {
+      const rows = await lockRoadmapOrder(db)
+      const at = rows.findIndex((row) => row.id === subject.id)
+      const row = rows[at]
+      if (!row) throw roadmapNotFound(subject.url)
+      const places = numbered(rows.toSpliced(at, 1).toSpliced(position - 1, 0, row))
+      await placeRoadmaps(db, rows, places, now().toISOString())
+      const index = places.get(row.id) ?? row.index
+      if (index !== at + 1) record('roadmap.moved', row.id, row.name)
+      return { roadmap: toRoadmap({ ...row, index }) }
+    }),
+})
+
+const numbered = (rows: RoadmapRow[]): Map<string, number> => new Map(rows.map((row, before) => [row.id, before + 1]))

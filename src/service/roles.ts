@@ -17,14 +17,14 @@ import {
   updateRole,
 } from '../db/roles.js'
 import type { RoleRow, UserRow } from '../db/tables.js'
-import { can, type Actor } from './access.js'
-import { change } from './change.js'
-import type { Context } from './context.js'
-import { oneLine } from './naming.js'
-import { operation } from './operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './paging.js'
-import { findPerson } from './people.js'
-import { fields, inPath, nullable, someOf } from './schemas.js'
+import { can, type Actor } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { oneLine } from './lib/naming.js'
+import { operation } from './lib/operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { findPerson } from './lib/people.js'
+import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 
 const Role = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -38,7 +38,10 @@ export type Role = Type.Static<typeof Role>
 
 const Permissions = Type.Array(Type.String())
 
-const roleName = Type.String({ ...oneLine(30), description: 'Name of up to 30 characters; several roles may share one' })
+const roleName = Type.String({
+  ...oneLine(30),
+  description: 'Name of up to 30 characters; several roles may share one',
+})
 const purpose = nullable('string', { maxLength: 50, trim: true, description: 'What it is for, in up to 50 characters' })
 const permissionList = someOf(PERMISSIONS, {
   minItems: 0,
@@ -89,7 +92,9 @@ export const show = operation({
   input: fields({ id: inPath('Id of the role, or its name if no other has it') }),
   output: Type.Object({ role: Type.Object({ ...Role.properties, permissions: Permissions }) }),
   subject: roleOf,
-  run: async ({ db }, _, role) => ({ role: { ...toRole(role), permissions: inOrder(await permissionsOfRole(db, role.id)) } }),
+  run: async ({ db }, _, role) => ({
+    role: { ...toRole(role), permissions: inOrder(await permissionsOfRole(db, role.id)) },
+  }),
 })
 
 /** The contract's takes no fields. That nobody gives away what they do not have is ours, here and below. */
@@ -109,7 +114,14 @@ export const create = operation({
     const { name: title = '', permissions: given = [] } = input // the name has a default
     assertOwn(ctx.actor, given)
     const now = ctx.now().toISOString()
-    const row = { id: newId(), name: title, description: input.description || null, isSystem: 0, created_at: now, updated_at: now }
+    const row = {
+      id: newId(),
+      name: title,
+      description: input.description || null,
+      isSystem: 0,
+      created_at: now,
+      updated_at: now,
+    }
     return change(ctx, async ({ db, record }) => {
       const role = await insertRole(db, row)
       await replacePermissions(db, role.id, inOrder(given))
@@ -132,7 +144,11 @@ export const update = operation({
       name: Type.Optional(roleName),
       description: Type.Optional(purpose),
       permissions: Type.Optional(permissionList),
-      partial: Type.Optional(Type.Boolean({ description: 'Leave the permissions as they are if they are not given; none are left otherwise' })),
+      partial: Type.Optional(
+        Type.Boolean({
+          description: 'Leave the permissions as they are if they are not given; none are left otherwise',
+        }),
+      ),
     },
     ['isSystem', 'created_at', 'updated_at'],
   ),

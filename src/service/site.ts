@@ -1,14 +1,14 @@
 import * as Type from 'typebox'
 import { updateSettings } from '../db/settings.js'
 import { assignEveryone, findOwner } from '../db/users.js'
-import { change } from './change.js'
-import { ADDRESS_ERRORS, assertAddressAllowed } from './domains.js'
-import { queueLetter } from './letters.js'
-import { operation } from './operation.js'
-import { assertNewPassword, hashPassword } from './passwords.js'
-import { fields, nullable } from './schemas.js'
-import { assertSecretFits } from './tokens.js'
-import { assertEmail, authUser, AuthUser, emailField, insertPerson, localPart, nameField, newUser, passwordField, setupCompleted } from './people.js'
+import { change } from './lib/change.js'
+import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
+import { queueLetter } from './lib/mailings.js'
+import { operation } from './lib/operation.js'
+import { assertNewPassword, hashPassword } from './lib/passwords.js'
+import { fields, nullable } from './lib/schemas.js'
+import { assertSecretFits } from './lib/tokens.js'
+import { assertEmail, authUser, AuthUser, emailField, insertPerson, localPart, nameField, newUser, passwordField, setupCompleted } from './lib/people.js'
 
 export const status = operation({
   id: 'site.status',
@@ -33,7 +33,13 @@ export const setup = operation({
   input: fields({
     email: emailField,
     password: passwordField,
-    siteTitle: Type.Optional(nullable('string', { maxLength: 255, trim: true, description: 'Title shown across the site (default: Feedback)' })),
+    siteTitle: Type.Optional(
+      nullable('string', {
+        maxLength: 255,
+        trim: true,
+        description: 'Title shown across the site (default: Feedback)',
+      }),
+    ),
     name: nameField,
   }),
   output: Type.Object({ user: AuthUser }),
@@ -44,7 +50,11 @@ export const setup = operation({
     if (await findOwner(ctx.db)) throw setupCompleted() // spares the hashing; what decides is the unique index
     if (!ctx.dryRun) await assertSecretFits(ctx)
     const owner = {
-      ...newUser(ctx.now(), { email: address, name: name || localPart(address).slice(0, 100), password: await hashPassword(password) }),
+      ...newUser(ctx.now(), {
+        email: address,
+        name: name || localPart(address).slice(0, 100),
+        password: await hashPassword(password),
+      }),
       isOwner: 1,
     }
     const user = await change(ctx, async (tx) => {

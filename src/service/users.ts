@@ -6,14 +6,14 @@ import { lock } from '../db/counters.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import { assignEveryone, deleteUser, deleteWritings, findUser, findUserByEmail, listUsers, setBlocked, updateUser, usersAfter, userTotal } from '../db/users.js'
-import { assertOwner } from './access.js'
-import { change, type Action } from './change.js'
-import type { Context } from './context.js'
-import { ADDRESS_ERRORS, assertAddressAllowed } from './domains.js'
-import { queueLetter } from './letters.js'
-import { assertMail, operation } from './operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './paging.js'
-import { assertNewPassword, hashPassword, NO_PASSWORD } from './passwords.js'
+import { assertOwner } from './lib/access.js'
+import { change, type Action } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
+import { queueLetter } from './lib/mailings.js'
+import { assertMail, operation } from './lib/operation.js'
+import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { assertNewPassword, hashPassword, NO_PASSWORD } from './lib/passwords.js'
 import {
   assertEmail,
   avatarOf,
@@ -28,8 +28,8 @@ import {
   userNotFound,
   userShown,
   usersShown,
-} from './people.js'
-import { fields, inPath, nullable, oneOf } from './schemas.js'
+} from './lib/people.js'
+import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 
 const who = inPath('Id, e-mail address or user name')
 const Shown = Type.Object({ user: User })
@@ -41,7 +41,11 @@ export const list = operation({
   access: 'owner',
   errors: [],
   input: fields({
-    created: oneOf(['asc', 'desc'], { default: 'asc', anyCase: true, description: 'Direction of creation time, in any letter case' }),
+    created: oneOf(['asc', 'desc'], {
+      default: 'asc',
+      anyCase: true,
+      description: 'Direction of creation time, in any letter case',
+    }),
     ...pageFields('People', 'userId'),
   }),
   output: Type.Object({
@@ -60,7 +64,12 @@ export const list = operation({
       read: (page) => listUsers(db, { created }, page),
     })
     const users = await usersShown(db, rows)
-    return { status: { code: 200, type: 'success' }, users, ...keys, ...(asked.page === undefined && { results: users }) }
+    return {
+      status: { code: 200, type: 'success' },
+      users,
+      ...keys,
+      ...(asked.page === undefined && { results: users }),
+    }
   },
 })
 
@@ -90,7 +99,11 @@ export const create = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     if (!invited) assertNewPassword(password)
-    const person = newUser(ctx.now(), { email: address, name: name ?? '', password: invited ? NO_PASSWORD : await hashPassword(password) })
+    const person = newUser(ctx.now(), {
+      email: address,
+      name: name ?? '',
+      password: invited ? NO_PASSWORD : await hashPassword(password),
+    })
     return change(ctx, async (tx) => {
       const user = await insertPerson(tx.db, person)
       await assignEveryone(tx.db, user.userId)

@@ -6,16 +6,16 @@ import { votesCountOf, type PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteVote, findVote, insertVote, listVotes, votesBehind, votesOf, type Voter } from '../db/votes.js'
-import { change, type Change } from './change.js'
-import type { Context } from './context.js'
-import { operation } from './operation.js'
-import { pageFields, pageKeys, pageOf } from './paging.js'
+import { change, type Change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { pageFields, pageKeys, pageOf } from './lib/paging.js'
 import { visiblePost } from './posts.js'
-import { fields, inPath } from './schemas.js'
-import { personOf, viewerOf } from './sessions.js'
+import { fields, inPath } from './lib/schemas.js'
+import { personOf, viewerOf } from './lib/sessions.js'
 import { labsOf } from './settings.js'
-import { findPerson, PublicUser } from './people.js'
-import { PostVote, seesVoters, votersOf } from './voters.js'
+import { findPerson, PublicUser } from './lib/people.js'
+import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
 export type Vote = Type.Static<typeof Vote>
@@ -30,7 +30,9 @@ export const list = operation({
   access: 'public',
   errors: ['POST_NOT_FOUND'],
   input: fields({ post_id: inPost, ...pageFields('Votes', 'voteId', 20) }),
-  output: Type.Object({ votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }) }),
+  output: Type.Object({
+    votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }),
+  }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
   async run(ctx, asked, post) {
     const { db, actor } = ctx
@@ -52,7 +54,10 @@ export const list = operation({
     const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
     const mine = own && (await findVote(db, own.voteId))
     // In the contract the number of the first page of voters is not told.
-    const page_info = { ...keys.page_info, ...(asked.after === undefined && asked.page === undefined && { current_page: null }) }
+    const page_info = {
+      ...keys.page_info,
+      ...(asked.after === undefined && asked.page === undefined && { current_page: null }),
+    }
     return { votes: { results: rows.map(toVote), ...keys, page_info, ...(mine && { viewerVote: toVote(mine) }) } }
   },
 })
@@ -162,4 +167,9 @@ async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
 
 const toVote = ({ voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(user) })
 
-const publicUser = ({ userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>) => ({ userId, name, username, avatar })
+const publicUser = ({ userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>) => ({
+  userId,
+  name,
+  username,
+  avatar,
+})

@@ -57,9 +57,11 @@ function commandOf({ url, connections, seconds, file, at }: Wanted): [string, st
 
 /** A request as it goes over the wire, after its length. */
 function asBytes({ method, path: target, headers, body }: Request): string {
-  const lines = Object.entries({ host: '127.0.0.1', ...headers, ...(body && { 'content-length': Buffer.byteLength(body) }) }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  )
+  const lines = Object.entries({
+    host: '127.0.0.1',
+    ...headers,
+    ...(body && { 'content-length': Buffer.byteLength(body) }),
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
   const bytes = `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
   return `${Buffer.byteLength(bytes)}\n${bytes}`
 }

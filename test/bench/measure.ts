@@ -29,7 +29,12 @@ export interface Target {
 /** Loads one target after the other, there and back, as many times as the plan says, each warmed up before; stops their servers at the end. */
 export async function alternately<Name extends string>(plan: Plan, targets: Record<Name, Target>): Promise<Record<Name, Samples>> {
   const names = Object.keys(targets) as Name[]
-  const loaded = names.map((name) => ({ ...targets[name], name, load: loadOf(targets[name].requests), samples: [] as Sample[] }))
+  const loaded = names.map((name) => ({
+    ...targets[name],
+    name,
+    load: loadOf(targets[name].requests),
+    samples: [] as Sample[],
+  }))
   try {
     for (const one of loaded) await run(one, plan.warm)
     for (let round = 0; round < plan.rounds; round++)

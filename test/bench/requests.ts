@@ -1,5 +1,5 @@
 import { API_ROOT } from '../../src/core/wire.js'
-import { sessionToken } from '../../src/service/tokens.js'
+import { sessionToken } from '../../src/service/lib/tokens.js'
 import { id } from './rows.js'
 import type { Site } from './sites.js'
 
@@ -36,7 +36,10 @@ export function post(path: string, body: object, token?: string): Request {
 }
 
 /** A request that is never the same twice: one answer stands for all. */
-export const write = (path: string, body: object, token: string): Request => ({ ...post(path, body, token), kind: `POST ${API_ROOT}${path}` })
+export const write = (path: string, body: object, token: string): Request => ({
+  ...post(path, body, token),
+  kind: `POST ${API_ROOT}${path}`,
+})
 
 /** Tokens of the first people of the seed. */
 export const tokens = (): Promise<string[]> =>

@@ -13,7 +13,13 @@ export interface Size {
 /** The rows of a large site, always the same for the same numbers: of each table, in the order in which they are inserted. */
 export function tablesOf(size: Size): Record<string, Iterable<Row>> {
   const counts = new Int32Array(size.posts) // filled by the votes, which come before the posts
-  return { users: users(size), boards: boards(size), roadmaps: roadmaps(size), votes: votes(size, counts), posts: posts(size, counts) }
+  return {
+    users: users(size),
+    boards: boards(size),
+    roadmaps: roadmaps(size),
+    votes: votes(size, counts),
+    posts: posts(size, counts),
+  }
 }
 
 const START = Date.UTC(2023, 0, 1)

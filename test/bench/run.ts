@@ -21,7 +21,11 @@ import { siteOf } from './sites.js'
 import { shown, table } from './table.js'
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
 })
 const plan = flags.quick ? QUICK : FULL
 const all: Case[] = [...boards(plan), ...posts(), ...filters(), ...writes(), ...several(plan), ...memory(plan), starts()]

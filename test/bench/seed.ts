@@ -21,7 +21,13 @@ const { values } = parseArgs({
 })
 const url = values['database-url']
 if (!url) throw new Error('Where? Give --database-url sqlite:PATH or postgres://…')
-const size = { users: +values.users, boards: +values.boards, roadmaps: +values.roadmaps, posts: +values.posts, votes: +values.votes }
+const size = {
+  users: +values.users,
+  boards: +values.boards,
+  roadmaps: +values.roadmaps,
+  posts: +values.posts,
+  votes: +values.votes,
+}
 
 /** What the triggers would have counted. */
 async function writeCounts(target: Target): Promise<void> {

@@ -60,7 +60,10 @@ let files = 0
 async function listening(args: string[]): Promise<Server> {
   const log = path.join(folder, `server-${++files}.log`)
   const stderr = openSync(log, 'w')
-  const child = start(process.execPath, args, { stdio: ['ignore', 'ignore', stderr], env: { FEEDBACKCTL_SECRET: SECRET } })
+  const child = start(process.execPath, args, {
+    stdio: ['ignore', 'ignore', stderr],
+    env: { FEEDBACKCTL_SECRET: SECRET },
+  })
   closeSync(stderr) // the child has its own
   const { pid = 0 } = child
   for (;;) {

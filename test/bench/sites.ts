@@ -61,7 +61,9 @@ export function copyOf({ file }: Site): Copy {
 /** Fills a database of either engine; tells on stderr how far it is. */
 export async function seed(url: string, size: Size): Promise<void> {
   const numbers = Object.entries(size).flatMap(([what, count]) => [`--${what}`, String(count)])
-  const seeder = fork(path.join(import.meta.dirname, 'seed.ts'), ['--database-url', url, ...numbers], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const seeder = fork(path.join(import.meta.dirname, 'seed.ts'), ['--database-url', url, ...numbers], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   process.once('exit', () => seeder.kill())
   if ((await ended(seeder)) !== 0) throw new Error(`${url} could not be seeded.`)
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { spawnSync } from 'node:child_process'
 import { makeMachine, PROGRAM } from '../support/cli.js'
-import { streamAll } from '../../src/cli/pages.js'
-import type { Terminal } from '../../src/cli/terminal.js'
+import { streamAll } from '../../src/cli/lib/pages.js'
+import type { Terminal } from '../../src/cli/lib/terminal.js'
 import * as boards from '../../src/service/boards.js'
-import type { Call } from '../../src/service/operation.js'
+import type { Call } from '../../src/service/lib/operation.js'
 import { engines, makeSite } from '../support/site.js'
 
 const ESCAPE = '\u001b'
@@ -15,8 +15,14 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
     await machine.setup()
     const server = machine.start('serve')
     const [, url] = await server.says(/listening on (http:\S+?)"/)
-    const login = await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: 'correct horse battery' })
-    expect(login).toMatchObject({ code: 0, stdout: expect.stringContaining(`Signed in to ${url} as ada@example.org.`), stderr: '' })
+    const login = await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
+      stdin: 'correct horse battery',
+    })
+    expect(login).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Signed in to ${url} as ada@example.org.`),
+      stderr: '',
+    })
 
     for (const [first, second, name] of [
       ['', `--server ${url}`, 'ideas'],
@@ -29,15 +35,27 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
         stderr: `Created board "${name}" (${name}).\n`,
       })
       const shown = await machine.run(`boards show ${name} --json ${second}`)
-      expect(JSON.parse(shown.stdout)).toEqual({ board: expect.objectContaining({ name, color: '1d4ed8', display: true }) })
+      expect(JSON.parse(shown.stdout)).toEqual({
+        board: expect.objectContaining({ name, color: '1d4ed8', display: true }),
+      })
       expect(await machine.run(`boards show ${name} --json ${first}`)).toEqual(shown)
       const renamed = await machine.run(`boards update ${name} --name 'Bright ${name}' --display false ${second}`)
       expect(renamed).toMatchObject({ code: 0, stderr: `Changed board "Bright ${name}" (${name}).\n` })
       expect(await machine.run(`boards search BRIGHT -q ${first}`)).toMatchObject({ code: 0, stdout: `${name}\n` })
       expect((await machine.run(`boards list --json ${first}`)).stdout).toBe((await machine.run(`boards list --json ${second}`)).stdout)
-      expect(await machine.run(`boards delete ${name} ${second}`)).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') })
-      expect(await machine.run(`boards rm ${name} --yes ${second}`)).toMatchObject({ code: 0, stderr: `Deleted board ${name}.\n`, stdout: '' })
-      expect(await machine.run(`boards show ${name} ${first}`)).toMatchObject({ code: 3, stderr: expect.stringContaining('BOARD_NOT_FOUND (exit 3)') })
+      expect(await machine.run(`boards delete ${name} ${second}`)).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
+      })
+      expect(await machine.run(`boards rm ${name} --yes ${second}`)).toMatchObject({
+        code: 0,
+        stderr: `Deleted board ${name}.\n`,
+        stdout: '',
+      })
+      expect(await machine.run(`boards show ${name} ${first}`)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('BOARD_NOT_FOUND (exit 3)'),
+      })
     }
   })
 
@@ -140,7 +158,11 @@ describe('output', () => {
     expect(await out('-q')).toBe('comma-here\n日本語のご意見\nideas\n')
     expect(JSON.parse(await out('--json'))).toHaveProperty('page_info')
     expect(await out('-o table')).toMatch(/NAME +URL +COLOR +POSTS/)
-    expect(await machine.run('boards list --json -o csv')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('contradict') })
+    expect(await machine.run('boards list --json -o csv')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('contradict'),
+    })
   })
 
   it('is a table on a terminal: 80 columns, emoji and Chinese aligned, a footer with the next command', async () => {
@@ -173,7 +195,11 @@ describe('output', () => {
 
   it('says that a page is past the end on stderr only, with exit 0', async () => {
     const machine = await withBoards()
-    expect(await machine.run('boards list --page 9')).toEqual({ code: 0, stdout: '', stderr: 'Page 9 is past the end: there is 1 page, of 3 in all.\n' })
+    expect(await machine.run('boards list --page 9')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Page 9 is past the end: there is 1 page, of 3 in all.\n',
+    })
     expect(JSON.parse((await machine.run('boards list --page 9 --json')).stdout).boards).toEqual([])
   })
 
@@ -258,7 +284,11 @@ describe('errors', () => {
     const machine = await makeMachine('sqlite')
     const { code, stdout, stderr } = await machine.run('boards create --color zz Ideas -o json')
     expect([code, stdout]).toEqual([2, ''])
-    expect(JSON.parse(stderr)).toMatchObject({ code: 'VALIDATION_ERROR', exit: 2, errors: [{ code: 'BOARD_COLOR_HEX_LENGTH' }] })
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      exit: 2,
+      errors: [{ code: 'BOARD_COLOR_HEX_LENGTH' }],
+    })
   })
 
   it.each([
@@ -304,7 +334,10 @@ describe('errors', () => {
   it('show that the output could not be written', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
-    const { status, stderr } = spawnSync('sh', ['-c', `${process.execPath} ${PROGRAM} boards list >/dev/full`], { env: machine.env, encoding: 'utf8' })
+    const { status, stderr } = spawnSync('sh', ['-c', `${process.execPath} ${PROGRAM} boards list >/dev/full`], {
+      env: machine.env,
+      encoding: 'utf8',
+    })
     expect([status, stderr]).toEqual([1, '✗ Cannot write the output: ENOSPC\n'])
   })
 

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AppError, type ErrorCode } from '../../src/core/errors.js'
-import { streamAll } from '../../src/cli/pages.js'
-import { report } from '../../src/cli/report.js'
-import type { Terminal } from '../../src/cli/terminal.js'
-import type { Call, Operation } from '../../src/service/operation.js'
+import { streamAll } from '../../src/cli/lib/pages.js'
+import { report } from '../../src/cli/lib/report.js'
+import type { Terminal } from '../../src/cli/lib/terminal.js'
+import type { Call, Operation } from '../../src/service/lib/operation.js'
 import { buildWithNotes, makeMachine, type Machine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
 
@@ -42,11 +42,20 @@ const leftIn = (machine: Machine) => readdirSync(path.join(machine.folder, 'tmp'
 describe('a flag with a word of its own', () => {
   it('gives the field, and is what an error names; JSON keeps the field', async () => {
     const machine = await notes()
-    expect(await machine.run(`notes create Hello --body Text --board ideas`)).toMatchObject({ code: 0, stdout: 'Hello\tText\tn1\n' })
+    expect(await machine.run(`notes create Hello --body Text --board ideas`)).toMatchObject({
+      code: 0,
+      stdout: 'Hello\tText\tn1\n',
+    })
     const refused = await machine.run(`notes create Hello --body Text --board boardId-long`)
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('✗ --board must be text of 0 to 5 characters; "boardId-long" is not.\n') })
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('✗ --board must be text of 0 to 5 characters; "boardId-long" is not.\n'),
+    })
     const { stderr } = await machine.run(`notes create Hello --body Text --board boardId-long --json`)
-    expect(JSON.parse(stderr)).toMatchObject({ message: expect.stringMatching(/^boardId must/), errors: [{ field: 'boardId' }] })
+    expect(JSON.parse(stderr)).toMatchObject({
+      message: expect.stringMatching(/^boardId must/),
+      errors: [{ field: 'boardId' }],
+    })
     expect((await machine.run('notes create Hello --board-id x')).stderr).toContain("Unknown option '--board-id'")
   })
 
@@ -72,7 +81,9 @@ describe('a flag with a word of its own', () => {
     expect((await machine.run('notes create x --body y --tags a --tags b,c')).stdout).toBe('x a b c\ty\tn1\n')
     expect((await machine.run('notes create x --body y --tags a, --tags=q')).stderr).toContain('tags must be a list')
     await machine.run('roles create helpers --permissions post:update')
-    expect(JSON.parse((await machine.run(`roles update helpers --permissions '' --json`)).stdout)).toMatchObject({ permissions: [] })
+    expect(JSON.parse((await machine.run(`roles update helpers --permissions '' --json`)).stdout)).toMatchObject({
+      permissions: [],
+    })
     await machine.run('boards create Open')
     await machine.run('boards create Closed --display false')
     expect((await machine.run('boards list -q --visibility private --visibility public')).stdout).toBe('closed\nopen\n')
@@ -82,7 +93,10 @@ describe('a flag with a word of its own', () => {
   it('of a yes or no needs its value, so that it never takes the name that follows', async () => {
     const machine = await makeMachine('sqlite')
     expect(await machine.run('boards create --display Ideas')).toMatchObject({ code: 2, stdout: '' })
-    expect(await machine.run('boards create Ideas --display')).toMatchObject({ code: 2, stderr: expect.stringContaining('argument missing') })
+    expect(await machine.run('boards create Ideas --display')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('argument missing'),
+    })
   })
 })
 
@@ -113,7 +127,11 @@ describe('a long text', () => {
     const machine = await notes()
     writeFileSync(path.join(machine.folder, 'latin1.md'), Buffer.from('caf\u00e9', 'latin1'))
     writeFileSync(path.join(machine.folder, 'large.md'), 'x'.repeat(100_001))
-    expect(await machine.run(`notes create Hello ${flags}`)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+    expect(await machine.run(`notes create Hello ${flags}`)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    })
   })
 
   it('is written in the editor, which starts with the present text, in a file for nobody else that is gone afterwards', async () => {
@@ -123,7 +141,11 @@ describe('a long text', () => {
     expect([code, text]).toEqual([0, expect.stringContaining(String.raw`"body":"Anew,\nin two lines"`)])
     expect([seen('seen'), seen('modes'), existsSync(path.join(machine.folder, 'on-terminal'))]).toEqual(['As it was\n', '600\n700\n', true])
     expect(leftIn(machine)).toEqual([])
-    expect(await machine.terminal('notes create Hello --json', { env: { ...env, VISUAL: env.EDITOR ?? '', EDITOR: 'false' } }).ended).toMatchObject({ code: 0 })
+    expect(
+      await machine.terminal('notes create Hello --json', {
+        env: { ...env, VISUAL: env.EDITOR ?? '', EDITOR: 'false' },
+      }).ended,
+    ).toMatchObject({ code: 0 })
     expect(seen('seen')).toBe('')
   })
 
@@ -152,7 +174,10 @@ describe('a long text', () => {
       const { code, text } = await machine.terminal('notes update n7', { env, columns: 300 }).ended
       expect([code, text]).toEqual([2, expect.stringMatching(message)])
     }
-    const missing = await machine.terminal('notes update n7', { env: { ...env, EDITOR: 'no-such-editor' }, columns: 300 }).ended
+    const missing = await machine.terminal('notes update n7', {
+      env: { ...env, EDITOR: 'no-such-editor' },
+      columns: 300,
+    }).ended
     expect(missing).toMatchObject({ code: 2, text: expect.stringMatching(/failed \(127\)[^]*--body-file <file>/) })
     expect(leftIn(machine)).toEqual([])
   })
@@ -162,7 +187,10 @@ describe('a long text', () => {
     const env = { EDITOR: 'false' }
     expect(await machine.terminal('notes update n7 --title Other', { env }).ended).toMatchObject({ code: 0 })
     const question = '✗ What should be changed? Give --title, --body, or --password-stdin.\n'
-    expect(await machine.run('notes update n7', { env })).toMatchObject({ code: 2, stderr: expect.stringContaining(question) })
+    expect(await machine.run('notes update n7', { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(question),
+    })
     expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain('What should be changed?')
   })
 
@@ -200,7 +228,10 @@ describe('a long text', () => {
     const screen = machine.terminal('notes update n7', { env })
     await screen.sees(/ready/)
     screen.type('\u0003')
-    expect(await screen.ended).toMatchObject({ code: 130, text: expect.stringContaining('Interrupted: nothing was changed.') })
+    expect(await screen.ended).toMatchObject({
+      code: 130,
+      text: expect.stringContaining('Interrupted: nothing was changed.'),
+    })
     expect(leftIn(machine)).toEqual([])
   })
 
@@ -220,10 +251,18 @@ describe('a secret', () => {
     writeFileSync(path.join(machine.folder, 'secret'), `${PASSWORD}\n`)
     const stdout = 'a@example.org\t21 characters\toperator\n'
     const sign = 'notes sign --email a@example.org'
-    expect(await machine.run(`${sign} --password-stdin`, { stdin: `${PASSWORD}\n` })).toEqual({ code: 0, stdout, stderr: '' })
+    expect(await machine.run(`${sign} --password-stdin`, { stdin: `${PASSWORD}\n` })).toEqual({
+      code: 0,
+      stdout,
+      stderr: '',
+    })
     expect(await machine.run(`${sign} --password-file secret`)).toEqual({ code: 0, stdout, stderr: '' })
     const typed = await machine.run(`${sign} --password '${PASSWORD}'`)
-    expect(typed).toMatchObject({ code: 0, stdout, stderr: expect.stringContaining('--password is visible to everybody') })
+    expect(typed).toMatchObject({
+      code: 0,
+      stdout,
+      stderr: expect.stringContaining('--password is visible to everybody'),
+    })
     expect(typed.stderr).not.toContain(PASSWORD)
     expect(await machine.run(`${sign} --password-stdin --password-file secret`)).toMatchObject({ code: 2, stdout: '' })
   })
@@ -269,7 +308,10 @@ describe('a secret', () => {
 `,
     })
     expect(existsSync(path.join(machine.folder, 'data'))).toBe(false)
-    expect(await machine.run('notes sign --password-stdin', { stdin: PASSWORD })).toMatchObject({ code: 2, stderr: expect.stringContaining('1 more answer') })
+    expect(await machine.run('notes sign --password-stdin', { stdin: PASSWORD })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('1 more answer'),
+    })
   })
 
   it('is never in a command that is proposed, whatever its flag is called', async () => {
@@ -290,7 +332,10 @@ describe('--as', () => {
     const { stdout: id } = await machine.run(`${sign} --as ada@example.org`)
     expect(id).toMatch(/^[0-9a-f-]{36}\n$/)
     expect((await machine.run(`${sign} --as ${id.trim()}`)).stdout).toBe(id)
-    expect(await machine.run(`${sign} --as nobody`)).toMatchObject({ code: 3, stderr: expect.stringContaining('fix   feedbackctl users list\n') })
+    expect(await machine.run(`${sign} --as nobody`)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('fix   feedbackctl users list\n'),
+    })
   })
 
   it('is refused with a server, unless the command says it there in its own way', async () => {
@@ -310,11 +355,18 @@ describe('--as', () => {
     cleanup(async () => void server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const refused = await machine.run(`notes sign --email x --generate-password --as ada --server ${url}`)
-    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('acts only as whoever is signed in') })
+    expect(refused).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('acts only as whoever is signed in'),
+    })
     expect(refused.stderr).toContain('code  USAGE')
     expect((await machine.terminal(`notes sign --as ada --server ${url}`, { columns: 200 }).ended).text).toContain('acts only as whoever is signed in') // unasked
     expect(bodies).toEqual([])
-    expect(await machine.run(`notes vouch --email x --as ada --server ${url} -q`)).toMatchObject({ code: 0, stdout: 'id of ada\n' })
+    expect(await machine.run(`notes vouch --email x --as ada --server ${url} -q`)).toMatchObject({
+      code: 0,
+      stdout: 'id of ada\n',
+    })
     expect(bodies).toEqual([{ email: 'x', userId: 'id of ada' }])
     expect((await machine.run('notes vouch --email x --as ada -q')).stdout).toBe('id of ada\n') // here as well
   })
@@ -327,7 +379,11 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     expect(text).toContain('2 of 250 · next: feedbackctl notes list --limit 2 --no-color --after n1\r\n')
     const next = await machine.terminal('notes list --after n248 -q --limit 5').ended
     expect(next.text).toBe('n249\r\n')
-    expect(await machine.run('notes list --after n249')).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing comes after that, of 250 in all.\n' })
+    expect(await machine.run('notes list --after n249')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'Nothing comes after that, of 250 in all.\n',
+    })
   })
 
   it('is streamed whole', async () => {
@@ -344,21 +400,31 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     const call = (async (_op: unknown, { after }: { after?: string }) => {
       asked.push(after)
       const last = after === 'second'
-      return { votes: { results: [{ user: {} }], page_info: { has_next_page: !last, end_cursor: after === undefined ? 'first' : 'second' } } }
+      return {
+        votes: {
+          results: [{ user: {} }],
+          page_info: { has_next_page: !last, end_cursor: after === undefined ? 'first' : 'second' },
+        },
+      }
     }) as unknown as Call
     let written = ''
     const terminal = { stdout: { write: (text: string) => (written += text) !== '' } } as unknown as Terminal
     const view = { rows: (answer: { votes: { results: object[] } }) => answer.votes.results, columns: [], id: () => '' }
     await streamAll(terminal, { json: true }, { call, op: {} as Operation<unknown, { votes: { results: object[] } }>, input: {}, view, list: 'votes.results' })
     expect(asked).toEqual([undefined, 'first', 'second'])
-    expect(JSON.parse(written)).toEqual({ votes: { results: [{ user: {} }, { user: {} }, { user: {} }], total_count: 3, total_pages: 1 } })
+    expect(JSON.parse(written)).toEqual({
+      votes: { results: [{ user: {} }, { user: {} }, { user: {} }], total_count: 3, total_pages: 1 },
+    })
   })
 })
 
 describe('what loses much', () => {
   it('wants the name typed on a terminal, and --yes elsewhere', async () => {
     const machine = await notes()
-    expect(await machine.run('notes delete n7')).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') })
+    expect(await machine.run('notes delete n7')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
+    })
     expect(await machine.run('notes delete n7 --yes')).toMatchObject({ code: 0, stderr: 'Deleted.\n' })
     for (const [answer, code] of [
       ['y', 130],
@@ -377,7 +443,11 @@ describe('what loses much', () => {
 describe('the command that helps', () => {
   const fix = (code: ErrorCode, { message = 'No.', words = ['posts', 'show'], args = ['posts', 'show', 'x'] } = {}) => {
     let said = ''
-    const terminal = { args, env: {}, stderr: { write: (text: string) => void (said += text), isTTY: false } } as unknown as Terminal
+    const terminal = {
+      args,
+      env: {},
+      stderr: { write: (text: string) => void (said += text), isTTY: false },
+    } as unknown as Terminal
     report(terminal, { flags: {}, words, options: [] }, new AppError(code, message))
     return [...said.matchAll(/^ {2}(?:fix)? {3,}(feedbackctl.*)$/gm)].map(([, line]) => line)
   }

@@ -63,6 +63,8 @@ function chunksIn(file: string): string[] {
 
 /** Which packages a chunk was made of, from its source map. */
 function packagesIn(file: string): string[] {
-  const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as { sources: string[] }
+  const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as {
+    sources: string[]
+  }
   return sources.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
 }

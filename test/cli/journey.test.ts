@@ -23,7 +23,11 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     const ask = async (request: string, body?: object) => {
       const [method, path] = request.split(' ') as [string, string]
       const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-      const answer = await fetch(`${url}/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      const answer = await fetch(`${url}/api/v1${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
       return { status: answer.status, body: answer.status === 204 ? undefined : ((await answer.json()) as any) } // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
     }
     const operate = async (args: string, stdin?: string) => {
@@ -34,7 +38,11 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     await operate("boards create '💡 Ideas'")
     await operate('roadmaps create Planned')
 
-    const signed = await ask('POST /auth/signup', { email: 'Eve@Example.org', password: 'a good password', name: 'Eve' })
+    const signed = await ask('POST /auth/signup', {
+      email: 'Eve@Example.org',
+      password: 'a good password',
+      name: 'Eve',
+    })
     expect([signed.status, signed.body.user.email]).toEqual([201, 'eve@example.org'])
     token = signed.body.user.authToken
     await expect.poll(() => mail.received.filter(({ to }) => to.includes('eve@example.org')).length, { timeout: 10_000 }).toBe(1)
@@ -48,7 +56,11 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     expect((await ask('GET /users/profile')).body.user.isVerified).toBe(true)
 
     const { post } = (
-      await ask('POST /posts', { title: 'Dark mode', contentMarkdown: 'Please.', boardId: (await ask('GET /boards/ideas')).body.board.boardId })
+      await ask('POST /posts', {
+        title: 'Dark mode',
+        contentMarkdown: 'Please.',
+        boardId: (await ask('GET /boards/ideas')).body.board.boardId,
+      })
     ).body
     const others = (await operate("posts create 'Light mode' --body Sun --json")).trim()
     const other = (JSON.parse(others) as { post: { postId: string } }).post.postId
@@ -60,7 +72,10 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     await operate(`posts update ${post.slug} --roadmap planned`)
     await operate(`comments create ${post.slug} --body-file -`, 'Coming\nsoon')
     expect((await ask('POST /posts/get', { roadmapId: 'planned' })).body.posts[0].title).toBe('Dark mode')
-    expect((await ask(`GET /posts/${post.postId}/activity`)).body.activity[0]).toMatchObject({ author: { name: 'Ada' }, comment: { body: 'Coming\nsoon' } })
+    expect((await ask(`GET /posts/${post.postId}/activity`)).body.activity[0]).toMatchObject({
+      author: { name: 'Ada' },
+      comment: { body: 'Coming\nsoon' },
+    })
     expect(await operate('posts list --sort votes -o tsv')).toMatch(/^Light mode\t\t2\t\tAda\t[^\n]+\nDark mode\t💡 Ideas\t1\tPlanned\tEve\t/)
 
     await operate('users block eve@example.org')
@@ -72,7 +87,9 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     await operate('account reset-password eve@example.org')
     await expect.poll(() => mail.received.filter(({ to }) => to.includes('eve@example.org')).length, { timeout: 10_000 }).toBe(2)
     const reset = linkIn(mail.received.at(-1)?.text).searchParams.get('token')
-    expect((await ask('POST /auth/password/set', { token: reset, password: 'a better password' })).body).toEqual({ reset: { success: true } })
+    expect((await ask('POST /auth/password/set', { token: reset, password: 'a better password' })).body).toEqual({
+      reset: { success: true },
+    })
     expect((await ask('GET /users/profile')).body.code).toBe('INVALID_TOKEN') // of before
     token = (await ask('POST /auth/login', { email: 'eve@example.org', password: 'a better password' })).body.user.authToken
     expect((await ask('GET /users/profile')).status).toBe(200)

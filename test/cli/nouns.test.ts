@@ -18,7 +18,9 @@ async function served(machine: Machine): Promise<{ url: string; slug: string }> 
   await machine.setup()
   const server = machine.start('serve')
   const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
-  await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: 'correct horse battery' })
+  await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
+    stdin: 'correct horse battery',
+  })
   await machine.run('boards create Ideas --color 1d4ed8')
   await machine.run('roadmaps create Planned --color 15803d')
   await machine.run('users create eve@example.org --name Eve --password-stdin', { stdin: 'a good password' })
@@ -200,7 +202,9 @@ describe('feedbackctl events list --follow', () => {
     await machine.setup()
     const server = machine.start('serve')
     const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
-    await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: 'correct horse battery' })
+    await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
+      stdin: 'correct horse battery',
+    })
     const following = machine.start(`events list --follow --after 1 -o jsonl --server ${url}`)
     await machine.run('boards create Ideas')
     await expect.poll(() => following.output().stdout, { timeout: 10_000 }).toContain('board.created')
@@ -285,8 +289,14 @@ describe('what cannot be done', () => {
   it('is not asked about first', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
-    expect(await machine.run('users delete ada@example.org')).toMatchObject({ code: 5, stderr: expect.stringContaining('CANNOT_CHANGE_OWNER') })
-    expect(await machine.run('roles delete @everyone')).toMatchObject({ code: 5, stderr: expect.stringContaining('CANNOT_UPDATE_SYSTEM_ROLE') })
+    expect(await machine.run('users delete ada@example.org')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('CANNOT_CHANGE_OWNER'),
+    })
+    expect(await machine.run('roles delete @everyone')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('CANNOT_UPDATE_SYSTEM_ROLE'),
+    })
   })
 
   it('is to change nothing: every flag that could be given is named, and no event is written', async () => {

@@ -10,7 +10,11 @@ import { smtpHost } from '../support/smtp.js'
 
 const LISTENING = /listening on (http:\S+?)"/
 const post = (url: string, body: unknown) =>
-  fetch(`${url}/api/v1/auth/setup`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  fetch(`${url}/api/v1/auth/setup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 
 describe.each(engines)('feedbackctl serve on %s', (engine) => {
   it('makes exactly one owner of fifty setups at once over two processes', async () => {
@@ -96,7 +100,10 @@ describe('feedbackctl serve', () => {
     ['serve', { FEEDBACKCTL_SECRET: 'short' }],
   ])('%s with %j is a wrong configuration: 78', async (args, env) => {
     const machine = await makeMachine('sqlite')
-    expect(await machine.run(args, { env })).toMatchObject({ code: 78, stderr: expect.stringContaining('CONFIG_INVALID') })
+    expect(await machine.run(args, { env })).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('CONFIG_INVALID'),
+    })
   })
 
   it('writes lines for people on a terminal, and stops on Ctrl-C', async () => {
@@ -232,13 +239,19 @@ describe('feedbackctl migrate', () => {
       code: 5,
       stderr: expect.stringMatching(/feedbackctl migrate[^]*DATABASE_OUTDATED/),
     })
-    expect(await machine.run('serve', { env: bare })).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_OUTDATED') })
+    expect(await machine.run('serve', { env: bare })).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('DATABASE_OUTDATED'),
+    })
     const both = await Promise.all([machine.run('migrate', { env: bare }), machine.run('migrate', { env: bare })])
     expect(both.map((each) => each.stdout).toSorted()).toEqual([
       'Applied 0001_trunk\nApplied 0002_feedback\nApplied 0003_fewer_indexes\nApplied 0004_leaner_writes\n',
       'The database is up to date.\n',
     ])
-    expect(await machine.run('migrate', { env: bare })).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
+    expect(await machine.run('migrate', { env: bare })).toMatchObject({
+      code: 0,
+      stdout: 'The database is up to date.\n',
+    })
     const other = { FEEDBACKCTL_DATABASE_URL: await makeDatabase('postgres', machine.folder, { bare: true }) }
     await machine.start('serve --migrate', { env: other }).says(LISTENING)
   })
@@ -261,7 +274,10 @@ describe('feedbackctl migrate', () => {
       .values({ name: '9999_future', timestamp: '2030' })
       .execute()
     await db.destroy()
-    expect(await machine.run('boards list')).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_NEWER') })
+    expect(await machine.run('boards list')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('DATABASE_NEWER'),
+    })
     expect(await machine.run('serve')).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_NEWER') })
   })
 })
@@ -348,7 +364,9 @@ describe('feedbackctl config', () => {
     const machine = await makeMachine('sqlite')
     mkdirSync(path.join(machine.folder, 'etc'))
     writeFileSync(path.join(machine.folder, 'etc/site.toml'), '[data]\ndir = "d"\n[database]\nurl = "sqlite:fb.db"\n[mail]\nurl = "folder:m"\n')
-    const { stdout } = await machine.run('config list --config etc/site.toml', { env: { HOST: '::', FEEDBACKCTL_LISTEN: '' } })
+    const { stdout } = await machine.run('config list --config etc/site.toml', {
+      env: { HOST: '::', FEEDBACKCTL_LISTEN: '' },
+    })
     for (const line of [
       `data.dir\t${machine.folder}/etc/d`,
       `database.url\tsqlite:${machine.folder}/etc/fb.db`,

@@ -11,7 +11,9 @@ const PASSWORD = 'correct horse battery'
 describe.each(engines)('feedbackctl setup on %s', (engine) => {
   it('sets a site up from flags: writes the mail setting, delivers the mail, and says what is next', async () => {
     const machine = await makeMachine(engine)
-    const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail`, { stdin: `${PASSWORD}\n` })
+    const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail`, {
+      stdin: `${PASSWORD}\n`,
+    })
     expect([code, stderr]).toEqual([0, ''])
     const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
     expect(stdout).toMatch(/✓ The site is set up\.\n {2}owner {3}Ada <ada@example\.org>, user name ada_\w{8}\n/)
@@ -26,8 +28,16 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
   it('is refused the second time with exit 5, or does nothing with --if-needed', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    expect(await machine.run('setup')).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('SETUP_COMPLETED (exit 5)') })
-    expect(await machine.run('setup --if-needed')).toEqual({ code: 0, stdout: '', stderr: 'The site has an owner already: nothing to do.\n' })
+    expect(await machine.run('setup')).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringContaining('SETUP_COMPLETED (exit 5)'),
+    })
+    expect(await machine.run('setup --if-needed')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'The site has an owner already: nothing to do.\n',
+    })
   })
 
   it('is done once of many at once: one owner, the mail setting of that one, and no error with --if-needed', async () => {
@@ -89,7 +99,10 @@ describe('feedbackctl setup without a terminal', () => {
       FEEDBACKCTL_SETUP_SITE_TITLE: 'Moonbase',
       FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/m`,
     }
-    expect(await machine.run('setup', { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('(from FEEDBACKCTL_MAIL_URL)') })
+    expect(await machine.run('setup', { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('(from FEEDBACKCTL_MAIL_URL)'),
+    })
     expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
   })
 
@@ -135,7 +148,11 @@ describe('feedbackctl setup without a terminal', () => {
       const machine = await makeMachine('sqlite')
       writeFileSync(path.join(machine.folder, 'site.toml'), text)
       const args = 'setup --config site.toml --email a@example.org --generate-password'
-      expect(await machine.run(`${args} --mail-url folder:mail`)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('by hand') })
+      expect(await machine.run(`${args} --mail-url folder:mail`)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('by hand'),
+      })
       expect(readFileSync(path.join(machine.folder, 'site.toml'), 'utf8')).toBe(text)
       expect(await machine.run(args, { env: { FEEDBACKCTL_MAIL_URL: 'folder:mail' } })).toMatchObject({
         code: 0,
@@ -247,7 +264,10 @@ describe('feedbackctl setup on a terminal', () => {
 
   it('never asks with --no-input or in CI', async () => {
     const machine = await makeMachine('sqlite')
-    expect(await machine.terminal('setup --no-input').ended).toMatchObject({ code: 2, text: expect.stringContaining('SETUP_INPUT_MISSING') })
+    expect(await machine.terminal('setup --no-input').ended).toMatchObject({
+      code: 2,
+      text: expect.stringContaining('SETUP_INPUT_MISSING'),
+    })
     expect(await machine.terminal('setup', { env: { CI: 'true' } }).ended).toMatchObject({ code: 2 })
   })
 

@@ -67,11 +67,16 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' } // the next comes to the other worker
       await fetch(`${url}/api/v1/settings/site`, { method: 'PATCH', headers, body: JSON.stringify({ title }) })
       for (let reads = 0; reads < 2; reads++) {
-        const shown = (await (await fetch(`${url}/api/v1/settings/site`, { headers })).json()) as { settings: { title: string } }
+        const shown = (await (await fetch(`${url}/api/v1/settings/site`, { headers })).json()) as {
+          settings: { title: string }
+        }
         expect(shown.settings.title).toBe(title)
       }
     }
-    const verify = await fetch(`${url}/api/v1/auth/email/verify`, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+    const verify = await fetch(`${url}/api/v1/auth/email/verify`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
     expect(verify.status).toBe(200)
     await expect.poll(mails, { timeout: 10_000 }).toBe(before + 1)
   }, 60_000)
@@ -81,7 +86,10 @@ it('feedbackctl serve --workers says once that its port is taken, and ends with 
   const machine = await makeMachine('sqlite')
   const { url } = await crew(machine)
   const refused = await machine.run(`serve --workers 3 --listen ${url.slice('http://'.length)}`)
-  expect(refused).toMatchObject({ code: 78, stderr: expect.stringMatching(/^(?:{.*\n)*✗ Cannot listen on .*\n(?! *✗)[^✗]*$/) })
+  expect(refused).toMatchObject({
+    code: 78,
+    stderr: expect.stringMatching(/^(?:{.*\n)*✗ Cannot listen on .*\n(?! *✗)[^✗]*$/),
+  })
 })
 
 it('workers of feedbackctl serve stop in good order when their leader is killed', async () => {

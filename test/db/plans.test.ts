@@ -1,10 +1,10 @@
 import { sql, type CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { visitor, type Actor } from '../../src/service/access.js'
+import { visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import { operations } from '../../src/service/index.js'
-import type { AnyOperation } from '../../src/service/operation.js'
+import type { AnyOperation } from '../../src/service/lib/operation.js'
 import * as posts from '../../src/service/posts.js'
 import { AppError } from '../../src/core/errors.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
@@ -80,7 +80,14 @@ async function filled(engine: (typeof engines)[number]) {
   for (const name of ['Ideas', 'Bugs', 'Plans']) await site.call(boards.create, { name, display: name !== 'Plans' })
   const made = []
   for (let number = 0; number < 12; number++)
-    made.push((await site.call(posts.create, { title: `Post ${number}`, boardId: ['ideas', 'bugs', 'plans'][number % 4] ?? null })).post)
+    made.push(
+      (
+        await site.call(posts.create, {
+          title: `Post ${number}`,
+          boardId: ['ideas', 'bugs', 'plans'][number % 4] ?? null,
+        })
+      ).post,
+    )
   const [post] = made
   await site.db
     .insertInto('roadmaps')
@@ -123,7 +130,13 @@ describe.each(engines)('plans on %s', (engine) => {
 
   it('every other read of the service reads an index and sorts nothing', async () => {
     const { site, owner, post, comment } = await filled(engine)
-    const paths: Record<string, string> = { post_id: post.postId, comment_id: comment, url: 'ideas', name: 'ide', user: 'ada@example.org' }
+    const paths: Record<string, string> = {
+      post_id: post.postId,
+      comment_id: comment,
+      url: 'ideas',
+      name: 'ide',
+      user: 'ada@example.org',
+    }
     const reads = operations.filter((op) => op.http.startsWith('GET') || op.id === 'posts.show')
     expect(reads.length).toBeGreaterThan(7)
     const found: string[] = []

@@ -7,7 +7,7 @@ import { connect, rolledBack, transaction } from '../../src/db/connect.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { migrate, NEWEST, schemaState } from '../../src/db/schema.js'
 import { claimFingerprint } from '../../src/db/settings.js'
-import { newUser } from '../../src/service/people.js'
+import { newUser } from '../../src/service/lib/people.js'
 import { cleanup, engines, failure, makeDatabase, temporaryFolder } from '../support/site.js'
 
 describe.each(engines)('the schema on %s', (engine) => {
@@ -81,7 +81,9 @@ describe.each(engines)('the schema on %s', (engine) => {
   it('keeps votes and counts of posts, and counts on', async () => {
     const { db } = await open()
     await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0003_fewer_indexes')
-    const [ada, bob] = ['ada', 'bob'].map((name) => ({ ...newUser(new Date(), { email: `${name}@example.org`, name, password: '!' }) }))
+    const [ada, bob] = ['ada', 'bob'].map((name) => ({
+      ...newUser(new Date(), { email: `${name}@example.org`, name, password: '!' }),
+    }))
     await db.insertInto('users').values([ada!, bob!]).execute()
     const post = { postId: newId(), title: 't', slug: 's', slugId: 's', contentMarkdown: null, userId: ada!.userId, boardId: null, roadmap_id: null, createdAt: '', updatedAt: '' } // prettier-ignore
     await db.insertInto('posts').values(post).execute()
@@ -155,7 +157,17 @@ describe.each(engines)('the schema on %s', (engine) => {
 
   it('sorts and compares text by code point, whatever the locale of the server', async () => {
     const { db } = await open({ bare: false })
-    const board = (name: string) => ({ boardId: name, name, nameFolded: name, url: name, color: '', display: 1, view_voters: 1, createdAt: '', updatedAt: '' })
+    const board = (name: string) => ({
+      boardId: name,
+      name,
+      nameFolded: name,
+      url: name,
+      color: '',
+      display: 1,
+      view_voters: 1,
+      createdAt: '',
+      updatedAt: '',
+    })
     await db.insertInto('boards').values(['b', 'B', 'ä', 'a', '日', '😀'].map(board)).execute()
     const rows = await db.selectFrom('boards').select('name').orderBy('nameFolded').execute()
     expect(rows.map((row) => row.name)).toEqual(['B', 'a', 'b', 'ä', '日', '😀'])

@@ -4,8 +4,8 @@ import { API_ROOT } from '../../src/core/wire.js'
 import { buildProgram } from '../../src/cli/program.js'
 import { branches } from '../../src/cli/tree.js'
 import { topics } from '../../src/cli/help.js'
-import type { Terminal } from '../../src/cli/terminal.js'
-import { openapi } from '../../src/http/openapi.js'
+import type { Terminal } from '../../src/cli/lib/terminal.js'
+import { openapi } from '../../src/http/api/openapi.js'
 import { operations } from '../../src/service/index.js'
 
 // A change of the contract is a visible diff: "npm run golden" writes these files anew.

@@ -41,7 +41,9 @@ describe.each(engines)('the auth ladder on %s', (engine) => {
     const site = await makeSite(engine)
     const { token } = await site.member(['board:create'])
     expect((await site.http('POST /boards', { headers: { authorization: `bEaReR   ${token}` } })).status).toBe(201)
-    const blocked = await site.http('POST /boards', { token: (await site.member(['board:create'], { blocked: true })).token })
+    const blocked = await site.http('POST /boards', {
+      token: (await site.member(['board:create'], { blocked: true })).token,
+    })
     expect([blocked.status, blocked.body.code]).toEqual([403, 'USER_BLOCK'])
     const powerless = await site.http('POST /boards', { token: (await site.member([], { everyone: false })).token })
     expect([powerless.status, powerless.body.code]).toEqual([403, 'ACCESS_DENIED'])
@@ -122,8 +124,14 @@ describe('HTTP', () => {
   it('answers 404 to an address without end, and ignores no field for its name', async () => {
     const site = await makeSite('sqlite')
     expect((await site.http(`GET /boards/${'a'.repeat(6000)}`)).body.code).toBe('NOT_FOUND')
-    expect((await site.http('GET /boards?__proto__=x')).body.errors[0]).toMatchObject({ code: 'UNKNOWN_FIELD', field: '__proto__' })
-    expect((await site.http('GET /boards?toString=x')).body.errors[0]).toMatchObject({ code: 'UNKNOWN_FIELD', field: 'toString' })
+    expect((await site.http('GET /boards?__proto__=x')).body.errors[0]).toMatchObject({
+      code: 'UNKNOWN_FIELD',
+      field: '__proto__',
+    })
+    expect((await site.http('GET /boards?toString=x')).body.errors[0]).toMatchObject({
+      code: 'UNKNOWN_FIELD',
+      field: 'toString',
+    })
   })
 
   it('says that mail is not configured before it reads the body', async () => {
@@ -204,10 +212,17 @@ describe('HTTP', () => {
     const site = await makeSite('sqlite')
     const headers = { 'feedbackctl-dry-run': '1' }
     expect((await site.http('POST /posts/get', { headers })).status).toBe(200)
-    const refused = await site.http('POST /auth/signup', { headers, body: { email: 'eve@example.org', password: 'a good password' } })
+    const refused = await site.http('POST /auth/signup', {
+      headers,
+      body: { email: 'eve@example.org', password: 'a good password' },
+    })
     expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_AUTH_HEADER'])
     const { token } = await site.member()
-    const signed = await site.http('POST /auth/signup', { headers, token, body: { email: 'eve@example.org', password: 'a good password' } })
+    const signed = await site.http('POST /auth/signup', {
+      headers,
+      token,
+      body: { email: 'eve@example.org', password: 'a good password' },
+    })
     expect([signed.status, signed.body.user.authToken]).toEqual([201, ''])
     expect((await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'a good password' } })).body.code).toBe('USER_NOT_FOUND')
   })
@@ -244,7 +259,11 @@ describe('HTTP', () => {
   it('answers preflights as the contract says', async () => {
     const site = await makeSite('sqlite')
     const { status, headers, text } = await site.http('OPTIONS /boards', {
-      headers: { origin: 'https://example.org', 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization,content-type' },
+      headers: {
+        origin: 'https://example.org',
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization,content-type',
+      },
     })
     expect([status, text]).toEqual([204, ''])
     expect(headers).toMatchObject({
@@ -262,7 +281,13 @@ describe('HTTP', () => {
     const own = await site.http('GET /boards', { headers: { 'x-request-id': 'no good"' } })
     expect(own.headers['x-request-id']).toMatch(/^[0-9a-z]{8}-[0-9a-z]+$/)
     const lines = site.logs.map((line) => JSON.parse(line))
-    expect(lines.at(-1)).toMatchObject({ reqId: own.headers['x-request-id'], op: 'boards.list', method: 'GET', status: 200, ms: expect.any(Number) })
+    expect(lines.at(-1)).toMatchObject({
+      reqId: own.headers['x-request-id'],
+      op: 'boards.list',
+      method: 'GET',
+      status: 200,
+      ms: expect.any(Number),
+    })
   })
 
   it('answers HEAD without a body', async () => {

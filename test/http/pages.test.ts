@@ -12,7 +12,11 @@ describe.each(engines)('the pages that links in mails open on %s', (engine) => {
       for (const url of [page, `${page}/`, `${page}/?token=x`, page.toUpperCase()]) {
         const { status, headers, text } = await site.http(`GET /${url}`)
         expect([url, status]).toEqual([url, 200])
-        expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
+        expect(headers).toMatchObject({
+          'content-type': 'text/html; charset=utf-8',
+          'referrer-policy': 'no-referrer',
+          'cache-control': 'no-store',
+        })
         expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
       }
       expect((await site.http(`HEAD /${page}/`)).status).toBe(200)

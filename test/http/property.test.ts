@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PERMISSIONS } from '../../src/core/permissions.js'
-import { codesOf } from '../../src/http/openapi.js'
+import { codesOf } from '../../src/http/api/openapi.js'
 import { operations } from '../../src/service/index.js'
 import * as boards from '../../src/service/boards.js'
 import { engines, makeSite } from '../support/site.js'
@@ -36,7 +36,10 @@ const anything = fc.oneof(
 /** Fields of the operation and some that are not, with values of every kind. */
 const inputFor = (names: string[]) =>
   fc.oneof(
-    { weight: 8, arbitrary: fc.dictionary(fc.constantFrom(...names, 'unknown', '__proto__', 'toString'), anything, { maxKeys: 6 }) },
+    {
+      weight: 8,
+      arbitrary: fc.dictionary(fc.constantFrom(...names, 'unknown', '__proto__', 'toString'), anything, { maxKeys: 6 }),
+    },
     { weight: 1, arbitrary: fc.jsonValue() },
   )
 

@@ -29,7 +29,14 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(await run(site, transport)).toHaveLength(1)
     expect(await run(site, transport)).toHaveLength(0)
     expect(sent).toEqual(['Hello'])
-    expect(await row(site)).toMatchObject({ attempts: 1, sentAt: site.clock.now.toISOString(), dueAt: null, lease: null, text: '', html: '' })
+    expect(await row(site)).toMatchObject({
+      attempts: 1,
+      sentAt: site.clock.now.toISOString(),
+      dueAt: null,
+      lease: null,
+      text: '',
+      html: '',
+    })
   })
 
   it('sends each mail once with many couriers at work', async () => {
@@ -178,7 +185,9 @@ describe('transports', () => {
 
   it('escapes what people wrote in the HTML part', async () => {
     const site = await makeSite('sqlite')
-    await site.http('POST /auth/setup', { body: { email: 'a@example.org', password: '12345678', name: '<b>x</b>', siteTitle: '"&<script>' } })
+    await site.http('POST /auth/setup', {
+      body: { email: 'a@example.org', password: '12345678', name: '<b>x</b>', siteTitle: '"&<script>' },
+    })
     const { html } = await row(site)
     expect(html).not.toMatch(/<b>|<script>/)
     expect(html).toContain('&lt;script&gt;')

@@ -61,7 +61,13 @@ describe.each(engines)('boards on %s', (engine) => {
       const plain = await site.http('GET /boards?limit=2')
       expect(plain.body.results).toEqual(plain.body.boards)
       const [first, last] = plain.body.boards
-      expect(plain.body.page_info).toEqual({ count: 2, current_page: 1, has_next_page: true, start_cursor: first.boardId, end_cursor: last.boardId })
+      expect(plain.body.page_info).toEqual({
+        count: 2,
+        current_page: 1,
+        has_next_page: true,
+        start_cursor: first.boardId,
+        end_cursor: last.boardId,
+      })
       expect(plain.body).toMatchObject({ total_count: 3, total_pages: 2 })
       const paged = await site.http('GET /boards?limit=2&page=2')
       expect(paged.body).not.toHaveProperty('results')
@@ -76,7 +82,13 @@ describe.each(engines)('boards on %s', (engine) => {
         expect(status).toBe(200)
         expect(body).toEqual({
           boards: [],
-          page_info: { count: 0, current_page: Number(page), has_next_page: false, start_cursor: null, end_cursor: null },
+          page_info: {
+            count: 0,
+            current_page: Number(page),
+            has_next_page: false,
+            start_cursor: null,
+            end_cursor: null,
+          },
           total_count: 3,
           total_pages: 1,
         })
@@ -139,7 +151,10 @@ describe.each(engines)('boards on %s', (engine) => {
       const site = await makeSite(engine)
       await withBoards(site, 1)
       const { body } = await site.http('GET /boards')
-      expect((await site.http(`GET /boards?page=1&after=${body.boards[0].boardId}`)).body.errors[0]).toMatchObject({ code: 'INVALID_CURSOR', field: 'after' })
+      expect((await site.http(`GET /boards?page=1&after=${body.boards[0].boardId}`)).body.errors[0]).toMatchObject({
+        code: 'INVALID_CURSOR',
+        field: 'after',
+      })
       const unknown = await site.http('GET /boards?pgae=2')
       expect(unknown.status).toBe(400)
       expect(unknown.body.message).toBe('There is no field "pgae". Did you mean "page"?')
@@ -148,7 +163,10 @@ describe.each(engines)('boards on %s', (engine) => {
     it('takes an empty number or list as not given, as published clients send it', async () => {
       const site = await makeSite(engine)
       await withBoards(site, 1)
-      expect((await site.http('GET /boards?limit=&page=&visibility=')).body.page_info).toMatchObject({ count: 1, current_page: 1 })
+      expect((await site.http('GET /boards?limit=&page=&visibility=')).body.page_info).toMatchObject({
+        count: 1,
+        current_page: 1,
+      })
     })
 
     it('accepts the empty JSON object that the specification sends with it', async () => {
@@ -158,7 +176,9 @@ describe.each(engines)('boards on %s', (engine) => {
 
     it('shows private boards only to whoever has board:read and asks for them', async () => {
       const site = await makeSite(engine)
-      const { board: hidden } = (await site.call(boards.create, { name: 'Board 1', display: false })) as { board: { boardId: string } }
+      const { board: hidden } = (await site.call(boards.create, { name: 'Board 1', display: false })) as {
+        board: { boardId: string }
+      }
       await site.call(boards.create, { name: 'Board 2' })
       const reader = await site.member(['board:read'])
       const plain = await site.member()
@@ -320,10 +340,24 @@ describe.each(engines)('boards on %s', (engine) => {
       const { token } = await site.member(['board:update', 'board:read'])
       const { status, body } = await site.http('PATCH /boards', {
         token,
-        body: { ...board, name: ' Bright ideas ', url: 'Bright IDEAS!', color: '00FF00', display: false, view_voters: false },
+        body: {
+          ...board,
+          name: ' Bright ideas ',
+          url: 'Bright IDEAS!',
+          color: '00FF00',
+          display: false,
+          view_voters: false,
+        },
       })
       expect(status).toBe(200)
-      expect(body.board).toEqual({ ...board, name: 'Bright ideas', url: 'bright-ideas', color: '00ff00', display: false, view_voters: false })
+      expect(body.board).toEqual({
+        ...board,
+        name: 'Bright ideas',
+        url: 'bright-ideas',
+        color: '00ff00',
+        display: false,
+        view_voters: false,
+      })
       expect((await site.http('GET /boards/search/bright', { token })).body.boards).toHaveLength(1)
       expect((await site.http('GET /boards')).body.total_count).toBe(0)
     })
@@ -365,7 +399,10 @@ describe.each(engines)('boards on %s', (engine) => {
       await site.call(boards.create, { name: 'Ideas' })
       const { board } = await site.call(boards.create, { name: 'Bugs' })
       const { token } = await site.member(['board:update'])
-      const { status, body } = await site.http('PATCH /boards', { token, body: { boardId: board.boardId, name: 'Bugs', url: 'ideas' } })
+      const { status, body } = await site.http('PATCH /boards', {
+        token,
+        body: { boardId: board.boardId, name: 'Bugs', url: 'ideas' },
+      })
       expect([status, body.code]).toEqual([409, 'BOARD_URL_EXISTS'])
       expect((await site.http('GET /boards/bugs')).status).toBe(200)
     })
@@ -472,7 +509,12 @@ describe.each(engines)('boards on %s', (engine) => {
       expect([status, body.code]).toEqual([400, 'VALIDATION_ERROR'])
     }
     const { token } = await site.member(['board:create'])
-    const body = { ...Object.fromEntries(unknown.map((name) => [name, 1])), name: 'x'.repeat(80_000), display: 'no', color: 'zz' }
+    const body = {
+      ...Object.fromEntries(unknown.map((name) => [name, 1])),
+      name: 'x'.repeat(80_000),
+      display: 'no',
+      color: 'zz',
+    }
     const refused = await site.http('POST /boards', { token, body })
     expect(refused.body.errors.map((issue: { code: string }) => issue.code)).toEqual(
       expect.arrayContaining(['UNKNOWN_FIELD', 'TOO_LONG', 'BOOLEAN_EXPECTED', 'BOARD_COLOR_HEX_LENGTH']),
@@ -487,7 +529,11 @@ describe.each(engines)('boards on %s', (engine) => {
     await site.call(boards.create, { name: 'Two' })
     const { token } = await site.member(['board:update', 'board:create'])
     const headers = { 'feedbackctl-dry-run': '1' }
-    const taken = await site.http('PATCH /boards', { token, headers, body: { boardId: 'two', url: 'one', partial: true } })
+    const taken = await site.http('PATCH /boards', {
+      token,
+      headers,
+      body: { boardId: 'two', url: 'one', partial: true },
+    })
     expect([taken.status, taken.body.code]).toEqual([409, 'BOARD_URL_EXISTS'])
     expect((await site.http('PATCH /boards', { token, headers, body: { boardId: 'two', url: 'three', partial: true } })).body.board.url).toBe('three')
     expect((await site.http('POST /boards', { token, headers, body: { name: 'x', url: 'one' } })).status).toBe(409)
@@ -518,7 +564,10 @@ describe.each(engines)('boards on %s', (engine) => {
     const site = await makeSite(engine)
     const { token } = await site.member(['board:update', 'board:destroy'])
     const body = { boardId: 'x', name: 'x', url: 'x', [field]: 'a\u0000' }
-    expect((await site.http('PATCH /boards', { token, body })).body.errors[0]).toMatchObject({ code: 'TEXT_UNREADABLE', field })
+    expect((await site.http('PATCH /boards', { token, body })).body.errors[0]).toMatchObject({
+      code: 'TEXT_UNREADABLE',
+      field,
+    })
   })
 
   it('keeps post_count whoever writes posts, moves them, or deletes the board', async () => {

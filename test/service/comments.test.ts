@@ -47,7 +47,13 @@ describe.each(engines)('comments on %s', (engine) => {
     const { body } = await site.http(`GET ${path}/activity`)
     expect(body).toEqual({
       activity: [answer.body.activity, activity],
-      page_info: { count: 2, current_page: 1, has_next_page: false, start_cursor: answer.body.activity.id, end_cursor: activity.id },
+      page_info: {
+        count: 2,
+        current_page: 1,
+        has_next_page: false,
+        start_cursor: answer.body.activity.id,
+        end_cursor: activity.id,
+      },
       total_count: 2,
       total_pages: 1,
     })
@@ -148,11 +154,19 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(await outcome(owner, { body: 'four' })).toEqual([200, 'four'])
     expect(await outcome(author.token, { body: 'x', is_spam: true })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
     expect(await outcome(author.token, { body: 'x', is_internal: true })).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
-    expect((await put(author.token, { is_internal: false, partial: true })).body.comment).toMatchObject({ body: 'four', is_internal: false })
+    expect((await put(author.token, { is_internal: false, partial: true })).body.comment).toMatchObject({
+      body: 'four',
+      is_internal: false,
+    })
     const other = await site.call(posts.create, { title: 'Other' })
-    expect((await site.http(`PUT /posts/${other.post.postId}/comments/${activity.id}`, { token: owner, body: { body: 'x' } })).body.code).toBe(
-      'COMMENT_NOT_FOUND',
-    )
+    expect(
+      (
+        await site.http(`PUT /posts/${other.post.postId}/comments/${activity.id}`, {
+          token: owner,
+          body: { body: 'x' },
+        })
+      ).body.code,
+    ).toBe('COMMENT_NOT_FOUND')
   })
 
   it('do not name the hidden comment that they answer', async () => {
@@ -181,7 +195,10 @@ describe.each(engines)('comments on %s', (engine) => {
     const author = await site.member()
     const moderator = await site.member(['comment:update:any'])
     const { activity } = (await say(author.token, { body: 'Buy!' })).body
-    const marked = await site.http(`PUT ${path}/comments/${activity.id}`, { token: moderator.token, body: { is_spam: true, partial: true } })
+    const marked = await site.http(`PUT ${path}/comments/${activity.id}`, {
+      token: moderator.token,
+      body: { is_spam: true, partial: true },
+    })
     expect(marked.body.comment).toMatchObject({ is_spam: true, is_edited: false, body: 'Buy!' })
     expect(await bodies()).toEqual([])
     expect(await bodies(moderator.token)).toEqual(['Buy!'])

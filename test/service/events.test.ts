@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { connect, transaction } from '../../src/db/connect.js'
 import { insertEvents } from '../../src/db/events.js'
-import { operator } from '../../src/service/access.js'
+import { operator } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
-import { change } from '../../src/service/change.js'
-import type { Context } from '../../src/service/context.js'
+import { change } from '../../src/service/lib/change.js'
+import type { Context } from '../../src/service/lib/context.js'
 import * as events from '../../src/service/events.js'
-import { execute } from '../../src/service/operation.js'
+import { execute } from '../../src/service/lib/operation.js'
 import { cleanup, engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const actions = async (site: TestSite) => (await site.call(events.list, { limit: 100 })).events.map((event) => event.action)
@@ -113,7 +113,11 @@ describe.each(engines)('events on %s', (engine) => {
     expect(event).toMatchObject({ subject: 'renamed', actor: { userId: other.userId, username: 'admin' } })
     await site.db.deleteFrom('users').execute()
     const [later] = (await site.call(events.list, {})).events
-    expect(later).toMatchObject({ subject_id: one.userId, subject: null, actor: { userId: other.userId, username: 'deleted' } })
+    expect(later).toMatchObject({
+      subject_id: one.userId,
+      subject: null,
+      actor: { userId: other.userId, username: 'deleted' },
+    })
   })
 
   it.each([

@@ -34,7 +34,13 @@ describe.each(engines)('posts on %s', (engine) => {
       const { token, userId } = await site.member()
       const { status, body } = await site.http('POST /posts', {
         token,
-        body: { title: '  Dark mode, please! ', contentMarkdown: '**Now**', boardId: board.boardId, roadmapId: 'ignored', userId: 'ignored' },
+        body: {
+          title: '  Dark mode, please! ',
+          contentMarkdown: '**Now**',
+          boardId: board.boardId,
+          roadmapId: 'ignored',
+          userId: 'ignored',
+        },
       })
       expect(status).toBe(201)
       const { post } = body
@@ -163,11 +169,20 @@ describe.each(engines)('posts on %s', (engine) => {
       const { slugId: _a, userId: _b, boardId: _c, roadmap_id: _d, ...b } = made.b
       const { slugId: _e, userId: _f, boardId: _g, roadmap_id: _h, ...a } = made.a
       expect(body.posts).toEqual([
-        { ...b, author: person, voters, board: { boardId: board.boardId, name: 'Ideas', url: 'ideas', color: '1d4ed8', createdAt: board.createdAt } },
+        {
+          ...b,
+          author: person,
+          voters,
+          board: { boardId: board.boardId, name: 'Ideas', url: 'ideas', color: '1d4ed8', createdAt: board.createdAt },
+        },
         { ...a, author: person, voters, board: null },
       ])
       expect(body.results).toEqual(body.posts)
-      expect(body).toMatchObject({ total_count: 2, total_pages: 1, page_info: { count: 2, current_page: 1, has_next_page: false } })
+      expect(body).toMatchObject({
+        total_count: 2,
+        total_pages: 1,
+        page_info: { count: 2, current_page: 1, has_next_page: false },
+      })
     })
 
     it('sorts by age and by votes, and filters by board, author and both', async () => {
@@ -204,7 +219,9 @@ describe.each(engines)('posts on %s', (engine) => {
         const followed: string[] = []
         let after: string | undefined
         do {
-          const { body }: Awaited<ReturnType<TestSite['http']>> = await site.http('POST /posts/get', { body: { ...filter, first: 2, after } })
+          const { body }: Awaited<ReturnType<TestSite['http']>> = await site.http('POST /posts/get', {
+            body: { ...filter, first: 2, after },
+          })
           followed.push(...titles(body))
           expect(body.page_info.has_next_page).toBe(followed.length < all.length)
           after = body.page_info.has_next_page ? body.page_info.end_cursor : undefined
@@ -334,7 +351,12 @@ describe.each(engines)('posts on %s', (engine) => {
         { slug: 'wrong', id: old.postId, userId: 'ignored' },
       ]) {
         const shown = await site.http('POST /posts/slug', { body })
-        expect(shown.body.post).toMatchObject({ postId: old.postId, title: 'Second title', slug: post.slug, slugId: old.slugId })
+        expect(shown.body.post).toMatchObject({
+          postId: old.postId,
+          title: 'Second title',
+          slug: post.slug,
+          slugId: old.slugId,
+        })
         expect(shown.body.post).not.toHaveProperty('board')
         expect(shown.body.post).not.toHaveProperty('roadmap')
       }
@@ -399,8 +421,16 @@ describe.each(engines)('posts on %s', (engine) => {
       const { post } = (await site.http('POST /posts', { token, body: { title: 'a', contentMarkdown: 'text', boardId: 'ideas' } })).body
       tick(site)
       const kept = await site.http('PATCH /posts', { token, body: { id: post.postId, title: 'b', partial: true } })
-      expect(kept.body.post).toEqual({ ...post, title: 'b', slug: `b-${post.slugId}`, updatedAt: '2026-03-02T10:01:00.000Z' })
-      const replaced = await site.http('PATCH /posts', { token, body: { id: post.postId, title: 'c', slugId: 'x', userId: 'y' } })
+      expect(kept.body.post).toEqual({
+        ...post,
+        title: 'b',
+        slug: `b-${post.slugId}`,
+        updatedAt: '2026-03-02T10:01:00.000Z',
+      })
+      const replaced = await site.http('PATCH /posts', {
+        token,
+        body: { id: post.postId, title: 'c', slugId: 'x', userId: 'y' },
+      })
       expect(replaced.body.post).toMatchObject({ title: 'c', contentMarkdown: null, boardId: null, roadmap_id: null })
       expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
     })
@@ -428,7 +458,10 @@ describe.each(engines)('posts on %s', (engine) => {
     it.each([[{}], [{ title: '' }], [{ title: ' ' }], [{ title: 5 }]])('refuses %j with POST_TITLE_MISSING', async (change) => {
       const site = await makeSite(engine)
       const { author, made } = await withPosts(site, [{ title: 'a' }])
-      const { status, body } = await site.http('PATCH /posts', { token: author.token, body: { id: made.a.postId, ...change } })
+      const { status, body } = await site.http('PATCH /posts', {
+        token: author.token,
+        body: { id: made.a.postId, ...change },
+      })
       expect([status, body.code, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'POST_TITLE_MISSING'])
     })
   })
@@ -510,7 +543,12 @@ describe.each(engines)('posts on %s', (engine) => {
     for (const headers of [{ 'feedbackctl-dry-run': '1' }, {}]) {
       const answers = await Promise.all(
         made.map(({ post }, index) => {
-          const body = { id: post.postId, partial: true, roadmapId: index < 10 ? null : 'planned', boardId: index % 2 ? 'bugs' : 'ideas' }
+          const body = {
+            id: post.postId,
+            partial: true,
+            roadmapId: index < 10 ? null : 'planned',
+            boardId: index % 2 ? 'bugs' : 'ideas',
+          }
           return site.http('PATCH /posts', { token: owner, body, headers })
         }),
       )
@@ -582,7 +620,11 @@ describe.each(engines)('posts on %s', (engine) => {
   it('a dry run changes nothing and writes no event', async () => {
     const site = await makeSite(engine)
     const { token } = await site.member()
-    const { status } = await site.http('POST /posts', { token, body: { title: 'x' }, headers: { 'feedbackctl-dry-run': '1' } })
+    const { status } = await site.http('POST /posts', {
+      token,
+      body: { title: 'x' },
+      headers: { 'feedbackctl-dry-run': '1' },
+    })
     expect(status).toBe(201)
     expect(await site.db.selectFrom('posts').selectAll().execute()).toEqual([])
     expect(await events(site)).toEqual([])

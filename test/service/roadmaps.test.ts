@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { remote } from '../../src/client/remote.js'
 import { newId } from '../../src/core/ids.js'
-import { move, sort } from '../../src/service/roadmaporder.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { engines, failure, makeSite, type TestSite } from '../support/site.js'
 
@@ -23,12 +22,28 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const site = await makeSite(engine)
       const [later, now] = await withRoadmaps(site, 'Later', 'Now')
       await site.call(roadmaps.create, { name: 'Secret' })
-      await site.call(sort, { from: { id: later!.id, index: 2 }, to: { id: now!.id, index: 1 } })
+      await site.call(roadmaps.sort, { from: { id: later!.id, index: 2 }, to: { id: now!.id, index: 1 } })
       const { status, body } = await site.http('GET /roadmaps')
       expect(status).toBe(200)
       expect(body.roadmaps).toEqual([
-        { id: now!.id, name: 'Now', url: 'now', color: now!.color, index: 1, display: true, created_at: '2026-03-02T10:00:00.000Z' },
-        { id: later!.id, name: 'Later', url: 'later', color: later!.color, index: 2, display: true, created_at: '2026-03-02T10:00:00.000Z' },
+        {
+          id: now!.id,
+          name: 'Now',
+          url: 'now',
+          color: now!.color,
+          index: 1,
+          display: true,
+          created_at: '2026-03-02T10:00:00.000Z',
+        },
+        {
+          id: later!.id,
+          name: 'Later',
+          url: 'later',
+          color: later!.color,
+          index: 2,
+          display: true,
+          created_at: '2026-03-02T10:00:00.000Z',
+        },
       ])
       expect(body.results).toEqual(body.roadmaps)
       expect(body).toMatchObject({
@@ -141,7 +156,12 @@ describe.each(engines)('roadmaps on %s', (engine) => {
         created_at: '2026-03-02T10:00:00.000Z',
       })
       const again = await site.http('POST /roadmaps', { token, body: { color: 'AABBCC', display: true } })
-      expect(again.body.roadmap).toMatchObject({ url: expect.stringMatching(/^new-roadmap-[0-9a-z]{4}$/), index: 2, color: 'aabbcc', display: true })
+      expect(again.body.roadmap).toMatchObject({
+        url: expect.stringMatching(/^new-roadmap-[0-9a-z]{4}$/),
+        index: 2,
+        color: 'aabbcc',
+        display: true,
+      })
       expect(await site.db.selectFrom('events').select(['action', 'subject', 'actor_id', 'origin']).limit(1).execute()).toEqual([
         { action: 'roadmap.created', subject: 'new roadmap', actor_id: userId, origin: 'http' },
       ])
@@ -212,18 +232,39 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const { token } = await site.member(['roadmap:update', 'roadmap:read'])
       const { status, body } = await site.http('PATCH /roadmaps', {
         token,
-        body: { ...roadmap, updated_at: 'x', index: 99, name: ' Great plans ', url: 'Great PLANS!', color: '00FF00', display: true },
+        body: {
+          ...roadmap,
+          updated_at: 'x',
+          index: 99,
+          name: ' Great plans ',
+          url: 'Great PLANS!',
+          color: '00FF00',
+          display: true,
+        },
       })
       expect(status).toBe(200)
-      expect(body.roadmap).toEqual({ ...roadmap, name: 'Great plans', url: 'great-plans', color: '00ff00', display: true })
+      expect(body.roadmap).toEqual({
+        ...roadmap,
+        name: 'Great plans',
+        url: 'great-plans',
+        color: '00ff00',
+        display: true,
+      })
       expect(names((await site.http('GET /roadmaps/search/great', { token })).body)).toEqual(['Great plans'])
-      expect((await events(site)).at(-1)).toEqual({ action: 'roadmap.updated', subject_id: roadmap.id, subject: 'Great plans' })
+      expect((await events(site)).at(-1)).toEqual({
+        action: 'roadmap.updated',
+        subject_id: roadmap.id,
+        subject: 'Great plans',
+      })
     })
 
     it('leaves name and url as they are in a partial change', async () => {
       const site = await makeSite(engine)
       const { roadmap } = await site.call(roadmaps.create, { name: 'Plans', color: 'aaaaaa' })
-      expect((await site.call(roadmaps.update, { id: 'plans', color: 'bbbbbb', partial: true })).roadmap).toEqual({ ...roadmap, color: 'bbbbbb' })
+      expect((await site.call(roadmaps.update, { id: 'plans', color: 'bbbbbb', partial: true })).roadmap).toEqual({
+        ...roadmap,
+        color: 'bbbbbb',
+      })
     })
 
     it('answers in the order of the contract: 404 before 403 before 400', async () => {
@@ -258,7 +299,17 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const site = await makeSite(engine)
       const { roadmap } = await site.call(roadmaps.create, { name: 'Plans' })
       const { userId, token } = await site.member()
-      const post = { postId: 'p', title: 't', slug: 's', slugId: 's', contentMarkdown: null, userId, boardId: null, createdAt: '', updatedAt: '' }
+      const post = {
+        postId: 'p',
+        title: 't',
+        slug: 's',
+        slugId: 's',
+        contentMarkdown: null,
+        userId,
+        boardId: null,
+        createdAt: '',
+        updatedAt: '',
+      }
       await site.db.insertInto('posts').values({ ...post, roadmap_id: roadmap.id }).execute() // prettier-ignore
       const destroyer = await site.member(['roadmap:destroy'])
       const remove = async (who: string | undefined, body: unknown) => {
@@ -297,7 +348,10 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const [a] = await withRoadmaps(site, 'A', 'B')
       const { token } = await site.member(['roadmap:update'])
       for (const same of [a!.id, 'a']) {
-        const { status, text } = await site.http('PATCH /roadmaps/sort', { token, body: { from: { id: a!.id, index: 7 }, to: { id: same, index: 8 } } })
+        const { status, text } = await site.http('PATCH /roadmaps/sort', {
+          token,
+          body: { from: { id: a!.id, index: 7 }, to: { id: same, index: 8 } },
+        })
         expect([status, text]).toEqual([204, ''])
       }
       expect(await order(site)).toEqual(['A 1', 'B 2'])
@@ -307,9 +361,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     it('numbers all anew when two would have the same index', async () => {
       const site = await makeSite(engine)
       await withRoadmaps(site, 'A', 'B', 'C', 'D')
-      await site.call(sort, { from: { id: 'a', index: 3 }, to: { id: 'd', index: 1 } })
+      await site.call(roadmaps.sort, { from: { id: 'a', index: 3 }, to: { id: 'd', index: 1 } })
       expect(await order(site)).toEqual(['D 1', 'B 2', 'A 3', 'C 4'])
-      await site.call(sort, { from: { id: 'd', index: 9 }, to: { id: 'b', index: 9 } })
+      await site.call(roadmaps.sort, { from: { id: 'd', index: 9 }, to: { id: 'b', index: 9 } })
       expect(await order(site)).toEqual(['A 1', 'C 2', 'D 3', 'B 4'])
     })
 
@@ -344,10 +398,13 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     it('works for the remote client too, with its answer in text and with none', async () => {
       const site = await makeSite(engine)
       await withRoadmaps(site, 'A', 'B')
-      const call = remote({ server: await site.server.listen({ host: '127.0.0.1', port: 0 }), token: (await site.member(['roadmap:update'])).token })
-      expect(await call(sort, { from: { id: 'a', index: 2 }, to: { id: 'b', index: 1 } })).toBe('OK')
-      expect(await call(sort, { from: { id: 'a', index: 2 }, to: { id: 'a', index: 1 } })).toBeUndefined()
-      expect((await failure(call(sort, { from: { id: 'x', index: 2 }, to: { id: 'a', index: 1 } }))).code).toBe('ROADMAP_NOT_FOUND')
+      const call = remote({
+        server: await site.server.listen({ host: '127.0.0.1', port: 0 }),
+        token: (await site.member(['roadmap:update'])).token,
+      })
+      expect(await call(roadmaps.sort, { from: { id: 'a', index: 2 }, to: { id: 'b', index: 1 } })).toBe('OK')
+      expect(await call(roadmaps.sort, { from: { id: 'a', index: 2 }, to: { id: 'a', index: 1 } })).toBeUndefined()
+      expect((await failure(call(roadmaps.sort, { from: { id: 'x', index: 2 }, to: { id: 'a', index: 1 } }))).code).toBe('ROADMAP_NOT_FOUND')
       expect(await order(site)).toEqual(['B 1', 'A 2'])
     })
   })
@@ -374,7 +431,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       await site.call(roadmaps.remove, { id: 'b' })
       expect(await order(site)).toEqual(['A 1', 'C 3'])
       const before = (await events(site)).length
-      expect((await site.call(move, { roadmap: 'c', position: 2 })).roadmap.index).toBe(2)
+      expect((await site.call(roadmaps.move, { roadmap: 'c', position: 2 })).roadmap.index).toBe(2)
       expect(await order(site)).toEqual(['A 1', 'C 2'])
       expect(await events(site)).toHaveLength(before)
     })
@@ -402,8 +459,8 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     const ids = (await withRoadmaps(site, ...'ABCDEFGHIJ')).map((roadmap) => roadmap.id)
     await withRoadmaps(site, 'gone')
     await Promise.all([
-      ...ids.map((id, at) => site.call(move, { roadmap: id, position: 10 - at })),
-      ...ids.map((id, at) => site.call(sort, { from: { id, index: (at * 3) % 10 }, to: { id: ids[(at + 1) % 10], index: at } })),
+      ...ids.map((id, at) => site.call(roadmaps.move, { roadmap: id, position: 10 - at })),
+      ...ids.map((id, at) => site.call(roadmaps.sort, { from: { id, index: (at * 3) % 10 }, to: { id: ids[(at + 1) % 10], index: at } })),
       site.call(roadmaps.create, { name: 'new' }),
       site.call(roadmaps.remove, { id: 'gone' }),
       site.call(roadmaps.update, { id: 'a', display: false, partial: true }),

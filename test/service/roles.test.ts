@@ -28,7 +28,14 @@ describe.each(engines)('roles on %s', (engine) => {
           created_at: '2026-01-01T00:00:00.000Z',
           updated_at: '2026-01-01T00:00:00.000Z',
         },
-        { id: made.id, name: 'Moderators', description: null, isSystem: false, created_at: '2026-03-02T10:00:00.000Z', updated_at: '2026-03-02T10:00:00.000Z' },
+        {
+          id: made.id,
+          name: 'Moderators',
+          description: null,
+          isSystem: false,
+          created_at: '2026-03-02T10:00:00.000Z',
+          updated_at: '2026-03-02T10:00:00.000Z',
+        },
       ])
       expect(body.results).toEqual(body.roles)
       expect(body).toMatchObject({ total_count: 2, total_pages: 1, page_info: { count: 2, has_next_page: false } })
@@ -51,7 +58,9 @@ describe.each(engines)('roles on %s', (engine) => {
       const role = await make(site, 'Moderators', ['post:update', 'post:destroy', 'post:update'])
       const { token } = await site.member(['role:read'])
       for (const key of [role.id, 'Moderators'])
-        expect((await site.http(`GET /roles/${key}`, { token })).body).toEqual({ role: { ...role, permissions: ['post:update', 'post:destroy'] } })
+        expect((await site.http(`GET /roles/${key}`, { token })).body).toEqual({
+          role: { ...role, permissions: ['post:update', 'post:destroy'] },
+        })
       expect((await site.http('GET /roles/@everyone', { token })).body.role.permissions.toSorted()).toEqual(EVERYONE.toSorted())
       await make(site, 'Moderators')
       const twice = await site.http('GET /roles/Moderators', { token })
@@ -98,7 +107,12 @@ describe.each(engines)('roles on %s', (engine) => {
           updated_at: '2026-03-02T10:00:00.000Z',
         },
       })
-      const named = (await site.http('POST /roles', { token, body: { name: ' Füchse ', description: 'All', permissions: ['post:update'] } })).body.role
+      const named = (
+        await site.http('POST /roles', {
+          token,
+          body: { name: ' Füchse ', description: 'All', permissions: ['post:update'] },
+        })
+      ).body.role
       expect(named).toMatchObject({ name: 'Füchse', description: 'All' })
       expect(await permissionsOf(site, named.id)).toEqual(['post:update'])
       expect((await events(site)).at(-1)).toEqual({ action: 'role.created', subject_id: named.id, subject: 'Füchse' })
@@ -129,7 +143,10 @@ describe.each(engines)('roles on %s', (engine) => {
       expect(await code((await site.member(['role:read'])).token)).toBe('NOT_ENOUGH_PERMISSION')
       expect(await code((await site.member(['role:create'], { blocked: true })).token)).toBe('USER_BLOCK')
       const { token } = await site.member(['role:create'])
-      const refused = await site.http('POST /roles', { token, body: { permissions: ['role:create', 'settings:update'] } })
+      const refused = await site.http('POST /roles', {
+        token,
+        body: { permissions: ['role:create', 'settings:update'] },
+      })
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(refused.body.message).toContain('settings:update')
       expect(await events(site)).toEqual([])
@@ -167,7 +184,10 @@ describe.each(engines)('roles on %s', (engine) => {
         role: { name: 'Mods' },
         permissions: ['post:update'],
       })
-      expect(await site.call(roles.update, { id: role.id, permissions: [], partial: true })).toMatchObject({ role: { name: 'Mods' }, permissions: [] })
+      expect(await site.call(roles.update, { id: role.id, permissions: [], partial: true })).toMatchObject({
+        role: { name: 'Mods' },
+        permissions: [],
+      })
     })
 
     it('answers 404 before 403 before 400, and leaves system roles as they are', async () => {
@@ -193,10 +213,16 @@ describe.each(engines)('roles on %s', (engine) => {
       const site = await makeSite(engine)
       const role = await make(site, 'Moderators', ['post:update', 'post:destroy'])
       const { token } = await site.member(['role:update', 'board:read'])
-      const refused = await site.http('PATCH /roles', { token, body: { id: role.id, name: 'Mine', permissions: ['post:update', 'settings:update'] } })
+      const refused = await site.http('PATCH /roles', {
+        token,
+        body: { id: role.id, name: 'Mine', permissions: ['post:update', 'settings:update'] },
+      })
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(refused.body.message).toContain('settings:update')
-      expect((await site.call(roles.show, { id: role.id })).role).toMatchObject({ name: 'Moderators', permissions: ['post:update', 'post:destroy'] })
+      expect((await site.call(roles.show, { id: role.id })).role).toMatchObject({
+        name: 'Moderators',
+        permissions: ['post:update', 'post:destroy'],
+      })
       expect((await site.http('PATCH /roles', { token, body: { id: role.id, permissions: ['post:update', 'board:read'] } })).body.permissions).toEqual([
         'post:update',
         'board:read',
@@ -274,7 +300,10 @@ describe.each(engines)('roles on %s', (engine) => {
       const { userId } = await site.member()
       const answers = await Promise.all(Array.from({ length: 8 }, () => site.http(`PUT /roles/${role.id}/users/${userId}`, { token: owner })))
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 7 }, () => 409)])
-      expect(answers.find(({ status }) => status === 409)!.body).toMatchObject({ code: 'ROLE_USER_CONFLICT', success: 0 })
+      expect(answers.find(({ status }) => status === 409)!.body).toMatchObject({
+        code: 'ROLE_USER_CONFLICT',
+        success: 0,
+      })
       expect((await events(site)).filter((event) => event.action === 'role.assigned')).toHaveLength(1)
     })
 

@@ -38,8 +38,15 @@ export const table: Record<string, Row> = {
   'auth.verify': { needs: 'account' },
   'auth.validate': { needs: 'nobody', input: async (w) => ({ token: await w.mailed('emailVerification') }) },
   'auth.resetPassword': { needs: 'nobody', input: async (w) => ({ email: (await w.person()).email }) },
-  'auth.validateToken': { needs: 'nobody', silent: true, input: async (w) => ({ token: await w.mailed('resetPassword') }) },
-  'auth.setPassword': { needs: 'nobody', input: async (w) => ({ token: await w.mailed('resetPassword'), password: 'a new password' }) },
+  'auth.validateToken': {
+    needs: 'nobody',
+    silent: true,
+    input: async (w) => ({ token: await w.mailed('resetPassword') }),
+  },
+  'auth.setPassword': {
+    needs: 'nobody',
+    input: async (w) => ({ token: await w.mailed('resetPassword'), password: 'a new password' }),
+  },
 
   'users.profile': { needs: 'account' },
   'users.updateProfile': { needs: 'account', input: () => ({ name: 'Renamed' }) },
@@ -64,8 +71,14 @@ export const table: Record<string, Row> = {
   'votes.list': { needs: 'nobody', input: (w) => ({ post_id: w.openPost }) },
   'votes.add': { needs: 'vote:create', input: async (w) => ({ postId: await w.post() }) },
   'votes.remove': { needs: 'vote:destroy', input: async (w, asker) => ({ postId: await w.voted(asker) }) },
-  'votes.assign': { needs: 'vote:assign', input: async (w) => ({ post_id: await w.post(), user_id: (await w.person()).userId }) },
-  'votes.unassign': { needs: 'vote:unassign', input: async (w) => ({ post_id: await w.voted(w.authorId), user_id: w.authorId }) },
+  'votes.assign': {
+    needs: 'vote:assign',
+    input: async (w) => ({ post_id: await w.post(), user_id: (await w.person()).userId }),
+  },
+  'votes.unassign': {
+    needs: 'vote:unassign',
+    input: async (w) => ({ post_id: await w.voted(w.authorId), user_id: w.authorId }),
+  },
 
   'comments.list': { needs: 'nobody', input: (w) => ({ post_id: w.openPost, limit: 100 }) },
   'comments.create': { needs: 'comment:create', input: (w) => ({ post_id: w.openPost, body: 'New' }) },
@@ -74,14 +87,21 @@ export const table: Record<string, Row> = {
     input: async (w) => ({ ...(await w.comment()), body: 'Changed' }),
     but: { member: NOT_AUTHOR, almost: NOT_AUTHOR },
   },
-  'comments.delete': { needs: 'comment:delete:any', input: (w) => w.comment(), but: { member: NOT_AUTHOR, almost: NOT_AUTHOR } },
+  'comments.delete': {
+    needs: 'comment:delete:any',
+    input: (w) => w.comment(),
+    but: { member: NOT_AUTHOR, almost: NOT_AUTHOR },
+  },
 
   'boards.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
   'boards.get': { needs: 'board:read', input: () => ({ limit: 100 }) },
   'boards.search': { needs: 'board:read', input: () => ({ name: 'secret' }) },
   'boards.show': { needs: 'nobody', input: (w) => ({ url: w.openBoard }) },
   'boards.create': { needs: 'board:create', input: () => ({ name: 'New' }) },
-  'boards.update': { needs: 'board:update', input: async (w) => ({ boardId: await w.board(), name: 'Changed', url: w.word() }) },
+  'boards.update': {
+    needs: 'board:update',
+    input: async (w) => ({ boardId: await w.board(), name: 'Changed', url: w.word() }),
+  },
   'boards.delete': { needs: 'board:destroy', input: async (w) => ({ boardId: await w.board() }) },
   'boards.checkName': { needs: 'board:create', silent: true, input: () => ({ name: 'Open board' }) },
   'boards.checkSlug': { needs: ['board:create', 'board:update'], silent: true, input: (w) => ({ url: w.openBoard }) },
@@ -90,7 +110,10 @@ export const table: Record<string, Row> = {
   'roadmaps.search': { needs: 'roadmap:read', input: () => ({ name: 'secret' }) },
   'roadmaps.show': { needs: 'nobody', input: (w) => ({ url: w.openRoadmap }) },
   'roadmaps.create': { needs: 'roadmap:create', input: () => ({ name: 'New' }) },
-  'roadmaps.update': { needs: 'roadmap:update', input: async (w) => ({ id: (await w.roadmap()).id, name: 'Changed', url: w.word() }) },
+  'roadmaps.update': {
+    needs: 'roadmap:update',
+    input: async (w) => ({ id: (await w.roadmap()).id, name: 'Changed', url: w.word() }),
+  },
   'roadmaps.sort': { needs: 'roadmap:update', input: (w) => w.swapped() },
   'roadmaps.move': { needs: 'roadmap:update', input: async (w) => ({ roadmap: (await w.roadmap()).id, position: 1 }) },
   'roadmaps.delete': { needs: 'roadmap:destroy', input: async (w) => ({ id: (await w.roadmap()).id }) },
@@ -101,7 +124,10 @@ export const table: Record<string, Row> = {
   'roles.create': { needs: 'role:create', input: () => ({ name: 'New' }) },
   'roles.update': { needs: 'role:update', input: async (w) => ({ id: await w.role(), name: 'Changed' }) },
   'roles.delete': { needs: 'role:destroy', input: async (w) => ({ id: await w.role() }) },
-  'roles.assign': { needs: 'role:assign', input: async (w) => ({ role_id: await w.role(), user_id: (await w.person()).userId }) },
+  'roles.assign': {
+    needs: 'role:assign',
+    input: async (w) => ({ role_id: await w.role(), user_id: (await w.person()).userId }),
+  },
   'roles.unassign': { needs: 'role:unassign', input: async (w) => w.assigned() },
 
   'settings.site': { needs: 'nobody' },

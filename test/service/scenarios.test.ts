@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import { operations } from '../../src/service/index.js'
-import type { AnyOperation } from '../../src/service/operation.js'
-import { actorOf } from '../../src/service/sessions.js'
+import type { AnyOperation } from '../../src/service/lib/operation.js'
+import { actorOf } from '../../src/service/lib/sessions.js'
 import { engines } from '../support/site.js'
 import { roles, rules, table, type Input, type Needs, type Outcome, type Role, type Row } from './scenarios.table.js'
 import { makeWorld, SECRETS, type World } from './scenarios.world.js'
@@ -58,14 +58,23 @@ async function ownerOf({ db }: World['site'], token: string): Promise<Asker> {
 const operationOf = (id: string): AnyOperation => operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
 
 async function overCall({ site }: World, op: AnyOperation, { token }: Asker, input: object): Promise<Answer> {
-  const actor = await actorOf(token && `Bearer ${token}`, { db: site.db, now: () => site.clock.now, secret: () => 'a secret of the tests, long enough' })
+  const actor = await actorOf(token && `Bearer ${token}`, {
+    db: site.db,
+    now: () => site.clock.now,
+    secret: () => 'a secret of the tests, long enough',
+  })
   const success = Number(op.http.split(' ')[2])
   try {
     const text = JSON.stringify(await site.callAs(actor)(op, input)) ?? ''
     return { outcome: 'ok', status: success, body: text === '' ? undefined : JSON.parse(text), text }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return { outcome: `${error.status} ${error.code}`, status: error.status, body: error.body, text: JSON.stringify(error.body) }
+    return {
+      outcome: `${error.status} ${error.code}`,
+      status: error.status,
+      body: error.body,
+      text: JSON.stringify(error.body),
+    }
   }
 }
 

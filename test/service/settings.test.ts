@@ -35,17 +35,42 @@ describe.each(engines)('settings on %s', (engine) => {
       }
       const { status, body } = await site.http('PATCH /settings/site', { token, body: changes })
       expect(status).toBe(200)
-      expect(body.settings).toEqual({ ...FRESH, ...changes, title: 'Møønbase', icon: changes.logo, accentColor: 'abcdef' })
+      expect(body.settings).toEqual({
+        ...FRESH,
+        ...changes,
+        title: 'Møønbase',
+        icon: changes.logo,
+        accentColor: 'abcdef',
+      })
       expect(await now(site)).toEqual(body.settings)
       expect(await events(site)).toEqual([{ action: 'site.updated', subject_id: 'site', subject: 'Møønbase' }])
-      const { settings: later } = await site.call(settings.update, { title: '', logo: '', accentColor: '', description: 'x' })
-      expect(later).toEqual({ ...body.settings, title: 'Feedback', logo: null, icon: null, accentColor: null, description: 'x' })
+      const { settings: later } = await site.call(settings.update, {
+        title: '',
+        logo: '',
+        accentColor: '',
+        description: 'x',
+      })
+      expect(later).toEqual({
+        ...body.settings,
+        title: 'Feedback',
+        logo: null,
+        icon: null,
+        accentColor: null,
+        description: 'x',
+      })
     })
 
     it('takes back what GET answered, and ignores what it does not know', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member(['settings:update'])
-      const body = { ...FRESH, isPoweredBy: false, labs: { voteOnBehalf: true }, icon: 'https://evil.example.com/x', secretFingerprint: 'x', id: 5 }
+      const body = {
+        ...FRESH,
+        isPoweredBy: false,
+        labs: { voteOnBehalf: true },
+        icon: 'https://evil.example.com/x',
+        secretFingerprint: 'x',
+        id: 5,
+      }
       expect((await site.http('PATCH /settings/site', { token, body })).body.settings).toEqual(FRESH)
     })
 
@@ -93,7 +118,10 @@ describe.each(engines)('settings on %s', (engine) => {
     ])('refuses %s %j with %s, and changes nothing', async (field, value, code) => {
       const site = await makeSite(engine)
       const { token } = await site.member(['settings:update'])
-      const { status, body } = await site.http('PATCH /settings/site', { token, body: { title: 'Changed', [field]: value } })
+      const { status, body } = await site.http('PATCH /settings/site', {
+        token,
+        body: { title: 'Changed', [field]: value },
+      })
       expect([status, body.code]).toEqual([400, code])
       expect(await now(site)).toEqual(FRESH)
       expect(await events(site)).toEqual([])
@@ -123,7 +151,10 @@ describe.each(engines)('settings on %s', (engine) => {
       const { status, body } = await site.http('PATCH /settings/labs', { token, body: { voteOnBehalf: true } })
       expect([status, body]).toEqual([200, { labs: { comments: false, voteOnBehalf: true } }])
       expect((await now(site)).labs).toEqual(body.labs)
-      expect((await site.call(labs.update, { voteOnBehalf: false })).labs).toEqual({ comments: false, voteOnBehalf: false })
+      expect((await site.call(labs.update, { voteOnBehalf: false })).labs).toEqual({
+        comments: false,
+        voteOnBehalf: false,
+      })
       expect(await events(site)).toMatchObject([{ action: 'site.updated' }, { action: 'site.updated' }])
     })
 

@@ -40,7 +40,9 @@ describe.each(engines)('setup on %s', (engine) => {
 
   it('takes name and title from their defaults, and keeps every letter of every script', async () => {
     const site = await makeSite(engine)
-    const { body } = await site.http('POST /auth/setup', { body: { email: 'Ada.L@Example.org', password: '12345678', name: ' ', siteTitle: null } })
+    const { body } = await site.http('POST /auth/setup', {
+      body: { email: 'Ada.L@Example.org', password: '12345678', name: ' ', siteTitle: null },
+    })
     expect(body.user).toMatchObject({ name: 'ada.l', email: 'ada.l@example.org' })
     expect((await site.http('GET /settings/site')).body.settings.title).toBe('Feedback')
     const other = await makeSite(engine)
@@ -91,7 +93,9 @@ describe.each(engines)('setup on %s', (engine) => {
   it('answers 403 SETUP_COMPLETED the second time, after the checks of the input', async () => {
     const site = await makeSite(engine)
     await site.owner()
-    const again = await site.http('POST /auth/setup', { body: { ...OWNER, email: 'eve@example.org', siteTitle: 'Eve' } })
+    const again = await site.http('POST /auth/setup', {
+      body: { ...OWNER, email: 'eve@example.org', siteTitle: 'Eve' },
+    })
     expect([again.status, again.body.code]).toEqual([403, 'SETUP_COMPLETED'])
     expect((await site.http('POST /auth/setup', { body: {} })).body.code).toBe('EMAIL_INVALID')
     expect((await site.http('GET /settings/site')).body.settings.title).toBe('Moonbase')
@@ -124,7 +128,12 @@ describe.each(engines)('setup on %s', (engine) => {
     const site = await makeSite(engine)
     await site.owner()
     const [mail] = await site.db.selectFrom('outbox').selectAll().execute()
-    expect(mail).toMatchObject({ recipient: OWNER.email, attempts: 0, sentAt: null, subject: 'Moonbase – please confirm your e-mail address' })
+    expect(mail).toMatchObject({
+      recipient: OWNER.email,
+      attempts: 0,
+      sentAt: null,
+      subject: 'Moonbase – please confirm your e-mail address',
+    })
     const token = /https:\/\/feedback\.example\.org\/board\/email-verify\/\?token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? ''
     expect(token).not.toBe('')
     expect(mail?.html).toContain(token)
@@ -134,7 +143,10 @@ describe.each(engines)('setup on %s', (engine) => {
 
   it('is refused as a dry run to visitors, who could hold the lock with it', async () => {
     const site = await makeSite(engine)
-    const { status, body } = await site.http('POST /auth/setup', { body: OWNER, headers: { 'feedbackctl-dry-run': '1' } })
+    const { status, body } = await site.http('POST /auth/setup', {
+      body: OWNER,
+      headers: { 'feedbackctl-dry-run': '1' },
+    })
     expect([status, body.code]).toEqual([400, 'INVALID_AUTH_HEADER'])
     expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: false })
     expect((await site.http('GET /boards', { headers: { 'feedbackctl-dry-run': '1' } })).status).toBe(200)
@@ -151,7 +163,9 @@ describe.each(engines)('login on %s', (engine) => {
   it('signs in with the address in any letter case, and answers the six user fields', async () => {
     const site = await makeSite(engine)
     await site.owner()
-    const { status, body } = await site.http('POST /auth/login', { body: { email: 'ADA@example.org', password: OWNER.password } })
+    const { status, body } = await site.http('POST /auth/login', {
+      body: { email: 'ADA@example.org', password: OWNER.password },
+    })
     expect(status).toBe(200)
     expect(Object.keys(body.user).toSorted()).toEqual(['authToken', 'avatar', 'email', 'name', 'userId', 'username'])
     expect((await site.http('POST /boards', { token: body.user.authToken })).status).toBe(201)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { PERMISSIONS } from '../../src/core/permissions.js'
-import * as domains from '../../src/service/domains.js'
+import * as settings from '../../src/service/settings.js'
 import * as profile from '../../src/service/profile.js'
 import * as users from '../../src/service/users.js'
 import { engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
@@ -34,7 +34,9 @@ describe.each(engines)('the own account on %s', (engine) => {
     const { token, userId } = await site.member([], EVE)
     const { status, body } = await site.http('GET /users/profile', { token })
     expect(status).toBe(200)
-    expect(body).toEqual({ user: { userId, name: 'Member', username: expect.stringMatching(/^eve_/), email: EVE.email, isVerified: false } })
+    expect(body).toEqual({
+      user: { userId, name: 'Member', username: expect.stringMatching(/^eve_/), email: EVE.email, isVerified: false },
+    })
     expect((await failure(site.call(profile.profile, {}))).code).toBe('USER_NOT_FOUND')
     await site.owner()
     expect((await site.call(profile.profile, {})).user.email).toBe(OWNER.email)
@@ -72,8 +74,12 @@ describe.each(engines)('the own account on %s', (engine) => {
     const owner = await site.owner()
     const { token } = await site.member(['settings:read', 'vote:create', 'board:read'])
     const { body } = await site.http('GET /users/permissions', { token })
-    expect(body).toEqual({ permissions: ['post:create', 'board:read', 'vote:create', 'vote:destroy', 'comment:create', 'comment:update:own', 'settings:read'] })
-    expect((await site.http('GET /users/permissions', { token: owner })).body).toEqual({ permissions: [...PERMISSIONS] })
+    expect(body).toEqual({
+      permissions: ['post:create', 'board:read', 'vote:create', 'vote:destroy', 'comment:create', 'comment:update:own', 'settings:read'],
+    })
+    expect((await site.http('GET /users/permissions', { token: owner })).body).toEqual({
+      permissions: [...PERMISSIONS],
+    })
     expect(await site.call(profile.permissions, {})).toEqual({ permissions: [...PERMISSIONS] })
   })
 
@@ -112,7 +118,12 @@ describe.each(engines)('the list of people on %s', (engine) => {
     expect(body).toMatchObject({ status: { code: 200, type: 'success' }, total_count: 2, total_pages: 1 })
     expect(body.results).toEqual(body.users)
     expect(body.users.map((user: { email: string }) => user.email)).toEqual([OWNER.email, EVE.email])
-    const role = (name: string, isSystem: boolean) => ({ id: expect.any(String), name, isSystem, user_role_id: expect.any(String) })
+    const role = (name: string, isSystem: boolean) => ({
+      id: expect.any(String),
+      name,
+      isSystem,
+      user_role_id: expect.any(String),
+    })
     expect(body.users[1]).toEqual({
       userId: eve.userId,
       name: 'Member',
@@ -220,7 +231,13 @@ describe.each(engines)('creating a person on %s', (engine) => {
   it('with a password makes an account that works at once, and mails nothing', async () => {
     const site = await makeSite(engine, { mail: false })
     const { user } = await site.call(users.create, { ...EVE, name: 'Eve' })
-    expect(user).toMatchObject({ name: 'Eve', email: EVE.email, isVerified: false, isOwner: false, roles: [{ name: '@everyone' }] })
+    expect(user).toMatchObject({
+      name: 'Eve',
+      email: EVE.email,
+      isVerified: false,
+      isOwner: false,
+      roles: [{ name: '@everyone' }],
+    })
     expect((await site.http('POST /auth/login', { body: EVE })).status).toBe(200)
     expect(await site.db.selectFrom('outbox').selectAll().execute()).toEqual([])
     expect(await site.events()).toEqual([['user.created', user.userId]])
@@ -247,7 +264,7 @@ describe.each(engines)('creating a person on %s', (engine) => {
   it('refuses in this order, and changes nothing', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
-    await site.call(domains.blockDomains, { domains: ['spam.example'] })
+    await site.call(settings.blockDomains, { domains: ['spam.example'] })
     const before = await everything(site)
     for (const [body, status, code] of [
       [{}, 400, 'EMAIL_INVALID'],
@@ -283,7 +300,12 @@ describe.each(engines)('changing a person on %s', (engine) => {
     const { status, body } = await site.http(`PATCH /users/${userId}`, { token, body: change })
     expect(status).toBe(200)
     expect(body.user).toMatchObject({ ...change, userId, email: EVE.email })
-    expect(await row(site, userId)).toEqual({ ...before, ...change, isVerified: 1, updatedAt: '2026-03-02T10:01:00.000Z' })
+    expect(await row(site, userId)).toEqual({
+      ...before,
+      ...change,
+      isVerified: 1,
+      updatedAt: '2026-03-02T10:01:00.000Z',
+    })
     expect((await site.http('PATCH /users/zoe.L-1_', { token, body: { notes: '', isVerified: false } })).body.user).toMatchObject({
       notes: null,
       isVerified: false,
@@ -329,7 +351,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
     const token = await site.owner()
     const { userId } = await site.member([], EVE)
     const other = await row(site, (await site.member()).userId)
-    await site.call(domains.blockDomains, { domains: ['spam.example'] })
+    await site.call(settings.blockDomains, { domains: ['spam.example'] })
     const before = await everything(site)
     for (const [body, status, code] of [
       [{ username: '' }, 400, 'VALIDATION_ERROR'],
@@ -467,7 +489,15 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     const site = await makeSite(engine)
     const { userId } = await site.member()
     const postId = await writePost(site, userId, [])
-    const comment = { post_id: postId, parent_id: null, author_id: userId, body: 'Yes', is_internal: 0, created_at: '', updated_at: '' }
+    const comment = {
+      post_id: postId,
+      parent_id: null,
+      author_id: userId,
+      body: 'Yes',
+      is_internal: 0,
+      created_at: '',
+      updated_at: '',
+    }
     for (let batch = 0; batch < 12; batch++) {
       await site.db.insertInto('comments').values(Array.from({ length: 1000 }, () => ({ id: newId(), ...comment }))).execute() // prettier-ignore
     }

@@ -89,7 +89,11 @@ describe.each(engines)('votes on %s', (engine) => {
       expect(body.votes.results.map((vote: { user: { userId: string } }) => vote.user.userId).slice(0, 4)).toEqual(people)
       expect(Object.keys(body.votes.results[0])).toEqual(['voteId', 'user'])
       expect(Object.keys(body.votes.results[0].user)).toEqual(['userId', 'name', 'username', 'avatar'])
-      expect(body.votes).toMatchObject({ total_count: 5, total_pages: 1, page_info: { count: 5, current_page: null, has_next_page: false } })
+      expect(body.votes).toMatchObject({
+        total_count: 5,
+        total_pages: 1,
+        page_info: { count: 5, current_page: null, has_next_page: false },
+      })
       expect(body.votes).not.toHaveProperty('viewerVote')
       const seen: string[] = []
       let after = ''
@@ -105,7 +109,9 @@ describe.each(engines)('votes on %s', (engine) => {
 
     it('tells the viewer their own vote', async () => {
       const { site, path, owner } = await withPost(engine)
-      expect((await site.http(`GET ${path}`, { token: owner })).body.votes.viewerVote).toMatchObject({ user: { name: 'Ada' } })
+      expect((await site.http(`GET ${path}`, { token: owner })).body.votes.viewerVote).toMatchObject({
+        user: { name: 'Ada' },
+      })
     })
 
     it.each(['first=0', 'after=', 'after=nonsense', `after=${newId()}`, 'limit=101'])('refuses %s', async (query) => {
@@ -148,7 +154,12 @@ describe.each(engines)('votes on %s', (engine) => {
       const cast = await site.http(`POST ${path}/${eve.userId}`, { token })
       expect([cast.status, cast.body]).toEqual([
         200,
-        { vote: { voteId: expect.any(String), user: { userId: eve.userId, name: 'Member', username: expect.any(String), avatar: expect.any(String) } } },
+        {
+          vote: {
+            voteId: expect.any(String),
+            user: { userId: eve.userId, name: 'Member', username: expect.any(String), avatar: expect.any(String) },
+          },
+        },
       ])
       expect((await site.http(`POST ${path}/eve@example.org`, { token: owner })).body.code).toBe('VOTE_EXISTS')
       expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('USER_NOT_FOUND') // whose address it is, is the owner's to know

@@ -78,7 +78,11 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
     run,
     start,
     terminal: (args, options) =>
-      screen([program, ...words(args)], { cwd: folder, env: { TERM: 'xterm-256color', ...env, ...options?.env }, columns: options?.columns ?? 80 }),
+      screen([program, ...words(args)], {
+        cwd: folder,
+        env: { TERM: 'xterm-256color', ...env, ...options?.env },
+        columns: options?.columns ?? 80,
+      }),
     async setup() {
       const { stdout, stderr, code } = await run('setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json', {
         stdin: 'correct horse battery\n',

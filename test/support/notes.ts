@@ -1,16 +1,16 @@
 // feedbackctl with a branch "notes": operations that exist only to show what cli/command.ts makes of fields and views.
 import * as Type from 'typebox'
 import type { Command } from 'commander'
-import { command } from '../../src/cli/command.js'
+import { command } from '../../src/cli/lib/command.js'
 import { run } from '../../src/cli/run.js'
-import type { Cli } from '../../src/cli/session.js'
-import { processTerminal } from '../../src/cli/terminal.js'
+import type { Cli } from '../../src/cli/lib/session.js'
+import { processTerminal } from '../../src/cli/lib/terminal.js'
 import { branches, type Branch } from '../../src/cli/tree.js'
 import { paging } from '../../src/core/pages.js'
-import { operation } from '../../src/service/operation.js'
-import { pageKeys } from '../../src/service/paging.js'
-import { fields, someOf } from '../../src/service/schemas.js'
-import { passwordField } from '../../src/service/people.js'
+import { operation } from '../../src/service/lib/operation.js'
+import { pageKeys } from '../../src/service/lib/paging.js'
+import { fields, someOf } from '../../src/service/lib/schemas.js'
+import { passwordField } from '../../src/service/lib/people.js'
 
 const Note = Type.Object({ title: Type.String(), noteId: Type.String(), body: Type.String() })
 type Note = Type.Static<typeof Note>
@@ -19,7 +19,11 @@ const common = { access: 'public', errors: [] } as const
 const noteId = Type.String({ description: 'Which note' })
 const contentMarkdown = Type.String({ maxLength: 200, description: 'Text of the note' })
 
-const notes: Note[] = Array.from({ length: 250 }, (_, index) => ({ title: `Note ${index}`, noteId: `n${index}`, body: 'As it was' }))
+const notes: Note[] = Array.from({ length: 250 }, (_, index) => ({
+  title: `Note ${index}`,
+  noteId: `n${index}`,
+  body: 'As it was',
+}))
 
 const list = operation({
   ...common,
@@ -32,7 +36,9 @@ const list = operation({
     const start = notes.findIndex((note) => note.noteId === after) + 1
     const results = notes.slice(start, start + limit)
     const ids = results.map((note) => note.noteId)
-    return { notes: { results, ...paging(ids, { total: notes.length, size: limit, more: start + limit < notes.length }) } }
+    return {
+      notes: { results, ...paging(ids, { total: notes.length, size: limit, more: start + limit < notes.length }) },
+    }
   },
 })
 
@@ -53,7 +59,12 @@ const create = operation({
   id: 'notes.create',
   summary: 'Create a note',
   http: 'POST /notes 201',
-  input: fields({ title: Type.String(), contentMarkdown, boardId: Type.Optional(Type.String({ maxLength: 5 })), tags: Type.Optional(someOf(['a', 'b', 'c'])) }),
+  input: fields({
+    title: Type.String(),
+    contentMarkdown,
+    boardId: Type.Optional(Type.String({ maxLength: 5 })),
+    tags: Type.Optional(someOf(['a', 'b', 'c'])),
+  }),
   output: Type.Object({ note: Note }),
   async run(_ctx, { title, contentMarkdown: body, tags = [] }) {
     return { note: { title: [title, ...tags].join(' '), noteId: 'n1', body } }
@@ -65,7 +76,12 @@ const update = operation({
   id: 'notes.update',
   summary: 'Change a note',
   http: 'PATCH /notes 200',
-  input: fields({ noteId, title: Type.Optional(Type.String()), contentMarkdown: Type.Optional(contentMarkdown), password: passwordField }),
+  input: fields({
+    noteId,
+    title: Type.Optional(Type.String()),
+    contentMarkdown: Type.Optional(contentMarkdown),
+    password: passwordField,
+  }),
   output: Type.Object({ note: Note }),
   async run(_ctx, { noteId: id, title = 'Same', contentMarkdown: body = 'Same' }) {
     return { note: { title, noteId: id, body } }
@@ -89,7 +105,11 @@ const sign = operation({
   id: 'notes.sign',
   summary: 'Sign a note',
   http: 'POST /notes/sign 200',
-  input: fields({ email: Type.String({ description: 'E-mail address' }), password: passwordField, userId: Type.Optional(Type.String()) }),
+  input: fields({
+    email: Type.String({ description: 'E-mail address' }),
+    password: passwordField,
+    userId: Type.Optional(Type.String()),
+  }),
   output: Type.Object({ note: Note }),
   async run({ actor }, { email, password, userId = actor.userId ?? 'operator' }) {
     return { note: { title: email, noteId: userId, body: `${password?.length} characters` } }
@@ -131,16 +151,37 @@ function register(group: Command, cli: Cli): void {
       examples: [],
       flags: { password: 'pass-phrase' },
       rows: () => [],
-      loses: async (_call, { noteId: id }) => ({ question: `Delete ${String(id)} and all that hangs on it?`, type: 'Note 7' }),
+      loses: async (_call, { noteId: id }) => ({
+        question: `Delete ${String(id)} and all that hangs on it?`,
+        type: 'Note 7',
+      }),
       done: () => 'Deleted.',
     },
     cli,
   )
-  command(group, sign, { ...one, words: 'sign', examples: [], asks: ['email', 'password'], generates: 'password', hidden: ['userId'], as: true }, cli)
+  command(
+    group,
+    sign,
+    {
+      ...one,
+      words: 'sign',
+      examples: [],
+      asks: ['email', 'password'],
+      generates: 'password',
+      hidden: ['userId'],
+      as: true,
+    },
+    cli,
+  )
   const behalf = { op: sign, fields: (input: object, who: string) => ({ ...input, userId: `id of ${who}` }) }
   command(group, sign, { ...one, words: 'vouch', examples: [], hidden: ['userId'], as: behalf }, cli)
 }
 
 const tree = branches as Branch[] // read-only for the program alone
-tree.push({ name: 'notes', summary: 'Try the command layer', group: 'What is on it:', load: async () => ({ register }) })
+tree.push({
+  name: 'notes',
+  summary: 'Try the command layer',
+  group: 'What is on it:',
+  load: async () => ({ register }),
+})
 void run(processTerminal())

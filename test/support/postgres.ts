@@ -41,7 +41,9 @@ export function withDatabase(url: string, name: string): string {
 }
 
 async function start() {
-  const server = spawn(process.execPath, [path.join(import.meta.dirname, 'postgres-server.js')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const server = spawn(process.execPath, [path.join(import.meta.dirname, 'postgres-server.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const ended = once(server, 'exit')
   const [line] = (await Promise.race([once(server.stdout, 'data'), ended.then(() => Promise.reject(new Error('PostgreSQL did not start')))])) as [Buffer]
   return {

@@ -11,22 +11,22 @@ import { afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
-import { connect, type Db } from '../../src/db/connect.js'
-import { Reads } from '../../src/db/reads.js'
-import { openWatch } from '../../src/db/watch.js'
+import { connect, openWatch } from '../../src/db/connect.js'
+import type { Db } from '../../src/db/tables.js'
+import { Reads } from '../../src/db/cache/querycache.js'
 import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
-import { codesOf } from '../../src/http/openapi.js'
+import { codesOf } from '../../src/http/api/openapi.js'
 import { buildServer } from '../../src/http/server.js'
 import type { MailSettings } from '../../src/mail/transport.js'
-import { operator, type Actor } from '../../src/service/access.js'
-import type { Context } from '../../src/service/context.js'
+import { operator, type Actor } from '../../src/service/lib/access.js'
+import type { Context } from '../../src/service/lib/context.js'
 import { operations } from '../../src/service/index.js'
-import { execute, type AnyOperation, type Call } from '../../src/service/operation.js'
-import { hashPassword } from '../../src/service/passwords.js'
+import { execute, type AnyOperation, type Call } from '../../src/service/lib/operation.js'
+import { hashPassword } from '../../src/service/lib/passwords.js'
 import * as setup from '../../src/service/site.js'
-import { sessionToken } from '../../src/service/tokens.js'
-import { newUser } from '../../src/service/people.js'
+import { sessionToken } from '../../src/service/lib/tokens.js'
+import { newUser } from '../../src/service/lib/people.js'
 import { withDatabase } from './postgres.js'
 
 export const engines = ['sqlite', 'postgres'] as const
@@ -110,13 +110,23 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
   cleanup(() => db.destroy())
   const clock = { now: new Date('2026-03-02T10:00:00.000Z') }
   const settings = mail ? { url: `folder:${path.join(folder, 'mail')}`, from: 'noreply@example.org' } : null
-  const base = { db, now: () => clock.now, secret: () => 'a secret of the tests, long enough', mail: settings, siteUrl: 'https://feedback.example.org/board' }
+  const base = {
+    db,
+    now: () => clock.now,
+    secret: () => 'a secret of the tests, long enough',
+    mail: settings,
+    siteUrl: 'https://feedback.example.org/board',
+  }
   const watch = await openWatch(db, databaseUrl, { staleness: 0 })
   cleanup(() => watch.close())
   const logs: string[] = []
   const server = await buildServer(
     operations,
-    { ...base, ping: async () => void (await sql`select 1`.execute(db)), ...(kept && { watch, reads: Reads.of(db, watch, { doubts: true }) }) },
+    {
+      ...base,
+      ping: async () => void (await sql`select 1`.execute(db)),
+      ...(kept && { watch, reads: Reads.of(db, watch, { doubts: true }) }),
+    },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
   )
   cleanup(() => server.close())
@@ -156,7 +166,11 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
     },
     async member(permissions = [], { blocked = false, everyone = true, email = `m${randomWord(6)}@example.org`, password } = {}) {
       const user = {
-        ...newUser(clock.now, { email, name: 'Member', password: password === undefined ? 'no hash' : await hashPassword(password) }),
+        ...newUser(clock.now, {
+          email,
+          name: 'Member',
+          password: password === undefined ? 'no hash' : await hashPassword(password),
+        }),
         isBlocked: blocked ? 1 : 0,
       }
       await insertUser(db, user)

@@ -143,9 +143,25 @@ async function counters(db: Kysely<Tables>): Promise<void> {
   const add = (name: string, by: string) => `update counters set value = value + (${by}) where name = '${name}'`
   const posts = (row: 'new' | 'old', by: string) => `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
   const triggers = [
-    { name: 'boards_added', on: 'boards', after: 'insert', run: `${add('boards', '1')}; ${add('boards.public', 'new.display')}` },
-    { name: 'boards_removed', on: 'boards', after: 'delete', run: `${add('boards', '-1')}; ${add('boards.public', '-old.display')}` },
-    { name: 'boards_shown', on: 'boards', after: 'update', when: 'new.display <> old.display', run: add('boards.public', 'new.display - old.display') },
+    {
+      name: 'boards_added',
+      on: 'boards',
+      after: 'insert',
+      run: `${add('boards', '1')}; ${add('boards.public', 'new.display')}`,
+    },
+    {
+      name: 'boards_removed',
+      on: 'boards',
+      after: 'delete',
+      run: `${add('boards', '-1')}; ${add('boards.public', '-old.display')}`,
+    },
+    {
+      name: 'boards_shown',
+      on: 'boards',
+      after: 'update',
+      when: 'new.display <> old.display',
+      run: add('boards.public', 'new.display - old.display'),
+    },
     { name: 'posts_added', on: 'posts', after: 'insert', run: posts('new', '+ 1') },
     { name: 'posts_removed', on: 'posts', after: 'delete', run: posts('old', '- 1') },
     {
@@ -181,7 +197,14 @@ async function seed(db: Kysely<Tables>): Promise<void> {
     .execute()
   await db
     .insertInto('roles')
-    .values({ id: everyone, name: '@everyone', description: 'Every signed-in person', isSystem: 1, created_at: now, updated_at: now })
+    .values({
+      id: everyone,
+      name: '@everyone',
+      description: 'Every signed-in person',
+      isSystem: 1,
+      created_at: now,
+      updated_at: now,
+    })
     .execute()
   await db
     .insertInto('role_permissions')

@@ -77,7 +77,13 @@ async function posts(db: Kysely<Tables>): Promise<void> {
     .addColumn('updatedAt', words, (column) => column.notNull())
     .execute()
   // One index for each filter and order of the list, so that a page is read and never sorted.
-  const filters = { '': [], _shown: ['display'], _of_board: ['boardId'], _of_roadmap: ['roadmap_id', 'display'], _of_both: ['boardId', 'roadmap_id'] } as const
+  const filters = {
+    '': [],
+    _shown: ['display'],
+    _of_board: ['boardId'],
+    _of_roadmap: ['roadmap_id', 'display'],
+    _of_both: ['boardId', 'roadmap_id'],
+  } as const
   for (const [name, columns] of Object.entries(filters)) {
     await db.schema
       .createIndex(`posts_by_age${name}`)
@@ -159,8 +165,19 @@ async function counts(db: Kysely<Tables>): Promise<void> {
       after: 'insert',
       run: [counted('new', 1), ofBoard('new', '+ 1'), ofAuthor('new', 'post_count', '+ 1'), shownAsBoard].join('; '),
     },
-    { name: 'posts_removed', on: 'posts', after: 'delete', run: [counted('old', -1), ofBoard('old', '- 1'), ofAuthor('old', 'post_count', '- 1')].join('; ') },
-    { name: 'posts_moved', on: 'posts', after: 'update', when: moved, run: [ofBoard('old', '- 1'), ofBoard('new', '+ 1'), shownAsBoard].join('; ') },
+    {
+      name: 'posts_removed',
+      on: 'posts',
+      after: 'delete',
+      run: [counted('old', -1), ofBoard('old', '- 1'), ofAuthor('old', 'post_count', '- 1')].join('; '),
+    },
+    {
+      name: 'posts_moved',
+      on: 'posts',
+      after: 'update',
+      when: moved,
+      run: [ofBoard('old', '- 1'), ofBoard('new', '+ 1'), shownAsBoard].join('; '),
+    },
     {
       name: 'posts_recounted',
       on: 'posts',
@@ -175,8 +192,18 @@ async function counts(db: Kysely<Tables>): Promise<void> {
       when: 'new.display <> old.display',
       run: 'update posts set display = new.display where "boardId" = new."boardId"',
     },
-    { name: 'votes_added', on: 'votes', after: 'insert', run: [ofPost('new', '+ 1'), ofAuthor('new', 'vote_count', '+ 1')].join('; ') },
-    { name: 'votes_removed', on: 'votes', after: 'delete', run: [ofPost('old', '- 1'), ofAuthor('old', 'vote_count', '- 1')].join('; ') },
+    {
+      name: 'votes_added',
+      on: 'votes',
+      after: 'insert',
+      run: [ofPost('new', '+ 1'), ofAuthor('new', 'vote_count', '+ 1')].join('; '),
+    },
+    {
+      name: 'votes_removed',
+      on: 'votes',
+      after: 'delete',
+      run: [ofPost('old', '- 1'), ofAuthor('old', 'vote_count', '- 1')].join('; '),
+    },
   ]
   for (const trigger of triggers) await createTrigger(db, trigger)
 }
@@ -210,8 +237,24 @@ async function roadmapCounts(db: Kysely<Tables>): Promise<void> {
     .execute()
   const add = (name: string, by: string) => `update counters set value = value + (${by}) where name = '${name}'`
   const shown = (by: string) => add('roadmaps.public', by)
-  await createTrigger(db, { name: 'roadmaps_added', on: 'roadmaps', after: 'insert', run: `${add('roadmaps', '1')}; ${shown('new.display')}` })
-  await createTrigger(db, { name: 'roadmaps_removed', on: 'roadmaps', after: 'delete', run: `${add('roadmaps', '-1')}; ${shown('-old.display')}` })
+  await createTrigger(db, {
+    name: 'roadmaps_added',
+    on: 'roadmaps',
+    after: 'insert',
+    run: `${add('roadmaps', '1')}; ${shown('new.display')}`,
+  })
+  await createTrigger(db, {
+    name: 'roadmaps_removed',
+    on: 'roadmaps',
+    after: 'delete',
+    run: `${add('roadmaps', '-1')}; ${shown('-old.display')}`,
+  })
   const when = 'new.display <> old.display'
-  await createTrigger(db, { name: 'roadmaps_shown', on: 'roadmaps', after: 'update', when, run: shown('new.display - old.display') })
+  await createTrigger(db, {
+    name: 'roadmaps_shown',
+    on: 'roadmaps',
+    after: 'update',
+    when,
+    run: shown('new.display - old.display'),
+  })
 }

@@ -10,7 +10,10 @@ const VOTES = ['votesCount', ...AGE] as const
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db.schema.dropIndex('posts_by_votes').execute()
-  for (const [name, columns] of Object.entries({ _of_roadmap: ['roadmap_id', 'display'], _of_both: ['boardId', 'roadmap_id'] } as const)) {
+  for (const [name, columns] of Object.entries({
+    _of_roadmap: ['roadmap_id', 'display'],
+    _of_both: ['boardId', 'roadmap_id'],
+  } as const)) {
     for (const [order, last] of [
       ['age', AGE],
       ['votes', VOTES],

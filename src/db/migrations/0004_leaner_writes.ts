@@ -17,7 +17,9 @@ export async function up(db: Kysely<Tables>): Promise<void> {
 }
 
 async function votes(db: Kysely<Tables>): Promise<void> {
-  const { rows: triggers } = await sql<{ sql: string }>`select sql from sqlite_master where type = 'trigger' and tbl_name = 'votes'`.execute(db)
+  const { rows: triggers } = await sql<{
+    sql: string
+  }>`select sql from sqlite_master where type = 'trigger' and tbl_name = 'votes'`.execute(db)
   await db.schema
     .createTable('votes_by_post')
     .addColumn('voteId', 'text', (column) => column.notNull())

@@ -8,16 +8,28 @@ import type { Site } from '../sites.js'
 import { againstBare, comparedRow } from './compared.js'
 
 export function boards(plan: Plan): Case[] {
-  const sizes = (Object.keys(plan.sites) as SiteName[]).map((site) => ({ site, of: count(publicBoards(plan.sites[site])) }))
+  const sizes = (Object.keys(plan.sites) as SiteName[]).map((site) => ({
+    site,
+    of: count(publicBoards(plan.sites[site])),
+  }))
   const all = publicBoards(plan.sites.large)
-  const pages = [1, all / 1000, all / 10].map((page) => ({ name: `GET /boards?page=${count(page)}`, request: () => get(`/boards?page=${page}`) }))
+  const pages = [1, all / 1000, all / 10].map((page) => ({
+    name: `GET /boards?page=${count(page)}`,
+    request: () => get(`/boards?page=${page}`),
+  }))
   const depths = [10, all / 10, all * 0.99].map((depth) => ({
     name: `GET /boards?first=10&after= depth ${count(depth)}`,
     request: (site: Site) => get(`/boards?first=10&after=${boardAt(site, depth)}`),
   }))
   return [
     ...sizes.map(({ site, of }) =>
-      againstBare({ name: `GET /boards, ${of} boards`, site, long: site === 'middle', goal: 75, requests: () => [get('/boards')] }),
+      againstBare({
+        name: `GET /boards, ${of} boards`,
+        site,
+        long: site === 'middle',
+        goal: 75,
+        requests: () => [get('/boards')],
+      }),
     ),
     ...sizes.map(({ site, of }) =>
       againstBare({
@@ -30,7 +42,12 @@ export function boards(plan: Plan): Case[] {
     ),
     flat('GET /boards?page=N, slowest of fastest', pages),
     { ...flat('GET /boards?first=10&after=, slowest of fastest', depths), long: true },
-    againstBare({ name: 'GET /boards?page=N at random', site: 'large', long: true, requests: () => randomPages(all / 10) }),
+    againstBare({
+      name: 'GET /boards?page=N at random',
+      site: 'large',
+      long: true,
+      requests: () => randomPages(all / 10),
+    }),
   ]
 }
 
@@ -66,7 +83,17 @@ const flat = (name: string, places: Place[]): Case => ({
     const measured = await alternately({ ...plan, seconds, rounds: Math.round((plan.rounds * plan.seconds) / seconds) }, targets)
     const of = (target: string): Samples => measured[target]! // a target for each place
     const rows: Row[] = places.map((place) => comparedRow(place.name, { ours: of(place.name), reference: of(`bare ${place.name}`) }, { least: 50 }))
-    return [...rows, { name, result: { value: 100 * flatness(places.map((place) => medians(of(place.name)))), unit: '%', goal: { least: 90 } } }]
+    return [
+      ...rows,
+      {
+        name,
+        result: {
+          value: 100 * flatness(places.map((place) => medians(of(place.name)))),
+          unit: '%',
+          goal: { least: 90 },
+        },
+      },
+    ]
   },
 })
 

@@ -52,5 +52,9 @@ export const timesRow = (name: string, { ours, reference }: { ours: Samples; ref
   name,
   ours: medians(ours),
   reference: medians(reference),
-  result: { value: median(ours.map((sample, round) => sample.rate / (reference[round] ?? sample).rate)), unit: 'x', ...(goal && { goal }) },
+  result: {
+    value: median(ours.map((sample, round) => sample.rate / (reference[round] ?? sample).rate)),
+    unit: 'x',
+    ...(goal && { goal }),
+  },
 })

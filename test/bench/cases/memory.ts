@@ -18,8 +18,16 @@ const ofServer = (name: string, siteName: SiteName): Case => ({
   long: siteName !== 'large',
   async run(bench) {
     const site = await bench.site(siteName)
-    const { ours } = await alternately(bench.plan, { ours: { servers: [await serve(`sqlite:${site.file}`)], requests: everything(site, bench) } })
-    return [{ name, ours: medians(ours), result: { value: Math.max(...ours.map((sample) => sample.memory)), unit: 'MB', goal: { below: 100 } } }]
+    const { ours } = await alternately(bench.plan, {
+      ours: { servers: [await serve(`sqlite:${site.file}`)], requests: everything(site, bench) },
+    })
+    return [
+      {
+        name,
+        ours: medians(ours),
+        result: { value: Math.max(...ours.map((sample) => sample.memory)), unit: 'MB', goal: { below: 100 } },
+      },
+    ]
   },
 })
 
@@ -48,7 +56,9 @@ const ofCommand = (name: string): Case => ({
   name,
   async run(bench) {
     const { file } = await bench.site('large')
-    const command = start(process.execPath, [PROGRAM, 'boards', 'list', '--all', '--database-url', `sqlite:${file}`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const command = start(process.execPath, [PROGRAM, 'boards', 'list', '--all', '--database-url', `sqlite:${file}`], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let lines = 0
     command.stdout?.on('data', (chunk: Buffer) => (lines += chunk.toString().split('\n').length - 1))
     let peak = 0

@@ -6,10 +6,18 @@ import { againstBare } from './compared.js'
 
 /** Lists of posts and single posts, of visitors and of many people signed in, who are shown their own votes. */
 export function posts(): Case[] {
-  const asked: { name: string; long?: boolean; bodies(this: void, site: Site): { path: string; body: object; person: number }[] }[] = [
+  const asked: {
+    name: string
+    long?: boolean
+    bodies(this: void, site: Site): { path: string; body: object; person: number }[]
+  }[] = [
     { name: 'POST /posts/get newest', bodies: () => everybody('/posts/get', {}) },
     { name: 'POST /posts/get by votes', bodies: () => everybody('/posts/get', { sort: 'votes' }) },
-    { name: 'POST /posts/slug, one post', bodies: (site) => everybody('/posts/slug', { id: slugsOf(site)[1]?.slug }), long: true },
+    {
+      name: 'POST /posts/slug, one post',
+      bodies: (site) => everybody('/posts/slug', { id: slugsOf(site)[1]?.slug }),
+      long: true,
+    },
     {
       name: 'POST /posts/slug, 400 posts',
       long: true,
@@ -17,8 +25,19 @@ export function posts(): Case[] {
     },
   ]
   return asked.flatMap(({ name, long = false, bodies }) => [
-    againstBare({ name: `${name}, signed in`, site: 'large', long, goal: 20, requests: (site, bench) => signedIn(bodies(site), bench) }),
-    againstBare({ name: `${name}, anonymous`, site: 'large', long: true, requests: (site) => bodies(site).map(({ path, body }) => post(path, body)) }),
+    againstBare({
+      name: `${name}, signed in`,
+      site: 'large',
+      long,
+      goal: 20,
+      requests: (site, bench) => signedIn(bodies(site), bench),
+    }),
+    againstBare({
+      name: `${name}, anonymous`,
+      site: 'large',
+      long: true,
+      requests: (site) => bodies(site).map(({ path, body }) => post(path, body)),
+    }),
   ])
 }
 
@@ -31,7 +50,14 @@ export const filters = (): Case[] => [
     'of a board and a roadmap': { boardId: ['board-0'], roadmapId: 'roadmap-0', sort: 'votes' },
     'of an author': { authorId: 'person_7' },
     'page 1,000': { page: 1000 },
-  }).map(([name, body]) => againstBare({ name: `POST /posts/get ${name}`, site: 'large', long: true, requests: () => [post('/posts/get', body)] })),
+  }).map(([name, body]) =>
+    againstBare({
+      name: `POST /posts/get ${name}`,
+      site: 'large',
+      long: true,
+      requests: () => [post('/posts/get', body)],
+    }),
+  ),
   againstBare({
     name: 'GET /posts/:id/votes, the first posts',
     site: 'large',

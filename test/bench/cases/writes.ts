@@ -21,7 +21,10 @@ const mixed = (name = '95 % reads, 5 % votes'): Case => ({
       const requests = blend(site, bench)
       const server = await serve(copy.url)
       const bare = await bareLike(server, requests)
-      const measured = await alternately(bench.plan, { ours: { servers: [server], requests }, reference: { servers: [bare], requests } })
+      const measured = await alternately(bench.plan, {
+        ours: { servers: [server], requests },
+        reference: { servers: [bare], requests },
+      })
       return [comparedRow(name, measured, { least: 25 }), tailRow(`${name}: p99 over p50`, measured.ours)]
     } finally {
       copy.remove()

@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs'
 import autocannon from 'autocannon'
 
 const [url, connections, duration, file, place] = process.argv.slice(2)
-const requests = JSON.parse(readFileSync(file, 'utf8')).map(({ method, path, headers, body }) => ({ method, path, headers, body: body || undefined }))
+const requests = JSON.parse(readFileSync(file, 'utf8')).map(({ method, path, headers, body }) => ({
+  method,
+  path,
+  headers,
+  body: body || undefined,
+}))
 let at = Number(place)
 const inTurn = { setupRequest: (request) => ({ ...request, ...requests[at++ % requests.length] }) }
 

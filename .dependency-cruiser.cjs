@@ -1,0 +1,59 @@
+// Who may import whom. Type-only and dynamic imports count.
+const onlyImports = (folder, allowed, comment) => ({
+  name: `${folder} imports`,
+  comment,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: { path: '^src/', pathNot: [folder, ...allowed].map((each) => `^src/${each}(/|[.]ts$)`) },
+})
+const noPackages = (folder, packages, comment, except) => ({
+  name: `${folder} packages`,
+  comment,
+  severity: 'error',
+  from: { path: `^src/${folder}/`, ...(except && { pathNot: except }) },
+  to: { path: packages.map((name) => `^node_modules/(@types/)?${name}(/|$)`) },
+})
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no circle',
+      comment: 'Type-only and dynamic imports count too.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    onlyImports('core', [], 'core imports nothing of ours.'),
+    onlyImports('db', ['core'], 'db imports core only.'),
+    onlyImports('mail', ['core', 'db'], 'mail imports core and db only.'),
+    onlyImports('service', ['core', 'db', 'mail'], 'service imports core, db and mail only.'),
+    onlyImports('jobs', ['core', 'db', 'mail', 'service'], 'jobs imports core, db, mail and service only.'),
+    onlyImports('http', ['core', 'service'], 'http imports core and service only.'),
+    onlyImports('client', ['core', 'service'], 'client imports core and service only.'),
+    onlyImports('process', ['core', 'cli'], 'process starts the program; the launcher alone knows cli.'),
+    onlyImports('cli', ['core', 'service', 'client', 'app', 'serve', 'config', 'process'], 'cli reaches data through app, client and service.'),
+    {
+      name: 'nouns above lib',
+      comment: 'lib is the machinery below the nouns of its folder.',
+      severity: 'error',
+      from: { path: '^src/(service|cli)/lib/' },
+      to: { path: '^src/$1/[^/]+[.]ts$' },
+    },
+    {
+      name: 'engines apart',
+      comment: 'Neither engine knows the other.',
+      severity: 'error',
+      from: { path: '^src/db/(sqlite|postgres)/' },
+      to: { path: '^src/db/(sqlite|postgres)/', pathNot: '^src/db/$1/' },
+    },
+    noPackages('(service|http|client|cli|jobs)', ['kysely', 'pg', 'better-sqlite3'], 'Only db speaks SQL.'),
+    noPackages('(service|client|cli|db|mail|jobs)', ['fastify'], 'Only http speaks HTTP.'),
+    noPackages('(service|client|http|db|mail|jobs)', ['commander'], 'Only cli reads a command line.'),
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+  },
+}

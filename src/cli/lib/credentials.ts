@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../../config.js'
+import { replaceFile } from './configfile.js'
+
+const fileOf = (config: Config): string => path.join(config.directory, 'tokens.json')
+
+/** The token that `login` kept for a server, if any. */
+export const savedToken = (config: Config, server: string): string | undefined => read(config)[originOf(server)]
+
+/** Keeps a token for later commands, for nobody else to read, and returns the file. */
+export function saveToken(config: Config, server: string, token: string): string {
+  const file = fileOf(config)
+  replaceFile(file, `${JSON.stringify({ ...read(config), [originOf(server)]: token }, null, 2)}\n`)
+  return file
+}
+
+const originOf = (server: string): string => server.replace(/\/+$/, '')
+
+function read(config: Config): Record<string, string> {
+  try {
+    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string> // written by us only
+  } catch {
+    return {}
+  }
+}

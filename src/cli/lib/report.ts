@@ -1,0 +1,48 @@
+import type { Option } from 'commander'
+import { AppError, serverError } from '../../core/errors.js'
+import { printable } from '../../core/text.js'
+import { fixFor, type Run } from './fixes.js'
+import { FieldOption } from './options.js'
+import { hasColor, ink, say, type Terminal } from './terminal.js'
+
+interface Reported extends Run {
+  flags: Flags
+}
+
+interface Flags {
+  json?: boolean
+  output?: string
+  color?: boolean
+  debug?: boolean
+  server?: string
+}
+
+/** Says what went wrong on stderr (four lines, or one of JSON) and returns the exit code. */
+export function report(terminal: Terminal, run: Reported, thrown: unknown): number {
+  const { flags, words, options } = run
+  const error = thrown instanceof AppError ? thrown : serverError(thrown)
+  const exit = words[0] === 'serve' ? error.serveExit : error.exit
+  const fix = fixFor(error, terminal.args, run)
+  if (flags.json || flags.output === 'json') {
+    say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit }))
+  } else {
+    const { red, dim } = ink(hasColor(terminal, terminal.stderr, flags))
+    const unknown = thrown instanceof AppError ? inFlags(error, options) : `Something went wrong: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+    say(terminal, `${red('✗')} ${printable(unknown)}`)
+    if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
+    for (const [index, line] of fix.entries()) say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${line}`)
+    say(terminal, `  ${dim('code')}  ${error.code} (exit ${exit})`)
+  }
+  if (flags.debug) say(terminal, String((error.cause as Error | undefined)?.stack ?? error.stack))
+  return exit
+}
+
+/** What is wrong, with the flag that was typed in the place of a field that has another name. */
+function inFlags({ code, message, errors = [] }: AppError, options: readonly Option[]): string {
+  if (code !== 'VALIDATION_ERROR') return message
+  return errors.reduce((text, issue) => {
+    const { long } = options.find((option) => option instanceof FieldOption && option.field === issue.field) ?? {}
+    if (!long || long === `--${issue.field}`) return text
+    return text.replace(issue.message, () => issue.message.replace(new RegExp(String.raw`\b${issue.field}\b`), long))
+  }, message)
+}

@@ -1,0 +1,137 @@
+import type { TObject, TSchema } from 'typebox'
+import { statusOf, type ErrorCode, type Failure } from '../../core/errors.js'
+import type { AnyOperation } from '../../service/lib/operation.js'
+
+const SIGN_IN: Failure[] = ['INVALID_AUTH_HEADER', 'INVALID_AUTH_HEADER_FORMAT', 'INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED']
+
+/** The OpenAPI 3.1 document of the operations: every one with its inputs, its answer and each code it can fail with. */
+export function openapi(operations: readonly AnyOperation[], root: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const op of operations) {
+    const [method, url] = op.http.split(' ') as [string, string]
+    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(op) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'feedbackctl',
+      version: '1',
+      description: 'The published LogChimp API v1, as this version of feedbackctl serves it.',
+    },
+    servers: [{ url: root }],
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { Error: ERROR },
+    },
+  }
+}
+
+/** Every code an operation can fail with: its own, and those of the gate and the server around it. */
+export const codesOf = (op: AnyOperation): ErrorCode[] => failuresOf(op).map((failure) => statusOf(failure).code)
+
+function failuresOf(op: AnyOperation): Failure[] {
+  const { access } = op
+  const gate: Failure[] = [
+    'VALIDATION_ERROR',
+    ...(op.mails ? (['MAIL_CONFIG_MISSING'] as const) : []),
+    ...(access === 'public' ? [] : SIGN_IN),
+    ...(access === 'public' || access === 'signed-in' ? [] : (['NOT_ENOUGH_PERMISSION'] as const)),
+  ]
+  const body: Failure[] = op.http.startsWith('GET') ? [] : ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+  return [...new Set([...gate, ...op.errors, ...body, 'DECODE_URI_ERROR', 'SERVER_ERROR', 'DATABASE_UNREACHABLE'] as Failure[])]
+}
+
+function describe(op: AnyOperation): object {
+  const [method, url, status] = op.http.split(' ') as [string, string, string]
+  const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name]) => name)
+  const properties = Object.entries(op.input.properties)
+  const inQuery = method === 'GET'
+  const parameters = properties
+    .filter(([name]) => inQuery || inPath.includes(name))
+    .map(([name, schema]) => parameter(name, schema, inPath.includes(name) ? 'path' : 'query', op.input.required?.includes(name) ?? false))
+  const success = { description: op.summary, ...(status !== '204' && { content: content(op.output) }) }
+  return {
+    operationId: op.id,
+    summary: op.summary,
+    tags: [op.id.split('.')[0]],
+    ...(op.access === 'public' ? { security: [{}, { bearer: [] }] } : { security: [{ bearer: [] }] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(!inQuery && {
+      requestBody: {
+        required: (op.input.required ?? []).some((name) => !inPath.includes(name)),
+        content: json(plain(bodyOf(op.input, inPath))),
+      },
+    }),
+    responses: { [status]: success, ...failures(failuresOf(op)) },
+  }
+}
+
+const parameter = (name: string, schema: TSchema, where: string, required: boolean) => {
+  const { description, ...rest } = plain(schema) as { description?: string; type?: string }
+  return {
+    name,
+    in: where,
+    required,
+    ...(description && { description }),
+    schema: rest,
+    ...(rest.type === 'array' && { style: 'form', explode: false }),
+  }
+}
+
+const bodyOf = (input: TObject, inPath: (string | undefined)[]): object => ({
+  type: 'object',
+  properties: Object.fromEntries(Object.entries(input.properties).filter(([name]) => !inPath.includes(name))),
+  ...(input.required && { required: input.required.filter((name) => !inPath.includes(name)) }),
+})
+
+function failures(all: Failure[]): object {
+  const known = all.map(statusOf)
+  const statuses = [...new Set(known.map(({ status }) => status))].toSorted((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const group = known.filter((each) => each.status === status).map(({ code }) => code)
+      const schema = {
+        allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', properties: { code: { enum: group } } }],
+      }
+      return [status, { description: group.join(', '), content: json(schema) }]
+    }),
+  )
+}
+
+const json = (schema: object) => ({ 'application/json': { schema } })
+
+/** A text travels as it is. */
+const content = (schema: TSchema) => ('const' in schema ? { 'text/plain': { schema: plain(schema) } } : json(plain(schema)))
+
+/** The schema without the keywords that are ours. */
+function plain(schema: unknown): object {
+  const ours = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'rule', 'ignored'])
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ours.has(key) ? undefined : value)).replaceAll('"documentedFormat"', '"format"')) as object
+}
+
+const ERROR = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: {
+    code: { type: 'string', description: 'For machines' },
+    message: { type: 'string', description: 'For people' },
+    why: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'With VALIDATION_ERROR: each field that is not valid',
+      items: {
+        type: 'object',
+        required: ['code', 'message', 'field', 'rule'],
+        properties: {
+          code: { type: 'string' },
+          message: { type: 'string' },
+          field: { type: 'string' },
+          rule: { type: 'string' },
+          value: {},
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,93 @@
+import * as Type from 'typebox'
+import type { PostView } from '../../db/posts.js'
+import type { PostRow as Row } from '../../db/tables.js'
+import { can, type Actor } from './access.js'
+import { nullable } from './schemas.js'
+import { authorOf, PublicUser } from './people.js'
+import { PostVote } from './voters.js'
+
+const Board = Type.Object({
+  boardId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  url: Type.String(),
+  color: Type.String(),
+  createdAt: Type.String({ format: 'date-time' }),
+})
+const Roadmap = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  url: Type.String(),
+  color: Type.String(),
+})
+
+const text = {
+  postId: Type.String({ format: 'uuid' }),
+  title: Type.String(),
+  slug: Type.String({ description: 'Part of its address; a slug it had before finds it too' }),
+  contentMarkdown: nullable('string'),
+  createdAt: Type.String({ format: 'date-time' }),
+  updatedAt: Type.String({ format: 'date-time' }),
+}
+const slugId = Type.String({ description: 'End of every slug of this post' })
+const whole = { ...text, author: PublicUser, voters: PostVote, roadmap: Type.Optional(Roadmap) }
+
+/** A post in a list: `board` is null where it has none, `roadmap` absent. */
+export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]) })
+export type Post = Type.Static<typeof Post>
+
+/** A post by itself: here `board` is absent, too, where it has none. */
+export const DashboardPost = Type.Object({ ...whole, slugId, board: Type.Optional(Board) })
+export type DashboardPost = Type.Static<typeof DashboardPost>
+
+/** A post as it is stored: what a change answers. */
+export const PostRow = Type.Object({
+  ...text,
+  slugId,
+  userId: nullable('string', { description: 'Its author; null once the account is deleted' }),
+  boardId: nullable('string'),
+  roadmap_id: nullable('string'),
+})
+export type PostRow = Type.Static<typeof PostRow>
+
+export function toPost(actor: Actor, post: PostView, voters: PostVote | undefined): Post {
+  const roadmap = roadmapOf(actor, post)
+  return { ...commonOf(post, voters), board: boardOf(post) ?? null, ...(roadmap && { roadmap }) }
+}
+
+export function toDashboardPost(actor: Actor, post: PostView, voters: PostVote | undefined): DashboardPost {
+  const [roadmap, board] = [roadmapOf(actor, post), boardOf(post)]
+  return { ...commonOf(post, voters), slugId: post.slugId, ...(roadmap && { roadmap }), ...(board && { board }) }
+}
+
+export const toPostRow = (actor: Actor, post: PostView): PostRow => ({
+  ...textOf(post),
+  slugId: post.slugId,
+  userId: post.userId,
+  boardId: post.boardId,
+  roadmap_id: roadmapOf(actor, post)?.id ?? null,
+})
+
+const textOf = ({ postId, title, slug, contentMarkdown, createdAt, updatedAt }: Pick<Row, keyof typeof text>) => ({
+  postId,
+  title,
+  slug,
+  contentMarkdown,
+  createdAt,
+  updatedAt,
+})
+
+function commonOf(post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
+  const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
+  const author = authorOf({ userId, name, username, avatar })
+  return { ...textOf(post), author, voters }
+}
+
+function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, boardCreatedAt: createdAt }: PostView) {
+  return boardId === null || name === null || url === null || color === null || createdAt === null ? undefined : { boardId, name, url, color, createdAt }
+}
+
+/** A private roadmap is not named to whoever may not read it. */
+function roadmapOf(actor: Actor, { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: PostView) {
+  if (id === null || name === null || url === null || color === null) return undefined
+  return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color } : undefined
+}

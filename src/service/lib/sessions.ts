@@ -1,0 +1,64 @@
+import { quoted } from '../../core/text.js'
+import { AppError } from '../../core/errors.js'
+import { findActor, findOwner, findUser } from '../../db/users.js'
+import { operator, visitor, type Actor } from './access.js'
+import type { Context } from './context.js'
+import { readSessionToken } from './tokens.js'
+
+const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
+
+/** Made once: an error notes where it was made, which takes longer than most of what visitors ask for. */
+const ANYBODY = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
+
+/**
+ * Who sent an Authorization header, by the contract's ladder (section 1.0). Never fails: whoever is not signed in is a
+ * visitor that carries the reason, thrown only by operations that need an account. Asked anew for every request, so
+ * that blocking and role changes act at once.
+ */
+export async function actorOf(authorization: string | undefined, ctx: Pick<Context, 'db' | 'secret' | 'now'>): Promise<Actor> {
+  if (authorization === undefined) return ANYBODY
+  const [scheme, token, ...more] = authorization.trim().split(/\s+/)
+  if (scheme?.toLowerCase() !== 'bearer' || !token || more.length > 0)
+    return visitor(new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`))
+  const session = await readSessionToken(ctx, token)
+  if (session === undefined) return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
+  const { userId } = session
+  const user = await findActor(ctx.db, userId)
+  if (!user) return visitor(new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.'))
+  if (user.sessions !== session.number) return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
+  if (user.isBlocked) return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
+  if (!user.isOwner && user.permissions.length === 0)
+    return {
+      ...visitor(new AppError('ACCESS_DENIED', 'This account has no permissions. Ask the owner of the site for a role.')),
+      userId,
+    }
+  return {
+    userId,
+    isOwner: user.isOwner === 1,
+    permissions: new Set(user.permissions),
+    refusal: null,
+    until: session.until,
+  }
+}
+
+/** The operator in somebody's name: with the operator's rights, and whatever is made is theirs. */
+export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Promise<Actor> {
+  const user = await findUser(db, who)
+  if (!user) throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`)
+  if (user.isBlocked) throw new AppError('USER_BLOCK', `This account is blocked. Unblock it first: feedbackctl users unblock ${user.email}`)
+  return { ...operator, userId: user.userId }
+}
+
+/** Whose eyes it is seen with, if anybody's: whoever asks; for the operator, who has no account, the owner's. */
+export async function viewerOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string | null> {
+  if (actor !== operator) return actor.userId
+  const owner = await findOwner(db)
+  return owner?.userId ?? null
+}
+
+/** Whose post, vote or comment it is, by the same rule. */
+export async function personOf(ctx: Pick<Context, 'db' | 'actor'>): Promise<string> {
+  const userId = await viewerOf(ctx)
+  if (userId === null) throw new AppError('USER_NOT_FOUND', 'In whose name? The site has no owner yet: run "feedbackctl setup", or give --as.')
+  return userId
+}

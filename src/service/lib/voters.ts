@@ -1,0 +1,65 @@
+import * as Type from 'typebox'
+import type { PostView } from '../../db/posts.js'
+import type { VoteRow } from '../../db/tables.js'
+import { newestVotes, votesOf, type Voter } from '../../db/votes.js'
+import { can, type Actor } from './access.js'
+import type { Context } from './context.js'
+import { viewerOf } from './sessions.js'
+
+const Vote = {
+  voteId: Type.String({ format: 'uuid' }),
+  userId: Type.String({ format: 'uuid' }),
+  postId: Type.String({ format: 'uuid' }),
+  createdAt: Type.String({ format: 'date-time' }),
+}
+
+/** Who voted for a post, in short. */
+export const PostVote = Type.Object({
+  votes: Type.Array(Type.Object({ ...Vote, name: Type.String(), username: Type.String(), avatar: Type.String() }), {
+    description: 'The newest six; none where the board hides its voters',
+  }),
+  votesCount: Type.Integer(),
+  viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of whoever asks' })),
+})
+export type PostVote = Type.Static<typeof PostVote>
+
+const MOST = 6
+
+/** A board may hide who voted; whoever works on the dashboard sees it all the same. */
+export const seesVoters = (
+  actor: Actor,
+  { boardId, view_voters: shown, hidesVoters: hidden }: Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>,
+): boolean => (boardId === null ? hidden === 0 : shown === 1) || can(actor, 'dashboard:read')
+
+/** The voters of each of some posts, in two queries. */
+export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {
+  const { db, actor } = ctx
+  const open = posts.filter((post) => post.votesCount > 0 && seesVoters(actor, post))
+  const shown = await newestVotes(
+    db,
+    open.map(({ postId }) => postId),
+    MOST,
+  )
+  const viewer = await viewerOf(ctx)
+  const own = viewer === null ? [] : await votesOf(db, viewer, posts.map(({ postId }) => postId)) // prettier-ignore
+  return posts.map(({ postId, votesCount }) => {
+    const mine = own.find((vote) => vote.postId === postId)
+    return {
+      votes: shown.filter((vote) => vote.postId === postId).map(toVoter),
+      votesCount,
+      ...(mine && { viewerVote: toVote(mine) }),
+    }
+  })
+}
+
+const toVote = ({ voteId, userId, postId, createdAt }: VoteRow) => ({ voteId, userId, postId, createdAt })
+
+const toVoter = ({ voteId, userId, postId, createdAt, name, username, avatar }: Voter) => ({
+  voteId,
+  userId,
+  postId,
+  createdAt,
+  name,
+  username,
+  avatar,
+})
