@@ -31,7 +31,11 @@ module.exports = {
     onlyImports('http', ['core', 'service'], 'http imports core and service only.'),
     onlyImports('client', ['core', 'service'], 'client imports core and service only.'),
     onlyImports('process', ['core', 'cli'], 'process starts the program; the launcher alone knows cli.'),
-    onlyImports('cli', ['core', 'service', 'client', 'app', 'serve', 'config', 'process'], 'cli reaches data through app, client and service.'),
+    onlyImports(
+      'cli',
+      ['core', 'service', 'client', 'app', 'serve', 'config', 'process'],
+      'cli reaches data through app, client and service.',
+    ),
     {
       name: 'nouns above lib',
       comment: 'lib is the machinery below the nouns of its folder.',

@@ -2,7 +2,17 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -55,7 +65,8 @@ await bundle()
 await toCommonJs()
 writeFileSync(PACKS, '{}')
 // Without these everything works, so a machine on which the program does not run yet (no better-sqlite3) can build it too.
-if (flags.outdir === 'dist') await quicken().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
+if (flags.outdir === 'dist')
+  await quicken().catch((error) => process.stderr.write(`Nothing was kept of what was compiled: ${error.message}\n`))
 
 /** Bundles and splits, so that a command loads what it uses; esbuild splits only modules. */
 async function bundle() {
@@ -78,7 +89,10 @@ async function toCommonJs() {
   const chunks = readdirSync(outdir, { recursive: true }).filter((name) => name.endsWith('.js'))
   await build({
     ...common,
-    entryPoints: [...chunks.map((name) => ({ in: path.join(outdir, name), out: name.slice(0, -'.js'.length) })), { in: START, out: 'cli/launcher' }],
+    entryPoints: [
+      ...chunks.map((name) => ({ in: path.join(outdir, name), out: name.slice(0, -'.js'.length) })),
+      { in: START, out: 'cli/launcher' },
+    ],
     supported: { 'dynamic-import': false },
     define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
     logOverride: { 'empty-import-meta': 'error' },
@@ -146,14 +160,18 @@ async function packed(site) {
   const loadedBy = {}
   for (const [index, line] of USUAL.entries()) {
     await site.run(line, { more: UNCACHED, script })
-    const files = JSON.parse(readFileSync(list, 'utf8')).filter((file) => path.dirname(file) === folder && path.basename(file) !== 'launcher.js')
+    const files = JSON.parse(readFileSync(list, 'utf8')).filter(
+      (file) => path.dirname(file) === folder && path.basename(file) !== 'launcher.js',
+    )
     for (const file of files) (loadedBy[path.basename(file)] ??= []).push(index)
   }
   const groups = {}
   for (const [name, lines] of Object.entries(loadedBy)) (groups[lines] ??= []).push(name)
   const packs = {}
   for (const names of Object.values(groups).filter(({ length }) => length > 1)) {
-    const bodies = names.map((name) => `${JSON.stringify(name)}:${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`)
+    const bodies = names.map(
+      (name) => `${JSON.stringify(name)}:${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`,
+    )
     const text = `({\n${bodies.join(',\n')}\n})\n`
     const pack = `pack-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`
     writeFileSync(path.join(folder, pack), text)

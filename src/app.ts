@@ -116,10 +116,12 @@ export async function deliverDue(
   mail: MailSettings,
   tell: (waiting: string) => void,
 ): Promise<{ recipient: string; reason: string } | undefined> {
-  const unrecorded = (_mail: unknown, error: Error) => tell(`A mail was delivered, and waits to be recorded: ${error.message}`)
+  const unrecorded = (_mail: unknown, error: Error) =>
+    tell(`A mail was delivered, and waits to be recorded: ${error.message}`)
   const transport = await openTransport(mail)
   try {
-    for await (const { mail: sent, error } of deliver(db, transport, now, unrecorded)) if (error) return { recipient: sent.recipient, reason: error.message }
+    for await (const { mail: sent, error } of deliver(db, transport, now, unrecorded))
+      if (error) return { recipient: sent.recipient, reason: error.message }
     return undefined
   } finally {
     transport.close()
@@ -166,4 +168,5 @@ function secretFile(file: string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-export const listenAddress = (config: Config): { host: string; port: number } => parseListen(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }
+export const listenAddress = (config: Config): { host: string; port: number } =>
+  parseListen(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }

@@ -3,7 +3,14 @@ import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import { closest } from 'fastest-levenshtein'
-import { absoluteUrl, databaseUrlProblem, mailUrlProblem, parseListen, redactedUrl, serverUrlProblem } from './core/addresses.js'
+import {
+  absoluteUrl,
+  databaseUrlProblem,
+  mailUrlProblem,
+  parseListen,
+  redactedUrl,
+  serverUrlProblem,
+} from './core/addresses.js'
 import { AppError } from './core/errors.js'
 
 interface Setting {
@@ -34,11 +41,15 @@ export const SETTINGS = {
   },
   'mail.from': {
     description: 'Address that mail is from',
-    check: (value) => (/^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name'),
+    check: (value) =>
+      /^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name',
   },
   'site.url': {
     description: 'Where people reach the site; links in mails start with it',
-    check: (value) => (/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '') ? undefined : 'must start with http:// or https://'),
+    check: (value) =>
+      /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')
+        ? undefined
+        : 'must start with http:// or https://',
   },
   listen: {
     description: 'Address and port that serve listens on',
@@ -139,9 +150,16 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   if (chosen && !newFile) attempt(() => assertThere(own))
   const toml = files.some((file) => existsSync(file)) ? await import('smol-toml') : undefined
   const fromFiles = files.map((file) => (toml ? fromFile(file, toml.parse, attempt) : new Map<Key, Origin>()))
-  const layers = [fromFlags(flags, cwd, attempt), fromEnvironment(env, attempt), fromOldNames(env), ...fromFiles, defaults(env)]
+  const layers = [
+    fromFlags(flags, cwd, attempt),
+    fromEnvironment(env, attempt),
+    fromOldNames(env),
+    ...fromFiles,
+    defaults(env),
+  ]
   const found: Layer = new Map()
-  for (const layer of layers) for (const [key, held] of layer) if (held.value !== '' && !found.has(key)) found.set(key, held)
+  for (const layer of layers)
+    for (const [key, held] of layer) if (held.value !== '' && !found.has(key)) found.set(key, held)
   derive(found)
   for (const [key, held] of found) attempt(() => check(key, held))
   return {
@@ -168,7 +186,8 @@ function fromFlags(flags: Sources['flags'], cwd: string, attempt: Attempt): Laye
     const flag = flagOf(key)
     const [value, file] = [flags[flag], flags[`${flag}-file`]]
     if (value) layer.set(key, { value, origin: `--${flag}` })
-    else if (file) layer.set(key, { value: contents(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
+    else if (file)
+      layer.set(key, { value: contents(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
   }
   for (const key of keys) attempt(() => read(key))
   return layer
@@ -180,10 +199,12 @@ function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
     const variable = variableOf(key)
     const [value, file] = [env[variable], env[`${variable}_FILE`]]
     const credential = env.CREDENTIALS_DIRECTORY && path.join(env.CREDENTIALS_DIRECTORY, key)
-    if (value && file) throw new AppError('CONFIG_INVALID', `Both ${variable} and ${variable}_FILE are set. Unset one of them.`)
+    if (value && file)
+      throw new AppError('CONFIG_INVALID', `Both ${variable} and ${variable}_FILE are set. Unset one of them.`)
     if (value) layer.set(key, { value, origin: variable })
     else if (file) layer.set(key, { value: contents(file, `${variable}_FILE`), origin: `${variable}_FILE` })
-    else if (credential && existsSync(credential)) layer.set(key, { value: contents(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
+    else if (credential && existsSync(credential))
+      layer.set(key, { value: contents(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
   }
   for (const key of keys) attempt(() => read(key))
   return layer
@@ -208,7 +229,11 @@ function fromFile(file: string, parse: (text: string) => unknown, attempt: Attem
   const layer: Layer = new Map()
   const read = (name: string, value: unknown) => {
     const key = keys.find((known) => known === name)
-    if (!key) throw new AppError('CONFIG_INVALID', `${file} has an unknown key "${name}". Did you mean "${closest(name, keys)}"?`)
+    if (!key)
+      throw new AppError(
+        'CONFIG_INVALID',
+        `${file} has an unknown key "${name}". Did you mean "${closest(name, keys)}"?`,
+      )
     layer.set(key, { value: String(value), origin: file })
   }
   attempt(() => {
@@ -242,7 +267,12 @@ function defaults(env: Sources['env']): Layer {
     if (preset !== undefined) layer.set(key, { value: preset, origin: 'default' })
   }
   const state = env.STATE_DIRECTORY?.split(':')[0]
-  layer.set('data.dir', state ? { value: state, origin: 'STATE_DIRECTORY' } : { value: envPaths('feedbackctl', { suffix: '' }).data, origin: 'default' })
+  layer.set(
+    'data.dir',
+    state
+      ? { value: state, origin: 'STATE_DIRECTORY' }
+      : { value: envPaths('feedbackctl', { suffix: '' }).data, origin: 'default' },
+  )
   return layer
 }
 
@@ -277,6 +307,9 @@ function contents(file: string, origin: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new AppError('CONFIG_INVALID', `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`)
+    throw new AppError(
+      'CONFIG_INVALID',
+      `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`,
+    )
   }
 }

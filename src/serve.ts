@@ -55,7 +55,10 @@ export async function startDaemon(app: App, { host, port, delivers = true }: Dut
     log: server.log,
     async stop(seconds) {
       const cut = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
-      await Promise.all([server.close(), Promise.race([stopCourier(), pause(seconds * 1000, undefined, { ref: false })])])
+      await Promise.all([
+        server.close(),
+        Promise.race([stopCourier(), pause(seconds * 1000, undefined, { ref: false })]),
+      ])
       clearTimeout(cut)
       grow()
     },
@@ -89,7 +92,11 @@ async function startCourier({ base: { db, now, mail } }: App, log: FastifyBaseLo
       let wait = POLL
       try {
         for await (const { mail: sent, error } of deliver(db, transport, now, unrecorded)) {
-          if (error) log.warn({ mailId: sent.mailId, attempts: sent.attempts, reason: error.message }, 'mail could not be delivered, and will be tried again')
+          if (error)
+            log.warn(
+              { mailId: sent.mailId, attempts: sent.attempts, reason: error.message },
+              'mail could not be delivered, and will be tried again',
+            )
           else log.info({ mailId: sent.mailId }, 'mail delivered')
           if (stopped.signal.aborted) break
         }

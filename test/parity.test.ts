@@ -82,7 +82,9 @@ function normal(text: string | undefined): string | undefined {
 
 describe('one scenario', () => {
   it('has the same answers and the same errors in this process, over HTTP and by the remote client, on both engines', async () => {
-    const [first, ...others] = await Promise.all(engines.flatMap((engine) => (['call', 'remote'] as const).map((surface) => transcript(engine, surface))))
+    const [first, ...others] = await Promise.all(
+      engines.flatMap((engine) => (['call', 'remote'] as const).map((surface) => transcript(engine, surface))),
+    )
     expect(first).toHaveLength(27)
     expect(first?.filter(([, text]: any) => String(text).includes('"code"'))).toHaveLength(12) // oxlint-disable-line typescript/no-explicit-any -- text of either kind
     for (const other of others) expect(other).toEqual(first)

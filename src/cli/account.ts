@@ -114,7 +114,12 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(group, profile.permissions, { ...list, words: 'permissions', examples: ['account permissions'], rows: (answer) => answer.permissions }, cli)
+  command(
+    group,
+    profile.permissions,
+    { ...list, words: 'permissions', examples: ['account permissions'], rows: (answer) => answer.permissions },
+    cli,
+  )
   command(
     group,
     profile.dashboard,

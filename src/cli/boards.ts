@@ -46,7 +46,10 @@ const free = {
 } as const
 
 export function register(group: Command, cli: Cli): void {
-  const add = <In, Out, Subject>(op: Parameters<typeof command<In, Out, Board, Subject>>[1], view: View<In, Out, Board>) => command(group, op, view, cli)
+  const add = <In, Out, Subject>(
+    op: Parameters<typeof command<In, Out, Board, Subject>>[1],
+    view: View<In, Out, Board>,
+  ) => command(group, op, view, cli)
 
   add(boards.list, {
     ...table,
@@ -93,5 +96,10 @@ export function register(group: Command, cli: Cli): void {
     done: (_, given) => `Deleted board ${String(given.boardId)}.`,
   })
   command(group, boards.checkSlug, { ...free, words: 'check-slug <url>', examples: ['boards check-slug ideas'] }, cli)
-  command(group, boards.checkName, { ...free, words: 'check-name <name>', examples: ['boards check-name "Ideas"'] }, cli)
+  command(
+    group,
+    boards.checkName,
+    { ...free, words: 'check-name <name>', examples: ['boards check-name "Ideas"'] },
+    cli,
+  )
 }

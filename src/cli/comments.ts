@@ -7,7 +7,12 @@ import { nameOf } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
-const marksOf = ({ is_internal: internal, is_spam: spam, is_edited: edited, parent_id: parent }: Activity['comment']): string =>
+const marksOf = ({
+  is_internal: internal,
+  is_spam: spam,
+  is_edited: edited,
+  parent_id: parent,
+}: Activity['comment']): string =>
   [parent !== null && 'answer', internal && 'internal', spam && 'spam', edited && 'edited'].filter(Boolean).join(', ')
 
 const columns: Column<Activity>[] = [
@@ -57,7 +62,10 @@ export function register(group: Command, cli: Cli): void {
       id,
       flags: ofPost.flags,
       words: 'create <post_id:post>',
-      examples: ['comments create dark-mode-x1y2 --body "Coming next week."', 'comments create dark-mode-x1y2 --internal true'],
+      examples: [
+        'comments create dark-mode-x1y2 --body "Coming next week."',
+        'comments create dark-mode-x1y2 --internal true',
+      ],
       text: 'body',
       asks: ['body'],
       edits: async () => '',

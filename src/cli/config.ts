@@ -30,9 +30,12 @@ export function register(group: Command, cli: Cli): void {
         { head: 'VALUE', text: (row) => row.value, drop: 0 },
         ...(flags.showOrigin ? [{ head: 'FROM', text: (row: Row) => row.origin, drop: 1 }] : []),
       ]
-      const body = Object.fromEntries(rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]))
+      const body = Object.fromEntries(
+        rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]),
+      )
       await print(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
-      if (config.problems.length > 0) throw new AppError('CONFIG_INVALID', config.problems.map((each) => each.message).join(' '))
+      if (config.problems.length > 0)
+        throw new AppError('CONFIG_INVALID', config.problems.map((each) => each.message).join(' '))
     })
 }
 
@@ -44,4 +47,5 @@ function shown(config: Config, key: Key): string {
 }
 
 /** Every setting with its flag's variable, for `help environment`. */
-export const settingLines = (): string[] => (Object.keys(SETTINGS) as Key[]).map((key) => `  ${variableOf(key).padEnd(30)} ${SETTINGS[key].description}`)
+export const settingLines = (): string[] =>
+  (Object.keys(SETTINGS) as Key[]).map((key) => `  ${variableOf(key).padEnd(30)} ${SETTINGS[key].description}`)

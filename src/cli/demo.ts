@@ -52,7 +52,8 @@ async function listen(app: App, config: Config, { stderr }: Terminal): Promise<D
   try {
     return await startDaemon(app, listenAddress(config), quiet)
   } catch (error) {
-    if (error instanceof AppError && error.code === 'LISTEN_FAILED') return startDaemon(app, { host: '127.0.0.1', port: 0 }, quiet)
+    if (error instanceof AppError && error.code === 'LISTEN_FAILED')
+      return startDaemon(app, { host: '127.0.0.1', port: 0 }, quiet)
     throw error
   }
 }

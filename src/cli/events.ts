@@ -60,7 +60,10 @@ export function register(group: Command, cli: Cli): void {
     const flags = made.optsWithGlobals<Flags>()
     const format = formatOf(cli.terminal, flags)
     if (flags.follow && (format === 'json' || format === 'yaml' || flags.created !== undefined))
-      throw new AppError('USAGE', '--follow prints one event after the other as they happen: use -o jsonl for machines, and leave --created out.')
+      throw new AppError(
+        'USAGE',
+        '--follow prints one event after the other as they happen: use -o jsonl for machines, and leave --created out.',
+      )
     const call = await cli.connect()
     if (flags.follow) return follow(cli.terminal, flags, call, format)
     const answer = await call(events.list, asked(flags, { created: flags.created ?? 'desc' }))
@@ -73,7 +76,11 @@ export function register(group: Command, cli: Cli): void {
     })
     if (format !== 'table' && format !== 'wide') return
     if (answer.events.length === 0) say(cli.terminal, 'Nothing has happened there.')
-    else if (cli.terminal.stderr.isTTY) say(cli.terminal, `${counted(answer.events.length, 'event')} · next: ${nextCommand(cli.terminal.args, answer.next)}`)
+    else if (cli.terminal.stderr.isTTY)
+      say(
+        cli.terminal,
+        `${counted(answer.events.length, 'event')} · next: ${nextCommand(cli.terminal.args, answer.next)}`,
+      )
   })
 }
 
@@ -87,7 +94,8 @@ function asked({ limit, after }: Flags, order: { created: string }): object {
   }
 }
 
-const nextCommand = (args: readonly string[], next: number | null): string => typed(withOptions(withoutOption(args, '--after'), '--after', String(next)))
+const nextCommand = (args: readonly string[], next: number | null): string =>
+  typed(withOptions(withoutOption(args, '--after'), '--after', String(next)))
 
 /** The last few events, or those after one, and then each as it happens. A server that is away is asked again. */
 async function follow(terminal: Terminal, flags: Flags, call: Call, format: Format): Promise<void> {
@@ -101,7 +109,10 @@ async function follow(terminal: Terminal, flags: Flags, call: Call, format: Form
       process.exitCode = code
       stopped.abort()
     })
-  let after = flags.after === undefined ? await showLast(terminal, flags, call, format) : (asked(flags, { created: 'asc' }) as { after: number }).after
+  let after =
+    flags.after === undefined
+      ? await showLast(terminal, flags, call, format)
+      : (asked(flags, { created: 'asc' }) as { after: number }).after
   let away = false
   while (!stopped.signal.aborted) {
     try {
@@ -128,12 +139,15 @@ async function showLast(terminal: Terminal, flags: Flags, call: Call, format: Fo
 /** On a terminal a line each: a table could not grow. */
 async function show(terminal: Terminal, flags: Flags, rows: readonly Event[], format: Format): Promise<void> {
   if (rows.length === 0) return
-  if (format !== 'table' && format !== 'wide') return print(terminal, flags, { body: rows, rows, columns, id: (event) => String(event.id), single: false })
+  if (format !== 'table' && format !== 'wide')
+    return print(terminal, flags, { body: rows, rows, columns, id: (event) => String(event.id), single: false })
   const line = (event: Event) =>
     [
       new Date(event.created_at).toLocaleTimeString('en-GB'),
       event.action.padEnd(20),
-      printable([event.subject ?? event.subject_id, event.person && `for ${event.person.username}`].filter(Boolean).join(' ')),
+      printable(
+        [event.subject ?? event.subject_id, event.person && `for ${event.person.username}`].filter(Boolean).join(' '),
+      ),
       `(${printable(whoDid(event))})`,
     ].join('  ')
   await write(terminal, `${rows.map(line).join('\n')}\n`)

@@ -14,7 +14,8 @@ const table = {
     { head: 'ON', text: ([, on]: Lab) => (on ? 'yes' : 'no'), drop: 0 },
   ],
   id: ([name]: Lab) => name,
-  rows: (answer: { labs: Record<string, boolean> }): Lab[] => Object.entries({ voteOnBehalf: false, ...answer.labs }).filter(([name]) => name !== UNUSED),
+  rows: (answer: { labs: Record<string, boolean> }): Lab[] =>
+    Object.entries({ voteOnBehalf: false, ...answer.labs }).filter(([name]) => name !== UNUSED),
   many: true,
 } as const
 

@@ -51,7 +51,10 @@ export function register(command: Command, cli: Cli): void {
           id: (user) => user.userId,
           single: true,
         })
-      await write(cli.terminal, `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`)
+      await write(
+        cli.terminal,
+        `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`,
+      )
     })
 }
 
@@ -63,7 +66,13 @@ async function gather(terminal: Terminal, flags: Flags, email: string | undefine
       ...(password === undefined ? [{ field: 'password', rule: '--password-stdin       or --password-file' }] : []),
     ])
   return {
-    email: email ?? (await asking(terminal, (prompts, streams) => prompts.input({ message: 'E-mail address', required: true }, streams))),
-    password: password ?? (await asking(terminal, (prompts, streams) => prompts.password({ message: 'Password', mask: false }, streams))),
+    email:
+      email ??
+      (await asking(terminal, (prompts, streams) =>
+        prompts.input({ message: 'E-mail address', required: true }, streams),
+      )),
+    password:
+      password ??
+      (await asking(terminal, (prompts, streams) => prompts.password({ message: 'Password', mask: false }, streams))),
   }
 }

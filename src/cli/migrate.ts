@@ -19,6 +19,9 @@ export function register(command: Command, cli: Cli): void {
         id: (name) => name,
         single: false,
       })
-    await write(cli.terminal, applied.length === 0 ? 'The database is up to date.\n' : applied.map((name) => `Applied ${name}\n`).join(''))
+    await write(
+      cli.terminal,
+      applied.length === 0 ? 'The database is up to date.\n' : applied.map((name) => `Applied ${name}\n`).join(''),
+    )
   })
 }

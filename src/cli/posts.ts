@@ -51,7 +51,11 @@ export function register(group: Command, cli: Cli): void {
       columns,
       id,
       words: 'list',
-      examples: ['posts list --sort votes --board ideas', 'posts list --roadmap planned', 'posts list --all -o csv > posts.csv'],
+      examples: [
+        'posts list --sort votes --board ideas',
+        'posts list --roadmap planned',
+        'posts list --all -o csv > posts.csv',
+      ],
       rows: (answer): readonly Shown[] => answer.posts,
       list: 'posts',
       hidden: ['first', 'created'],
@@ -92,7 +96,10 @@ export function register(group: Command, cli: Cli): void {
       ...row,
       ...text,
       words: 'create <title>',
-      examples: ['posts create "Dark mode" --board ideas --body "My eyes hurt."', 'posts create "Dark mode" --body-file - --as eve@example.org'],
+      examples: [
+        'posts create "Dark mode" --board ideas --body "My eyes hurt."',
+        'posts create "Dark mode" --body-file - --as eve@example.org',
+      ],
       edits: async () => '',
       as: true,
       done: ({ post }) => `Created post ${named(post)}: ${post.slug}`,
@@ -106,12 +113,18 @@ export function register(group: Command, cli: Cli): void {
       ...row,
       ...text,
       words: 'update <id:post>',
-      examples: ['posts update dark-mode-x1y2 --roadmap planned', 'posts update dark-mode-x1y2 --title "Dark theme"', 'posts update dark-mode-x1y2'],
+      examples: [
+        'posts update dark-mode-x1y2 --roadmap planned',
+        'posts update dark-mode-x1y2 --title "Dark theme"',
+        'posts update dark-mode-x1y2',
+      ],
       hidden: [...same, 'partial'],
       preset: { partial: true },
       changes: true,
       async edits(call, { id: given, ...changes }) {
-        return Object.keys(changes).length > 0 ? undefined : ((await call(posts.show, { id: given })).post.contentMarkdown ?? '')
+        return Object.keys(changes).length > 0
+          ? undefined
+          : ((await call(posts.show, { id: given })).post.contentMarkdown ?? '')
       },
       done: ({ post }) => `Changed post ${named(post)}.`,
     },

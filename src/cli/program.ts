@@ -26,7 +26,10 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
   styled(program)
   for (const { name, summary, group } of branches) {
     const branch = program.command(name).description(summary).helpGroup(group).helpCommand(false)
-    branch.addHelpText('after', () => '\nOutput, --server and settings are common to all commands: feedbackctl help options')
+    branch.addHelpText(
+      'after',
+      () => '\nOutput, --server and settings are common to all commands: feedbackctl help options',
+    )
   }
   program.hook('preSubcommand', async (_program, branch) => fill(branch, cli))
   program
@@ -34,11 +37,17 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .description('Show help for a command or a topic')
     .helpGroup('Help:')
     .action(async (words: string[]) => help(program, cli, words))
-  program.addHelpText('after', '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options (--server and other settings)')
+  program.addHelpText(
+    'after',
+    '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options (--server and other settings)',
+  )
   program.allowExcessArguments().action(async () => {
     const [word] = program.args
     if (word !== undefined)
-      throw new AppError('USAGE', `Unknown command "${word}". Did you mean "${closest(word, [...branches.map(({ name }) => name), 'help'])}"?`)
+      throw new AppError(
+        'USAGE',
+        `Unknown command "${word}". Did you mean "${closest(word, [...branches.map(({ name }) => name), 'help'])}"?`,
+      )
     const { statusLine } = await import('./lib/status.js')
     await write(
       terminal,
@@ -52,7 +61,11 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
 function overview(): string[] {
   const width = Math.max(...branches.map(({ name }) => name.length))
   const line = ({ name, summary }: Branch) => `  ${name.padEnd(width)}  ${summary}`
-  return [...new Set(branches.map(({ group }) => group))].flatMap((group) => [group, ...branches.filter((each) => each.group === group).map(line), ''])
+  return [...new Set(branches.map(({ group }) => group))].flatMap((group) => [
+    group,
+    ...branches.filter((each) => each.group === group).map(line),
+    '',
+  ])
 }
 
 async function fill(branch: Command, cli: Cli): Promise<void> {
@@ -68,7 +81,11 @@ const filled = new WeakSet<Command>()
 /** Declared once, here: commander gives an option that is declared on both ends to the root. */
 function globalOptions(program: Command): void {
   const hidden = (flags: string, description: string) =>
-    program.addOption(new Option(flags, description).hideHelp().helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'))
+    program.addOption(
+      new Option(flags, description)
+        .hideHelp()
+        .helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'),
+    )
   program
     .addOption(new Option('-o, --output <format>', 'how data is printed').choices(FORMATS))
     .option('--json', 'print the answer as HTTP sends it (-o json)')
@@ -105,7 +122,11 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
   let command = program
   for (const word of words) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
-    if (!next) throw new AppError('USAGE', `Unknown command or topic "${words.join(' ')}". Topics: ${Object.keys(topics).join(', ')}.`)
+    if (!next)
+      throw new AppError(
+        'USAGE',
+        `Unknown command or topic "${words.join(' ')}". Topics: ${Object.keys(topics).join(', ')}.`,
+      )
     await fill(next, cli)
     command = next
   }
@@ -123,5 +144,8 @@ export function usageError(error: unknown): AppError | undefined {
   if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
   if (error.code === 'commander.help') return new AppError('USAGE', 'What should be done? A verb is missing.')
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
-  return new AppError('USAGE', `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`)
+  return new AppError(
+    'USAGE',
+    `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`,
+  )
 }

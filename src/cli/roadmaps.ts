@@ -32,7 +32,10 @@ const one = { ...table, rows: ({ roadmap }: { roadmap: Roadmap }) => [roadmap] }
 const named = (roadmap: Roadmap) => `"${printable(roadmap.name)}" (${roadmap.url})`
 
 export function register(group: Command, cli: Cli): void {
-  const add = <In, Out, Subject>(op: Parameters<typeof command<In, Out, Roadmap, Subject>>[1], view: View<In, Out, Roadmap>) => command(group, op, view, cli)
+  const add = <In, Out, Subject>(
+    op: Parameters<typeof command<In, Out, Roadmap, Subject>>[1],
+    view: View<In, Out, Roadmap>,
+  ) => command(group, op, view, cli)
 
   add(roadmaps.list, {
     ...table,
@@ -80,7 +83,8 @@ export function register(group: Command, cli: Cli): void {
     words: 'delete <id:roadmap>',
     examples: ['roadmaps delete planned --yes'],
     rows: () => [],
-    loses: async (call, { id }) => `Delete roadmap ${named((await call(roadmaps.show, { url: id })).roadmap)}? Its posts stay, without a roadmap.`,
+    loses: async (call, { id }) =>
+      `Delete roadmap ${named((await call(roadmaps.show, { url: id })).roadmap)}? Its posts stay, without a roadmap.`,
     done: (_, given) => `Deleted roadmap ${String(given.id)}.`,
   })
 }

@@ -21,7 +21,10 @@ const columns: Column<Shown>[] = [
   },
   { head: 'ID', text: (role) => role.id, drop: 3, whole: true },
 ]
-const withPermissions: Column<Shown>[] = [...columns, { head: 'PERMISSIONS', text: ({ permissions = [] }) => permissions.join(', ') }]
+const withPermissions: Column<Shown>[] = [
+  ...columns,
+  { head: 'PERMISSIONS', text: ({ permissions = [] }) => permissions.join(', ') },
+]
 
 const table = { columns, id: (role: Shown) => role.id }
 const whole = { columns: withPermissions, id: table.id }
@@ -42,7 +45,12 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(group, roles.show, { ...whole, words: 'show <id:role>', examples: ['roles show moderators'], rows: ({ role }) => [role] }, cli)
+  command(
+    group,
+    roles.show,
+    { ...whole, words: 'show <id:role>', examples: ['roles show moderators'], rows: ({ role }) => [role] },
+    cli,
+  )
   command(
     group,
     roles.permissions,
@@ -74,7 +82,10 @@ export function register(group: Command, cli: Cli): void {
     {
       ...whole,
       words: 'update <id:role>',
-      examples: ['roles update moderators --description "Keep it tidy"', 'roles update moderators --permissions comment:update:any'],
+      examples: [
+        'roles update moderators --description "Keep it tidy"',
+        'roles update moderators --permissions comment:update:any',
+      ],
       rows: ({ role, permissions }) => [{ ...role, permissions }],
       hidden: ['partial'],
       preset: { partial: true },

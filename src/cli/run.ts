@@ -16,7 +16,11 @@ export async function run(terminal: Terminal): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return
     const known = { options: running?.options ?? [], fixes: running ? fixesOf(running) : {} }
-    process.exitCode = report(terminal, { flags: program.opts(), words: program.args, ...known }, usageError(error) ?? error)
+    process.exitCode = report(
+      terminal,
+      { flags: program.opts(), words: program.args, ...known },
+      usageError(error) ?? error,
+    )
   } finally {
     await cli.close()
   }

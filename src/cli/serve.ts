@@ -12,12 +12,22 @@ export function register(command: Command, cli: Cli): void {
   command
     .option('--migrate', 'bring a PostgreSQL schema up to date first')
     .option('--workers <n>', 'how many processes share the work (default: 1)')
-    .addHelpText('before', `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000 --workers 4\n`)
+    .addHelpText(
+      'before',
+      `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000 --workers 4\n`,
+    )
     .action(async () => {
-      const { migrate = false, color, workers } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
+      const {
+        migrate = false,
+        color,
+        workers,
+      } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
       const config = await cli.config({ flags: { workers } })
       assertHere(config, 'serve')
-      const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([import('../config.js'), import('../process/workers.js')])
+      const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([
+        import('../config.js'),
+        import('../process/workers.js'),
+      ])
       const worker = workerNumber(cli.terminal.env)
       if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name] // or a program that it starts would see secrets
       const count = Number(config.get('workers'))
@@ -39,7 +49,10 @@ interface Serving {
 }
 
 /** Serves in this process, alone or as one of several, of which the first delivers the mail. */
-async function work(cli: Cli, { config, log, migrate, worker }: Serving & { worker: number | undefined }): Promise<void> {
+async function work(
+  cli: Cli,
+  { config, log, migrate, worker }: Serving & { worker: number | undefined },
+): Promise<void> {
   const seconds = secondsOf(config)
   const running: { daemon?: Daemon } = {}
   const stopped = untilStopped(
@@ -54,14 +67,25 @@ async function work(cli: Cli, { config, log, migrate, worker }: Serving & { work
   )
   const app = await cli.open({ migrating: migrate })
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../serve.js')])
-  const daemon = (running.daemon = await startDaemon(app, { ...listenAddress(config), delivers: worker === undefined || worker === 1 }, log))
+  const daemon = (running.daemon = await startDaemon(
+    app,
+    { ...listenAddress(config), delivers: worker === undefined || worker === 1 },
+    log,
+  ))
   if (worker === undefined) await warn(app, daemon.log)
   await stopped
 }
 
 /** Has the work done by several processes. */
-async function lead(cli: Cli, { config, log, migrate, count, color }: Serving & { count: number; color: boolean | undefined }): Promise<void> {
-  const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([import('pino'), import('../process/workers.js'), import('../config.js')])
+async function lead(
+  cli: Cli,
+  { config, log, migrate, count, color }: Serving & { count: number; color: boolean | undefined },
+): Promise<void> {
+  const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([
+    import('pino'),
+    import('../process/workers.js'),
+    import('../config.js'),
+  ])
   const logger = pino({ level: log.level }, log.stream)
   const seconds = secondsOf(config) + GRACE
   const running: { workers?: Workers } = {}
@@ -100,17 +124,25 @@ const GRACE = 5
  * Watches from now on for SIGTERM, SIGINT or a crash, and then stops in good order; a second signal, or a stop that takes too long, ends
  * it at once. One that is led leaves to its leader what a terminal sends to both.
  */
-export async function untilStopped(seconds: number, stop: (reason: string) => Promise<void>, { led = false } = {}): Promise<never> {
+export async function untilStopped(
+  seconds: number,
+  stop: (reason: string) => Promise<void>,
+  { led = false } = {},
+): Promise<never> {
   const left = led ? (['SIGINT', 'SIGHUP', 'SIGQUIT'] as const) : []
   for (const signal of left) process.on(signal, () => {})
-  closeWithGrace({ delay: (seconds + GRACE) * 1000, logger: false, skip: ['beforeExit', ...left] }, async ({ signal, err }) =>
-    stop(err ? String(err.stack) : String(signal)),
+  closeWithGrace(
+    { delay: (seconds + GRACE) * 1000, logger: false, skip: ['beforeExit', ...left] },
+    async ({ signal, err }) => stop(err ? String(err.stack) : String(signal)),
   )
   return new Promise<never>(() => {})
 }
 
 /** Lines for people on a terminal, JSON lines otherwise; always on stderr. */
-async function logTo(terminal: Terminal, { level, color, alone }: { level: string; color: boolean | undefined; alone: boolean }): Promise<Log> {
+async function logTo(
+  terminal: Terminal,
+  { level, color, alone }: { level: string; color: boolean | undefined; alone: boolean },
+): Promise<Log> {
   if (!terminal.stderr.isTTY)
     return {
       level,

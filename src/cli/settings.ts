@@ -37,12 +37,20 @@ export function register(group: Command, cli: Cli): void {
       ...table,
       words: 'update',
       changes: true,
-      examples: ['settings update --title "Moonbase" --allow-signup false', 'settings update --logo example.org/logo.png --accent-color 2f6fed'],
+      examples: [
+        'settings update --title "Moonbase" --allow-signup false',
+        'settings update --logo example.org/logo.png --accent-color 2f6fed',
+      ],
       done: () => 'Changed the settings of the site.',
     },
     cli,
   )
-  command(group, settings.blockedDomains, { ...list, words: 'blocked-domains', examples: ['settings blocked-domains'] }, cli)
+  command(
+    group,
+    settings.blockedDomains,
+    { ...list, words: 'blocked-domains', examples: ['settings blocked-domains'] },
+    cli,
+  )
   command(
     group,
     settings.blockDomains,
@@ -50,7 +58,8 @@ export function register(group: Command, cli: Cli): void {
       ...list,
       words: 'block-domains <domains>',
       examples: ['settings block-domains mailinator.com,example.net', "settings block-domains ''"],
-      done: ({ domains: all }) => (all.length === 0 ? 'No domain is blocked any more.' : `Blocked, with all below them: ${all.join(', ')}.`),
+      done: ({ domains: all }) =>
+        all.length === 0 ? 'No domain is blocked any more.' : `Blocked, with all below them: ${all.join(', ')}.`,
     },
     cli,
   )

@@ -43,18 +43,26 @@ export function register(command: Command, cli: Cli): void {
     .option('--site-title <text>', 'title of the site (default: Feedback)')
     .option('--name <text>', "owner's display name (default: what stands before the @)")
     .option('--email <address>', "owner's e-mail address")
-  for (const option of secretOptions({ name: 'password', description: "owner's password" }, 'password', true)) command.addOption(option)
+  for (const option of secretOptions({ name: 'password', description: "owner's password" }, 'password', true))
+    command.addOption(option)
   command
     .option('--if-needed', 'do nothing, successfully, if the site has an owner')
     .option('--dry-run', 'check everything and show the answer, but change nothing')
-    .addHelpText('before', `Examples:\n  $ feedbackctl setup\n  $ feedbackctl setup --email ada@example.org --generate-password --mail-url folder:mail\n`)
-    .addHelpText('after', `\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`)
+    .addHelpText(
+      'before',
+      `Examples:\n  $ feedbackctl setup\n  $ feedbackctl setup --email ada@example.org --generate-password --mail-url folder:mail\n`,
+    )
+    .addHelpText(
+      'after',
+      `\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`,
+    )
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()
       const config = await cli.config({ flags: settingFlags(command), newFile: true })
       const remote = config.get('server') !== undefined
       try {
-        if (await isSetUp(cli, config)) throw new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
+        if (await isSetUp(cli, config))
+          throw new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
         const gathered = await gather(cli, config, flags, remote)
         if (remote) await setUpThere(cli, config, flags, gathered)
         else await setUpHere(cli, config, flags, gathered)
@@ -68,24 +76,41 @@ export function register(command: Command, cli: Cli): void {
 /** Looks only: a database that is not there is not made, so that a refusal leaves nothing behind. */
 async function isSetUp(cli: Cli, config: Config): Promise<boolean> {
   const database = config.get('database.url') ?? ''
-  if (config.get('server') === undefined && database.startsWith('sqlite:') && !existsSync(database.slice('sqlite:'.length))) return false
+  if (
+    config.get('server') === undefined &&
+    database.startsWith('sqlite:') &&
+    !existsSync(database.slice('sqlite:'.length))
+  )
+    return false
   const call = await cli.connect()
   return (await call(site.status, {})).is_setup
 }
 
 async function setUpThere(cli: Cli, config: Config, flags: Flags, { answers, generated }: Gathered): Promise<void> {
-  if (flags.dryRun) throw new AppError('USAGE', '--dry-run needs the database: a server answers it only to whoever is signed in, and nobody is yet.')
+  if (flags.dryRun)
+    throw new AppError(
+      'USAGE',
+      '--dry-run needs the database: a server answers it only to whoever is signed in, and nobody is yet.',
+    )
   const call = await cli.connect()
   await finish(cli, flags, await call(site.setup, answers), generated, [`server  ${config.get('server')}`])
 }
 
 /** The owner first, and the mail setting only by whoever made the owner: of two setups at once, one writes. */
-async function setUpHere(cli: Cli, config: Config, flags: Flags, { answers, mailUrl, mailWorks, generated }: Gathered): Promise<void> {
+async function setUpHere(
+  cli: Cli,
+  config: Config,
+  flags: Flags,
+  { answers, mailUrl, mailWorks, generated }: Gathered,
+): Promise<void> {
   const app = await cli.open()
   const { localCall } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
   const setting = mailUrl === undefined || flags.dryRun ? undefined : prepareSetting(config.file, 'mail.url', mailUrl)
-  const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(site.setup, answers).catch((error: unknown) => {
+  const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
+    site.setup,
+    answers,
+  ).catch((error: unknown) => {
     setting?.discard()
     throw error
   })
@@ -119,11 +144,14 @@ async function finish(
 ): Promise<void> {
   if (generated !== undefined && !flags.dryRun) showGenerated(terminal, generated)
   const { user } = answer
-  if (forMachines(flags)) return print(terminal, flags, { body: answer, rows: [user], columns: PERSON, id: () => user.userId, single: true })
+  if (forMachines(flags))
+    return print(terminal, flags, { body: answer, rows: [user], columns: PERSON, id: () => user.userId, single: true })
   const { green, dim } = ink(hasColor(terminal, terminal.stdout, flags))
   const { name, email, username } = user
   const lines = [
-    flags.dryRun ? 'Dry run: no owner was made and no setting was written; this would do.' : `${green('✓')} The site is set up.`,
+    flags.dryRun
+      ? 'Dry run: no owner was made and no setting was written; this would do.'
+      : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
     `  next    feedbackctl serve`,
@@ -147,7 +175,8 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
   const ask = canAsk(terminal, flags) && !readsStdin(flags.password)
   if (!ask) assertComplete(terminal, given.email, password, needsMail)
 
-  const text = (message: string, preset: string) => asking(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
+  const text = (message: string, preset: string) =>
+    asking(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
   const complete = given.email !== undefined && password !== undefined && !needsMail
   const siteTitle = given.siteTitle ?? (ask && !complete ? await text('Title of the site', 'Feedback') : undefined)
   const email =
@@ -174,10 +203,17 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
   return { answers, mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined, mailWorks, generated }
 }
 
-function assertComplete(terminal: Terminal, email: string | undefined, password: string | undefined, needsMail: boolean): void {
+function assertComplete(
+  terminal: Terminal,
+  email: string | undefined,
+  password: string | undefined,
+  needsMail: boolean,
+): void {
   const missing = [
     ...(email === undefined ? [{ field: 'email', rule: '--email <address>      or FEEDBACKCTL_SETUP_EMAIL' }] : []),
-    ...(password === undefined ? [{ field: 'password', rule: '--password-stdin       or --password-file, --generate-password' }] : []),
+    ...(password === undefined
+      ? [{ field: 'password', rule: '--password-stdin       or --password-file, --generate-password' }]
+      : []),
     ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
   ]
   if (missing.length > 0) throw cannotAsk(terminal, 'Setup', missing, 'SETUP_INPUT_MISSING')

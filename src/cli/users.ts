@@ -47,7 +47,10 @@ const one = { ...table, rows: ({ user }: { user: Person }) => [user] }
 const named = (user: Person) => `${printable(nameOf(user))} <${user.email}>`
 
 export function register(group: Command, cli: Cli): void {
-  const add = <In, Out, Subject>(op: Parameters<typeof command<In, Out, Person, Subject>>[1], view: View<In, Out, Person>) => command(group, op, view, cli)
+  const add = <In, Out, Subject>(
+    op: Parameters<typeof command<In, Out, Person, Subject>>[1],
+    view: View<In, Out, Person>,
+  ) => command(group, op, view, cli)
 
   add(users.list, {
     ...table,
@@ -64,7 +67,8 @@ export function register(group: Command, cli: Cli): void {
     examples: ['users create eve@example.org --name Eve', 'users create eve@example.org --generate-password'],
     generates: 'password',
     mails: ({ password }) => password === undefined,
-    done: ({ user }, given) => `Created ${named(user)}.${given.password === undefined ? ' A mail invites them to choose a password.' : ''}`,
+    done: ({ user }, given) =>
+      `Created ${named(user)}.${given.password === undefined ? ' A mail invites them to choose a password.' : ''}`,
   })
   add(users.update, {
     ...one,
@@ -73,7 +77,8 @@ export function register(group: Command, cli: Cli): void {
     flags: { isVerified: 'verified' },
     changes: true,
     generates: 'password',
-    done: ({ user }, given) => `Changed ${named(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
+    done: ({ user }, given) =>
+      `Changed ${named(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
   })
   add(users.block, {
     ...one,
@@ -103,7 +108,10 @@ export function register(group: Command, cli: Cli): void {
       const { user } = await call(users.show, { user: given })
       if (user.isOwner) return undefined
       const [votes, writings] = [counted(user.votes, 'vote'), counted(user.posts, 'post')]
-      const lost = posts === 'delete' ? `${votes}, ${writings} and all comments with it` : `${votes} with it, and leaves ${writings} without a name`
+      const lost =
+        posts === 'delete'
+          ? `${votes}, ${writings} and all comments with it`
+          : `${votes} with it, and leaves ${writings} without a name`
       return { question: `Delete ${named(user)}? This takes ${lost}.`, type: user.email }
     },
     done: (_, given) => `Deleted ${String(given.user)}.`,

@@ -6,23 +6,28 @@ import type { Cli } from './lib/session.js'
 import { say } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
-  command.addHelpText('before', 'Examples:\n  $ feedbackctl whoami\n  $ feedbackctl whoami --server https://feedback.example.org\n').action(async () => {
-    const flags = command.optsWithGlobals<OutputFlags>()
-    const server = (await cli.config()).get('server')
-    const call = await cli.connect()
-    const answer = await call(profile.profile, {})
-    await print(cli.terminal, flags, {
-      body: answer,
-      rows: [answer.user],
-      columns: PERSON,
-      id: (user) => user.userId,
-      single: true,
-    })
-    say(
-      cli.terminal,
-      server === undefined
-        ? 'You are the operator of this database, with all rights; what you make is in this name, unless --as gives another.'
-        : `You are signed in to ${server}.`,
+  command
+    .addHelpText(
+      'before',
+      'Examples:\n  $ feedbackctl whoami\n  $ feedbackctl whoami --server https://feedback.example.org\n',
     )
-  })
+    .action(async () => {
+      const flags = command.optsWithGlobals<OutputFlags>()
+      const server = (await cli.config()).get('server')
+      const call = await cli.connect()
+      const answer = await call(profile.profile, {})
+      await print(cli.terminal, flags, {
+        body: answer,
+        rows: [answer.user],
+        columns: PERSON,
+        id: (user) => user.userId,
+        single: true,
+      })
+      say(
+        cli.terminal,
+        server === undefined
+          ? 'You are the operator of this database, with all rights; what you make is in this name, unless --as gives another.'
+          : `You are signed in to ${server}.`,
+      )
+    })
 }

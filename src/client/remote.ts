@@ -16,7 +16,10 @@ export interface Remote {
 export const remote = ({ server, token, dryRun = false }: Remote): Call => {
   const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '') // also as serve and demo print it
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
-    throw new AppError('CONFIG_INVALID', 'The token has characters that no token has. Check the file or variable it comes from.')
+    throw new AppError(
+      'CONFIG_INVALID',
+      'The token has characters that no token has. Check the file or variable it comes from.',
+    )
   return async (op, input) => {
     if (op.http.includes(':')) parse(op.input, input) // a path cannot carry every value: the server would never see it
     const [method, path] = op.http.split(' ') as [string, string]
@@ -58,6 +61,10 @@ const reasonOf = (error: unknown): string => {
 }
 
 function failure(url: URL, status: number, body: ErrorBody | undefined): AppError {
-  if (isErrorCode(body?.code)) return new AppError(`${body.code} ${status}`, body.message, { errors: body.errors, why: body.why })
-  return new AppError('SERVER_UNREACHABLE', `${url.origin} answered ${status} to ${url.pathname}, and not as feedbackctl does. Check --server.`)
+  if (isErrorCode(body?.code))
+    return new AppError(`${body.code} ${status}`, body.message, { errors: body.errors, why: body.why })
+  return new AppError(
+    'SERVER_UNREACHABLE',
+    `${url.origin} answered ${status} to ${url.pathname}, and not as feedbackctl does. Check --server.`,
+  )
 }

@@ -24,7 +24,9 @@ export function databaseUrlProblem(url: string): string | undefined {
 
 export function serverUrlProblem(url: string): string | undefined {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) return 'must start with http:// or https://'
-  return new URL(url).username === '' && new URL(url).password === '' ? undefined : 'must not hold an account: sign in with "feedbackctl login"'
+  return new URL(url).username === '' && new URL(url).password === ''
+    ? undefined
+    : 'must not hold an account: sign in with "feedbackctl login"'
 }
 
 /** The same URL with a folder or file made absolute, so that it means the same wherever the program is started. */

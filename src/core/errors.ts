@@ -103,7 +103,11 @@ export class AppError extends Error {
   readonly why: string | undefined
   readonly status: number
 
-  constructor(failure: Failure, message: string, details: { errors?: Issue[] | undefined; why?: string | undefined; cause?: unknown } = {}) {
+  constructor(
+    failure: Failure,
+    message: string,
+    details: { errors?: Issue[] | undefined; why?: string | undefined; cause?: unknown } = {},
+  ) {
     super(message, { cause: details.cause })
     const { code, status } = statusOf(failure)
     this.name = 'AppError'

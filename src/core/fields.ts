@@ -64,7 +64,8 @@ function shapeOf(schema: TObject): Shape {
       fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property)),
       properties,
       ignored: (schema as { ignored?: Ignored }).ignored ?? [],
-      Check: (value) => (checked++ === 0 ? Check(schema as TSchema, value) : (compiled ??= Compile(schema as TSchema)).Check(value)),
+      Check: (value) =>
+        checked++ === 0 ? Check(schema as TSchema, value) : (compiled ??= Compile(schema as TSchema)).Check(value),
       Errors: (value) => Errors(schema as TSchema, value)[1],
     }
     shapes.set(schema, shape)
@@ -114,8 +115,12 @@ export function parse(schema: TObject, input: unknown): Record<string, unknown> 
   const isIgnored = (name: string) => shape.ignored === 'all' || shape.ignored.includes(name)
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape.properties, name) && !isIgnored(name))
   const value = prepared(shape, given)
-  const issues = [...unknown.slice(0, MOST).map((name) => unknownField(shape, name)), ...(shape.Check(value) ? [] : issuesOf(shape, value))]
-  if (issues.length > 0) throw invalid(issues.filter((issue, index) => issues.findIndex((other) => other.field === issue.field) === index))
+  const issues = [
+    ...unknown.slice(0, MOST).map((name) => unknownField(shape, name)),
+    ...(shape.Check(value) ? [] : issuesOf(shape, value)),
+  ]
+  if (issues.length > 0)
+    throw invalid(issues.filter((issue, index) => issues.findIndex((other) => other.field === issue.field) === index))
   return value
 }
 
@@ -152,7 +157,8 @@ function fieldsGiven(input: unknown): Record<string, unknown> {
 }
 
 /** One VALIDATION_ERROR about several fields, for rules that a schema cannot say. */
-export const invalid = (errors: Issue[]): AppError => new AppError('VALIDATION_ERROR', errors.map((issue) => issue.message).join(' '), { errors })
+export const invalid = (errors: Issue[]): AppError =>
+  new AppError('VALIDATION_ERROR', errors.map((issue) => issue.message).join(' '), { errors })
 
 export const invalidField = (issue: Issue): AppError => invalid([issue])
 
@@ -178,7 +184,9 @@ function issuesOf(shape: Shape, value: Record<string, unknown>): Issue[] {
     const { requiredProperties = [''] } = params as { requiredProperties?: string[] }
     return requiredProperties.map((name) => issueOf(shape, keyword, name, value[name]))
   })
-  return issues.length > 0 ? issues : [{ code: 'INVALID_VALUE', message: 'Some fields are not valid.', field: '', rule: 'valid fields' }]
+  return issues.length > 0
+    ? issues
+    : [{ code: 'INVALID_VALUE', message: 'Some fields are not valid.', field: '', rule: 'valid fields' }]
 }
 
 function issueOf({ properties }: Shape, keyword: string, field: string, value: unknown): Issue {
@@ -192,7 +200,8 @@ function issueOf({ properties }: Shape, keyword: string, field: string, value: u
 
 function unknownField(shape: Shape, field: string): Issue {
   const known = Object.keys(shape.properties)
-  const hint = known.length === 0 ? 'This operation takes no fields.' : `Did you mean ${JSON.stringify(closest(field, known))}?`
+  const hint =
+    known.length === 0 ? 'This operation takes no fields.' : `Did you mean ${JSON.stringify(closest(field, known))}?`
   return {
     code: 'UNKNOWN_FIELD',
     message: `There is no field ${JSON.stringify(shortened(field))}. ${hint}`,
@@ -229,7 +238,8 @@ function plainRule(property: Property): string {
   if (choices) return `one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`
   if (type === 'boolean') return 'true or false'
   if (type === 'array') return `a list${property.items ? ` whose items are ${plainRule(property.items)}` : ''}`
-  if (type === 'integer' && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) return `a whole number from ${minimum} to ${maximum}`
+  if (type === 'integer' && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER)
+    return `a whole number from ${minimum} to ${maximum}`
   if (type === 'integer') return `a whole number${minimum === undefined ? '' : ` from ${minimum}`}`
   return maxLength === undefined ? 'text' : `text of ${minLength} to ${maxLength} characters`
 }
@@ -239,6 +249,7 @@ const shown = (value: unknown): string => JSON.stringify(shortened(value)) ?? 'n
 /** An error repeats at most 100 characters of a text, and of what is nested only that it is. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string') return value.length > 100 ? `${value.slice(0, 100).toWellFormed()}…` : value
-  if (Array.isArray(value)) return value.length <= 10 && value.every((item) => typeof item !== 'object') ? value.map(shortened) : 'a list'
+  if (Array.isArray(value))
+    return value.length <= 10 && value.every((item) => typeof item !== 'object') ? value.map(shortened) : 'a list'
   return typeof value === 'object' && value !== null ? 'an object' : value
 }

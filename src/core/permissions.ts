@@ -41,4 +41,10 @@ export const PERMISSIONS = [
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** What the system role `@everyone` may do. */
-export const EVERYONE: readonly Permission[] = ['post:create', 'vote:create', 'vote:destroy', 'comment:create', 'comment:update:own']
+export const EVERYONE: readonly Permission[] = [
+  'post:create',
+  'vote:create',
+  'vote:destroy',
+  'comment:create',
+  'comment:update:own',
+]

@@ -14,7 +14,8 @@ export async function slugOf(text: string): Promise<string> {
 }
 
 /** The slug of a post: its title in its own script, then the id that makes it unique and never changes. */
-export const postSlug = (title: string, slugId: string): string => [slugStart(title), slugId].filter((part) => part !== '').join('-')
+export const postSlug = (title: string, slugId: string): string =>
+  [slugStart(title), slugId].filter((part) => part !== '').join('-')
 
 /** What the slugs of posts with this title start with; of a part of it, as far as that goes. */
 export const slugStart = (title: string): string => shorten(inOwnScript(title), POST_SLUG_MAX - SLUG_ID - 1)
@@ -23,7 +24,8 @@ export const slugStart = (title: string): string => shorten(inOwnScript(title), 
 export const slugIdOf = (slug: string): string | undefined => /(?:^|-)([0-9a-z]{20})$/.exec(slug)?.[1]
 
 /** The slug with a suffix, still within bounds. */
-export const withSuffix = (slug: string, suffix: string): string => `${shorten(slug, SLUG_MAX - suffix.length - 1)}-${suffix}`
+export const withSuffix = (slug: string, suffix: string): string =>
+  `${shorten(slug, SLUG_MAX - suffix.length - 1)}-${suffix}`
 
 /** Letters with their marks and digits, of any script; slugify takes words of Indian scripts apart at the marks. */
 const inOwnScript = (text: string): string =>

@@ -13,20 +13,29 @@ export interface BoardFilter {
 
 const filtered = (db: Db, { visibility }: BoardFilter) => {
   const [only, other] = new Set(visibility)
-  return db.selectFrom('boards').$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
+  return db
+    .selectFrom('boards')
+    .$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
 }
 
 const following = (db: Db, filter: BoardFilter, { createdAt, boardId }: Cursor) =>
-  filtered(db, filter).where((eb) => eb(eb.refTuple('createdAt', 'boardId'), filter.created === 'asc' ? '>' : '<', eb.tuple(createdAt, boardId)))
+  filtered(db, filter).where((eb) =>
+    eb(eb.refTuple('createdAt', 'boardId'), filter.created === 'asc' ? '>' : '<', eb.tuple(createdAt, boardId)),
+  )
 
 type Cursor = Pick<BoardRow, 'createdAt' | 'boardId'>
 
 const cursorOf = ({ createdAt, boardId }: Cursor): Cursor => ({ createdAt, boardId })
 
-const nameOf = ({ created, visibility }: BoardFilter): string => `${created} ${[...new Set(visibility)].toSorted().join()}`
+const nameOf = ({ created, visibility }: BoardFilter): string =>
+  `${created} ${[...new Set(visibility)].toSorted().join()}`
 
 /** A page by number of rows to skip, or by the board it comes after. Boards of the same instant are ordered by id. */
-export const listBoards = (db: Db, filter: BoardFilter, { after, limit, offset }: { limit: number; offset?: number; after?: BoardRow }): Promise<BoardRow[]> =>
+export const listBoards = (
+  db: Db,
+  filter: BoardFilter,
+  { after, limit, offset }: { limit: number; offset?: number; after?: BoardRow },
+): Promise<BoardRow[]> =>
   compiled(
     db,
     `listBoards ${nameOf(filter)}`,
@@ -87,15 +96,23 @@ export const insertBoard = (db: Db, board: Insertable<Tables['boards']>): Promis
     .executeTakeFirst()
 
 /** Returns 'taken' when another board has the url, and undefined when there is no such board any more. */
-export const updateBoard = (db: Db, boardId: string, change: Updateable<Tables['boards']>): Promise<BoardRow | 'taken' | undefined> =>
-  unlessTaken(db, () => db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst())
+export const updateBoard = (
+  db: Db,
+  boardId: string,
+  change: Updateable<Tables['boards']>,
+): Promise<BoardRow | 'taken' | undefined> =>
+  unlessTaken(db, () =>
+    db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst(),
+  )
 
 /** Its posts stay, as private and with voters as hidden as they were. */
 export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | undefined> {
   await db
     .updateTable('posts')
     .set({ hidesVoters: 1 })
-    .where('boardId', '=', (eb) => eb.selectFrom('boards').select('boardId').where('boardId', '=', boardId).where('view_voters', '=', 0))
+    .where('boardId', '=', (eb) =>
+      eb.selectFrom('boards').select('boardId').where('boardId', '=', boardId).where('view_voters', '=', 0),
+    )
     .execute()
   return db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()
 }

@@ -21,9 +21,12 @@ const filtered = (db: Db, { postId, visibility, spam, viewer }: CommentFilter) =
     .selectFrom('comments')
     .where('comments.post_id', '=', postId)
     .where((eb) => (visibility.length === 0 ? eb.lit(false) : eb('comments.is_internal', 'in', visibility.map(flagOf))))
-    .$if(!spam, (query) => query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])))
+    .$if(!spam, (query) =>
+      query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
+    )
 
-const isAfter = ({ created_at: time, id }: CommentRow) => sql<boolean>`(comments.created_at, comments.id) < (${time}, ${id})`
+const isAfter = ({ created_at: time, id }: CommentRow) =>
+  sql<boolean>`(comments.created_at, comments.id) < (${time}, ${id})`
 
 const withNames = (query: ReturnType<typeof filtered>) =>
   query
@@ -31,10 +34,18 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar'])
-    .select(['parent.is_internal as parentInternal', 'parent.is_spam as parentSpam', 'parent.author_id as parentAuthor'])
+    .select([
+      'parent.is_internal as parentInternal',
+      'parent.is_spam as parentSpam',
+      'parent.author_id as parentAuthor',
+    ])
 
 /** Newest first. */
-export const listComments = (db: Db, filter: CommentFilter, { limit, offset, after }: { limit: number; offset?: number; after?: CommentRow }) =>
+export const listComments = (
+  db: Db,
+  filter: CommentFilter,
+  { limit, offset, after }: { limit: number; offset?: number; after?: CommentRow },
+) =>
   filtered(db, filter)
     .$call(withNames)
     .$if(after !== undefined, (query) => query.where(isAfter(after as CommentRow)))
@@ -63,9 +74,14 @@ export const holdComment = (db: Db, id: string): Promise<unknown> =>
     .where('id', '=', id)
     .execute()
 
-export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> => db.insertInto('comments').values(comment).execute()
+export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>
+  db.insertInto('comments').values(comment).execute()
 
-export const updateComment = (db: Db, id: string, change: Updateable<Tables['comments']>): Promise<CommentRow | undefined> =>
+export const updateComment = (
+  db: Db,
+  id: string,
+  change: Updateable<Tables['comments']>,
+): Promise<CommentRow | undefined> =>
   db.updateTable('comments').set(change).where('id', '=', id).returningAll().executeTakeFirst()
 
 /** Answers to it stay, as comments of their own. */

@@ -54,7 +54,9 @@ interface Trigger {
 export async function createTrigger(db: AnyDb, { name, on, after, when, run }: Trigger): Promise<void> {
   const event = `after ${after} on ${on} for each row ${when === undefined ? '' : `when (${when})`}`
   if (isPostgres(db)) {
-    await sql.raw(`create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`).execute(db)
+    await sql
+      .raw(`create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`)
+      .execute(db)
     await sql.raw(`create trigger "${name}" ${event} execute function "${name}"()`).execute(db)
   } else {
     await sql.raw(`create trigger "${name}" ${event} begin ${run}; end`).execute(db)

@@ -11,7 +11,8 @@ export async function insertEvents(db: Db, events: Insertable<Tables['events']>[
   if (events.length === 0) return
   await inCommitOrder(db)
   const [only] = events
-  if (only && events.length === 1) return void (await compiled(db, 'insertEvent', only, (given) => db.insertInto('events').values(given), []))
+  if (only && events.length === 1)
+    return void (await compiled(db, 'insertEvent', only, (given) => db.insertInto('events').values(given), []))
   for (let at = 0; at < events.length; at += SLICE) {
     await db
       .insertInto('events')
@@ -29,7 +30,10 @@ export interface NamedEvent extends EventRow {
 }
 
 /** Events after one, in either direction of time. */
-export const listEvents = (db: Db, { created, after, limit }: { created: 'asc' | 'desc'; after: number | undefined; limit: number }): Promise<NamedEvent[]> =>
+export const listEvents = (
+  db: Db,
+  { created, after, limit }: { created: 'asc' | 'desc'; after: number | undefined; limit: number },
+): Promise<NamedEvent[]> =>
   db
     .selectFrom('events')
     .leftJoin('users as actor', 'actor.userId', 'events.actor_id')
@@ -37,7 +41,12 @@ export const listEvents = (db: Db, { created, after, limit }: { created: 'asc' |
     .leftJoin('users as someone', 'someone.userId', 'events.subject_id')
     .leftJoin('posts as post', 'post.postId', 'events.subject_id')
     .selectAll('events')
-    .select(['actor.username as actorName', 'person.username as personName', 'someone.username as subjectName', 'post.title as subjectTitle'])
+    .select([
+      'actor.username as actorName',
+      'person.username as personName',
+      'someone.username as subjectName',
+      'post.title as subjectTitle',
+    ])
     .where('events.id', created === 'asc' ? '>' : '<', after ?? (created === 'asc' ? 0 : Number.MAX_SAFE_INTEGER))
     .orderBy('events.id', created)
     .limit(limit)

@@ -22,7 +22,10 @@ const free = (db: Db, now: string) =>
  * Takes the mail that has been due longest, counts the attempt and leases it, or returns undefined when none is free.
  * The lease is checked by the update itself: of two that choose the same mail, the second changes no row.
  */
-export const leaseMail = (db: Db, { now, until, lease }: { now: string; until: string; lease: string }): Promise<MailRow | undefined> =>
+export const leaseMail = (
+  db: Db,
+  { now, until, lease }: { now: string; until: string; lease: string },
+): Promise<MailRow | undefined> =>
   db
     .updateTable('outbox')
     .set((eb) => ({ lease, leasedUntil: until, attempts: eb('attempts', '+', 1) }))
@@ -56,4 +59,8 @@ export const recordSent = (db: Db, mailId: string, now: string) =>
 
 /** `dueAt` null gives the mail up. */
 export const recordFailure = (db: Db, lease: string, lastError: string, dueAt: string | null) =>
-  db.updateTable('outbox').set({ lastError, dueAt, lease: null, leasedUntil: null }).where('lease', '=', lease).execute()
+  db
+    .updateTable('outbox')
+    .set({ lastError, dueAt, lease: null, leasedUntil: null })
+    .where('lease', '=', lease)
+    .execute()

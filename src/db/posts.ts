@@ -47,7 +47,11 @@ const OTHERS = sql.raw(`left join users as author on author."userId" = posts."us
   left join roadmaps as roadmap on roadmap.id = posts.roadmap_id`)
 
 /** A page by number of rows to skip, or by the post it comes after. */
-export const listPosts = (db: Db, { boards, roadmap, author, hidden, sort }: PostFilter, { limit, offset = 0, after }: Page): Promise<PostView[]> => {
+export const listPosts = (
+  db: Db,
+  { boards, roadmap, author, hidden, sort }: PostFilter,
+  { limit, offset = 0, after }: Page,
+): Promise<PostView[]> => {
   const given = { boards, roadmap, author, limit, offset, most: limit + offset, ...(after && cursorOf(after)) }
   return compiled(
     db,
@@ -73,7 +77,10 @@ const cursorOf = ({ votesCount, createdAt, postId }: Cursor): Cursor => ({ votes
 function pageOfPosts(filter: PostFilter, { limit, offset, most, after }: Slice): RawBuilder<PostRow> {
   const order = ORDERS[filter.sort]
   const ranges = rangesOf(filter).map((range) => {
-    const conditions = [...Object.entries(range).map(([column, value]) => sql`${sql.ref(column)} = ${value}`), ...(after ? [isAfter(filter, after)] : [])]
+    const conditions = [
+      ...Object.entries(range).map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
+      ...(after ? [isAfter(filter, after)] : []),
+    ]
     return sql<PostRow>`select * from posts${conditions.length > 0 ? sql` where ${sql.join(conditions, sql` and `)}` : sql``} order by ${order}`
   })
   const [only, ...others] = ranges
@@ -110,7 +117,8 @@ const ORDERS = {
 }
 
 function isAfter({ sort }: PostFilter, { votesCount, createdAt, postId }: Cursor): RawBuilder<boolean> {
-  if (sort === 'votes') return sql`(posts."votesCount", posts."createdAt", posts."postId") < (${votesCount}, ${createdAt}, ${postId})`
+  if (sort === 'votes')
+    return sql`(posts."votesCount", posts."createdAt", posts."postId") < (${votesCount}, ${createdAt}, ${postId})`
   const direction = sort === 'newest' ? sql`<` : sql`>`
   return sql`(posts."createdAt", posts."postId") ${direction} (${createdAt}, ${postId})`
 }
@@ -162,7 +170,8 @@ async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: st
     `postWhere ${column}`,
     { value },
     (given) => ({
-      compile: () => sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
+      compile: () =>
+        sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
     }),
     idsOf,
   )
@@ -171,12 +180,18 @@ async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: st
 
 /** How many votes a post has now; 0 once it is deleted. */
 export async function votesCountOf(db: Db, postId: string): Promise<number> {
-  const [post] = await compiled(db, 'votesCountOf', { postId }, (given) => db.selectFrom('posts').select('votesCount').where('postId', '=', given.postId))
+  const [post] = await compiled(db, 'votesCountOf', { postId }, (given) =>
+    db.selectFrom('posts').select('votesCount').where('postId', '=', given.postId),
+  )
   return post?.votesCount ?? 0
 }
 
 /** Posts whose slug starts so, by slug: a range of its unique index, so nothing needs escaping. */
-export async function searchPosts(db: Db, start: string, { hidden, limit }: { hidden: boolean; limit: number }): Promise<PostView[]> {
+export async function searchPosts(
+  db: Db,
+  start: string,
+  { hidden, limit }: { hidden: boolean; limit: number },
+): Promise<PostView[]> {
   const shown = hidden ? sql`` : sql`and display + 0 = 1` // a sum, or SQLite takes the index of display, and sorts all that is public
   const found = sql`select * from posts where slug >= ${start} and slug < ${`${start}\u{10ffff}`} ${shown} order by slug limit ${limit}`
   const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.slug`.execute(db)

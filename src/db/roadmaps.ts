@@ -6,14 +6,20 @@ import { unlessTaken } from './dialect.js'
 
 const filtered = (db: Db, visibility: readonly Visibility[]) => {
   const [only, other] = new Set(visibility)
-  return db.selectFrom('roadmaps').$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
+  return db
+    .selectFrom('roadmaps')
+    .$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
 }
 
 const following = (db: Db, visibility: readonly Visibility[], cursor: RoadmapRow) =>
   filtered(db, visibility).where((eb) => eb(eb.refTuple('index', 'id'), '>', eb.tuple(cursor.index, cursor.id)))
 
 /** A page in the order of the site, by number of rows to skip, or by the roadmap it comes after. */
-export const listRoadmaps = (db: Db, visibility: readonly Visibility[], page: { limit: number; offset?: number; after?: RoadmapRow }): Promise<RoadmapRow[]> =>
+export const listRoadmaps = (
+  db: Db,
+  visibility: readonly Visibility[],
+  page: { limit: number; offset?: number; after?: RoadmapRow },
+): Promise<RoadmapRow[]> =>
   (page.after ? following(db, visibility, page.after) : filtered(db, visibility))
     .selectAll()
     .orderBy('index')
@@ -56,10 +62,16 @@ export async function lockRoadmapOrder(db: Db): Promise<RoadmapRow[]> {
 }
 
 /** Writes the places that are not as they were. */
-export async function placeRoadmaps(db: Db, were: readonly RoadmapRow[], places: ReadonlyMap<string, number>, updatedAt: string): Promise<void> {
+export async function placeRoadmaps(
+  db: Db,
+  were: readonly RoadmapRow[],
+  places: ReadonlyMap<string, number>,
+  updatedAt: string,
+): Promise<void> {
   for (const { id, index } of were) {
     const place = places.get(id) ?? index
-    if (place !== index) await db.updateTable('roadmaps').set({ index: place, updated_at: updatedAt }).where('id', '=', id).execute()
+    if (place !== index)
+      await db.updateTable('roadmaps').set({ index: place, updated_at: updatedAt }).where('id', '=', id).execute()
   }
 }
 
@@ -73,7 +85,11 @@ export const insertRoadmap = (db: Db, roadmap: Insertable<Tables['roadmaps']>): 
     .executeTakeFirst()
 
 /** Returns 'taken' when another roadmap has the url, and undefined when there is no such roadmap any more. */
-export const updateRoadmap = (db: Db, id: string, change: Updateable<Tables['roadmaps']>): Promise<RoadmapRow | 'taken' | undefined> =>
+export const updateRoadmap = (
+  db: Db,
+  id: string,
+  change: Updateable<Tables['roadmaps']>,
+): Promise<RoadmapRow | 'taken' | undefined> =>
   unlessTaken(db, () => db.updateTable('roadmaps').set(change).where('id', '=', id).returningAll().executeTakeFirst())
 
 export const deleteRoadmap = (db: Db, id: string): Promise<RoadmapRow | undefined> =>

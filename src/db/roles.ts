@@ -18,9 +18,11 @@ export const listRoles = (db: Db, page: { limit: number; offset?: number; after?
 const count = sql<number>`count(*)`.as('count')
 
 /** Counted anew: roles are few, and only who keeps the site asks. */
-export const roleTotal = async (db: Db): Promise<number> => (await db.selectFrom('roles').select(count).executeTakeFirstOrThrow()).count
+export const roleTotal = async (db: Db): Promise<number> =>
+  (await db.selectFrom('roles').select(count).executeTakeFirstOrThrow()).count
 
-export const rolesAfter = async (db: Db, cursor: RoleRow): Promise<number> => (await following(db, cursor).select(count).executeTakeFirstOrThrow()).count
+export const rolesAfter = async (db: Db, cursor: RoleRow): Promise<number> =>
+  (await following(db, cursor).select(count).executeTakeFirstOrThrow()).count
 
 /** The role of an id, or those of a name, of which there may be several: two are enough to know. */
 export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>
@@ -48,7 +50,8 @@ export const updateRole = (db: Db, id: string, change: Updateable<Tables['roles'
     .returningAll()
     .executeTakeFirst()
 
-export const deleteRole = (db: Db, id: string): Promise<RoleRow | undefined> => db.deleteFrom('roles').where('id', '=', id).returningAll().executeTakeFirst()
+export const deleteRole = (db: Db, id: string): Promise<RoleRow | undefined> =>
+  db.deleteFrom('roles').where('id', '=', id).returningAll().executeTakeFirst()
 
 /** Makes these the permissions of a role, and no others. */
 export async function replacePermissions(db: Db, id: string, permissions: readonly string[]): Promise<void> {
@@ -80,6 +83,11 @@ export async function assignRole(db: Db, roleId: string, userId: string): Promis
 
 /** Whether the person had it. */
 export async function unassignRole(db: Db, roleId: string, userId: string): Promise<boolean> {
-  const row = await db.deleteFrom('roles_users').where('role_id', '=', roleId).where('user_id', '=', userId).returning('role_id').executeTakeFirst()
+  const row = await db
+    .deleteFrom('roles_users')
+    .where('role_id', '=', roleId)
+    .where('user_id', '=', userId)
+    .returning('role_id')
+    .executeTakeFirst()
   return row !== undefined
 }

@@ -15,7 +15,12 @@ export async function schemaState(db: Db): Promise<'current' | 'outdated' | 'new
 
 async function newestApplied(db: Db): Promise<string | undefined> {
   try {
-    const row = await (db as unknown as MigrationDb).selectFrom('kysely_migration').select('name').orderBy('name', 'desc').limit(1).executeTakeFirst()
+    const row = await (db as unknown as MigrationDb)
+      .selectFrom('kysely_migration')
+      .select('name')
+      .orderBy('name', 'desc')
+      .limit(1)
+      .executeTakeFirst()
     return row?.name
   } catch (error) {
     if (isMissingTable(error)) return undefined

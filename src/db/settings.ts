@@ -2,7 +2,8 @@ import type { Updateable } from 'kysely'
 import type { Db, SettingsRow, Tables } from './tables.js'
 import { mergedJson } from './dialect.js'
 
-export const readSettings = (db: Db): Promise<SettingsRow> => db.selectFrom('settings').selectAll().executeTakeFirstOrThrow()
+export const readSettings = (db: Db): Promise<SettingsRow> =>
+  db.selectFrom('settings').selectAll().executeTakeFirstOrThrow()
 
 export const updateSettings = (db: Db, change: Updateable<Tables['settings']>): Promise<SettingsRow> =>
   db.updateTable('settings').set(change).returningAll().executeTakeFirstOrThrow()
@@ -19,6 +20,10 @@ export const updateLabs = (db: Db, labs: Readonly<Record<string, boolean>>): Pro
 export async function claimFingerprint(db: Db, fingerprint: string): Promise<string | null> {
   const { secretFingerprint } = await readSettings(db)
   if (secretFingerprint !== null) return secretFingerprint
-  await db.updateTable('settings').set({ secretFingerprint: fingerprint }).where('secretFingerprint', 'is', null).execute()
+  await db
+    .updateTable('settings')
+    .set({ secretFingerprint: fingerprint })
+    .where('secretFingerprint', 'is', null)
+    .execute()
   return (await readSettings(db)).secretFingerprint
 }

@@ -10,7 +10,9 @@ export const putOneTimeToken = (db: Db, token: Insertable<Tables['one_time_token
     .insertInto('one_time_tokens')
     .values(token)
     .onConflict((conflict) =>
-      conflict.columns(['userId', 'purpose']).doUpdateSet({ tokenHash: token.tokenHash, createdAt: token.createdAt, expiresAt: token.expiresAt }),
+      conflict
+        .columns(['userId', 'purpose'])
+        .doUpdateSet({ tokenHash: token.tokenHash, createdAt: token.createdAt, expiresAt: token.expiresAt }),
     )
     .execute()
 

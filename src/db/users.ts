@@ -9,7 +9,11 @@ export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
   db
     .selectFrom('users')
     .selectAll()
-    .where(isId(who) ? 'userId' : who.includes('@') ? 'email' : 'username', '=', who.includes('@') ? who.toLowerCase() : asStored(who))
+    .where(
+      isId(who) ? 'userId' : who.includes('@') ? 'email' : 'username',
+      '=',
+      who.includes('@') ? who.toLowerCase() : asStored(who),
+    )
     .executeTakeFirst()
 
 /** In which direction of age people are listed. */
@@ -18,10 +22,18 @@ export interface UserOrder {
 }
 
 const following = (db: Db, { created }: UserOrder, cursor: UserRow) =>
-  db.selectFrom('users').where((eb) => eb(eb.refTuple('createdAt', 'userId'), created === 'asc' ? '>' : '<', eb.tuple(cursor.createdAt, cursor.userId)))
+  db
+    .selectFrom('users')
+    .where((eb) =>
+      eb(eb.refTuple('createdAt', 'userId'), created === 'asc' ? '>' : '<', eb.tuple(cursor.createdAt, cursor.userId)),
+    )
 
 /** A page by number of rows to skip, or by the person it comes after. People of the same instant are ordered by id. */
-export const listUsers = (db: Db, order: UserOrder, page: { limit: number; offset?: number; after?: UserRow }): Promise<UserRow[]> =>
+export const listUsers = (
+  db: Db,
+  order: UserOrder,
+  page: { limit: number; offset?: number; after?: UserRow },
+): Promise<UserRow[]> =>
   (page.after ? following(db, order, page.after) : db.selectFrom('users'))
     .selectAll()
     .orderBy('createdAt', order.created)
@@ -31,7 +43,11 @@ export const listUsers = (db: Db, order: UserOrder, page: { limit: number; offse
     .execute()
 
 export async function userTotal(db: Db): Promise<number> {
-  const { value } = await db.selectFrom('counters').select('value').where('name', '=', 'users').executeTakeFirstOrThrow()
+  const { value } = await db
+    .selectFrom('counters')
+    .select('value')
+    .where('name', '=', 'users')
+    .executeTakeFirstOrThrow()
   return value
 }
 
@@ -44,7 +60,10 @@ export async function usersAfter(db: Db, order: UserOrder, cursor: UserRow): Pro
 }
 
 /** The roles of some people, in no order. */
-export const rolesOf = (db: Db, userIds: string[]): Promise<(Pick<RoleRow, 'id' | 'name' | 'isSystem'> & { user_id: string })[]> =>
+export const rolesOf = (
+  db: Db,
+  userIds: string[],
+): Promise<(Pick<RoleRow, 'id' | 'name' | 'isSystem'> & { user_id: string })[]> =>
   db
     .selectFrom('roles_users')
     .innerJoin('roles', 'roles.id', 'roles_users.role_id')
@@ -94,7 +113,12 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<U
 type UserChange = Updateable<Tables['users']> & { updatedAt: string }
 
 /** Returns 'taken' when another person has the address or the user name, and undefined when there is no such person any more. */
-export const updateUser = (db: Db, userId: string, change: UserChange, { endSessions = false } = {}): Promise<UserRow | 'taken' | undefined> =>
+export const updateUser = (
+  db: Db,
+  userId: string,
+  change: UserChange,
+  { endSessions = false } = {},
+): Promise<UserRow | 'taken' | undefined> =>
   unlessTaken(db, () =>
     db
       .updateTable('users')
@@ -115,7 +139,13 @@ export const holdUser = (db: Db, userId: string): Promise<UserRow | undefined> =
 
 /** Returns undefined when it was so already. */
 export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: string): Promise<UserRow | undefined> =>
-  db.updateTable('users').set({ isBlocked, updatedAt }).where('userId', '=', userId).where('isBlocked', '<>', isBlocked).returningAll().executeTakeFirst()
+  db
+    .updateTable('users')
+    .set({ isBlocked, updatedAt })
+    .where('userId', '=', userId)
+    .where('isBlocked', '<>', isBlocked)
+    .returningAll()
+    .executeTakeFirst()
 
 /** Removes a person with votes, roles and mails. Posts and comments stay, without an author. */
 export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userId' | 'email'>): Promise<boolean> {
@@ -129,7 +159,9 @@ export async function deleteWritings(db: Db, userId: string): Promise<{ posts: s
   const named = db.updateTable('events').set({ subject: null }).where('subject', 'is not', null)
   const own = db.selectFrom('posts').where('posts.userId', '=', userId)
   await named.where('subject_id', 'in', own.select('posts.postId')).execute()
-  await named.where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id')).execute()
+  await named
+    .where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id'))
+    .execute()
   const comments = await db.deleteFrom('comments').where('author_id', '=', userId).returning('id').execute()
   const posts = await db.deleteFrom('posts').where('userId', '=', userId).returning('postId').execute()
   return { posts: posts.map((post) => post.postId), comments: comments.map((comment) => comment.id) }

@@ -7,14 +7,24 @@ import { compiled } from './cache/compiled.js'
 export type Voter = Awaited<ReturnType<typeof listVotes>>[number]
 
 const voters = (db: Db) =>
-  db.selectFrom('votes').innerJoin('users', 'users.userId', 'votes.userId').selectAll('votes').select(['users.name', 'users.username', 'users.avatar'])
+  db
+    .selectFrom('votes')
+    .innerJoin('users', 'users.userId', 'votes.userId')
+    .selectAll('votes')
+    .select(['users.name', 'users.username', 'users.avatar'])
 
-const newestFirst = (db: Db, postId: string) => voters(db).where('votes.postId', '=', postId).orderBy('votes.createdAt', 'desc').orderBy('votes.voteId', 'desc')
+const newestFirst = (db: Db, postId: string) =>
+  voters(db).where('votes.postId', '=', postId).orderBy('votes.createdAt', 'desc').orderBy('votes.voteId', 'desc')
 
-const isAfter = ({ createdAt, voteId }: VoteRow) => sql<boolean>`(votes."createdAt", votes."voteId") < (${createdAt}, ${voteId})`
+const isAfter = ({ createdAt, voteId }: VoteRow) =>
+  sql<boolean>`(votes."createdAt", votes."voteId") < (${createdAt}, ${voteId})`
 
 /** The votes of a post, newest first. */
-export const listVotes = (db: Db, postId: string, { limit, offset, after }: { limit: number; offset?: number; after?: VoteRow }) =>
+export const listVotes = (
+  db: Db,
+  postId: string,
+  { limit, offset, after }: { limit: number; offset?: number; after?: VoteRow },
+) =>
   newestFirst(db, postId)
     .$if(after !== undefined, (query) => query.where(isAfter(after as VoteRow)))
     .limit(limit)
@@ -23,10 +33,14 @@ export const listVotes = (db: Db, postId: string, { limit, offset, after }: { li
 
 /** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
-  postIds.length === 0 ? Promise.resolve([]) : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given), postIds)
+  postIds.length === 0
+    ? Promise.resolve([])
+    : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given), postIds)
 
 function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
-  const [first, ...others] = postIds.map((postId) => db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'))
+  const [first, ...others] = postIds.map((postId) =>
+    db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'),
+  )
   return others.reduce((all, range) => all.unionAll(range), first as NonNullable<typeof first>)
 }
 
@@ -38,11 +52,13 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
         db,
         'votesOf',
         { userId, postIds },
-        (given) => db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
+        (given) =>
+          db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
         postIds,
       )
 
-export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> => voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
+export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
+  voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
 /** How many votes of its post are older: the contract's `current_page` of a cursor page needs it. */
 export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
@@ -72,12 +88,16 @@ export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Pro
   return row
 }
 
-export async function deleteVote(db: Db, { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>): Promise<VoteRow | undefined> {
+export async function deleteVote(
+  db: Db,
+  { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>,
+): Promise<VoteRow | undefined> {
   const [row] = await compiled(
     db,
     'deleteVote',
     { userId, postId },
-    (given) => db.deleteFrom('votes').where('userId', '=', given.userId).where('postId', '=', given.postId).returningAll(),
+    (given) =>
+      db.deleteFrom('votes').where('userId', '=', given.userId).where('postId', '=', given.postId).returningAll(),
     [postId],
   )
   return row

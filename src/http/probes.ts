@@ -41,7 +41,8 @@ function apiPage(server: FastifyInstance, document: () => object): void {
       handler: async (request, reply) => {
         page ??= buildPage(document())
         const built = await page
-        for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+        for (const [name, value] of Object.entries(reply.getHeaders()))
+          if (value !== undefined) reply.raw.setHeader(name, value)
         reply.hijack()
         built.routing(request.raw, reply.raw)
       },
@@ -51,10 +52,14 @@ function apiPage(server: FastifyInstance, document: () => object): void {
 }
 
 /** The page's own files only; no https upgrade, which would break a site that is served on plain HTTP. */
-const PAGE_CSP = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+const PAGE_CSP =
+  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
 
 async function buildPage(document: object): Promise<FastifyInstance> {
-  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ])
   const page = Fastify({ routerOptions: { caseSensitive: false } })
   await page.register(swagger, { mode: 'static', specification: { document: document as never } })
   await page.register(swaggerUi, {
@@ -63,7 +68,9 @@ async function buildPage(document: object): Promise<FastifyInstance> {
     theme: { title: 'feedbackctl API' },
     uiConfig: { layout: 'BaseLayout' },
   })
-  page.setNotFoundHandler(async (_request, reply) => reply.code(404).send(new AppError('NOT_FOUND', 'The page has no such part.').body))
+  page.setNotFoundHandler(async (_request, reply) =>
+    reply.code(404).send(new AppError('NOT_FOUND', 'The page has no such part.').body),
+  )
   await page.ready()
   return page
 }

@@ -51,7 +51,10 @@ export async function buildServer(operations: readonly AnyOperation[], site: Sit
     return reply.code(status).send(body)
   })
   server.setNotFoundHandler((request) => {
-    throw new AppError('NOT_FOUND', `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. The operations are listed at ${API_ROOT}/docs.`)
+    throw new AppError(
+      'NOT_FOUND',
+      `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. The operations are listed at ${API_ROOT}/docs.`,
+    )
   })
   await conventions(server, answers)
   parsers(server)
@@ -93,7 +96,10 @@ function mount(server: FastifyInstance, op: AnyOperation, site: Site, answers: A
 }
 
 /** A context that knows whether the work did nothing but read: an answer that depends on the time or is signed is not the same twice. */
-function observed(site: Site, asking: Pick<Context, 'actor' | 'origin' | 'dryRun'>): { ctx: Context; onlyRead(this: void): boolean } {
+function observed(
+  site: Site,
+  asking: Pick<Context, 'actor' | 'origin' | 'dryRun'>,
+): { ctx: Context; onlyRead(this: void): boolean } {
   let read = true
   const ctx = {
     ...site,
@@ -127,7 +133,10 @@ function inputOf(op: AnyOperation, request: FastifyRequest): unknown {
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['DECODE_URI_ERROR', 'The path has a percent sign that encodes nothing. Encode it as %25.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body is larger than 100 kB.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON. Send it with "Content-Type: application/json".'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The body must be JSON. Send it with "Content-Type: application/json".',
+  ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['INVALID_JSON', 'The body is not as long as its Content-Length says.'],
 }
 

@@ -43,7 +43,12 @@ interface Courier {
  * A mail is sent twice only if the process dies between delivery and the record of it, or if the database cannot be
  * written for longer than a lease in just that moment and another server is the first to write again.
  */
-export async function* deliver(db: Db, transport: Transport, now: () => Date, unrecorded: Unrecorded = () => {}): AsyncGenerator<Delivery> {
+export async function* deliver(
+  db: Db,
+  transport: Transport,
+  now: () => Date,
+  unrecorded: Unrecorded = () => {},
+): AsyncGenerator<Delivery> {
   while (await mailIsDue(db, now().toISOString())) {
     const lease = newId()
     const mail = await leaseMail(db, { now: now().toISOString(), until: later(now(), LEASE_MS), lease })
@@ -53,7 +58,11 @@ export async function* deliver(db: Db, transport: Transport, now: () => Date, un
   }
 }
 
-async function attempt({ db, transport, now, unrecorded }: Courier, mail: MailRow, lease: string): Promise<Error | undefined> {
+async function attempt(
+  { db, transport, now, unrecorded }: Courier,
+  mail: MailRow,
+  lease: string,
+): Promise<Error | undefined> {
   const renewing = setInterval(() => void renewLease(db, lease, later(now(), LEASE_MS)).catch(() => {}), RENEW_MS) // tried again at the next interval
   try {
     const error = await transport.send(mail).then(

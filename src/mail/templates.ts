@@ -50,7 +50,8 @@ export function invitationMail({ siteTitle, name, link }: Facts): Content {
       before: `an account was made for you at ${siteTitle}. Choose a password to use it:`,
       link,
       action: 'Choose a password',
-      after: 'The link works once, for two hours. Later, ask for a new one as somebody who forgot the password. If you do not want the account, do nothing.',
+      after:
+        'The link works once, for two hours. Later, ask for a new one as somebody who forgot the password. If you do not want the account, do nothing.',
     }),
   }
 }

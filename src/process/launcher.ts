@@ -24,7 +24,13 @@ interface Chunk {
   exports: unknown
 }
 
-type Body = (exports: unknown, require: (name: string) => unknown, module: Chunk, filename: string, folder: string) => void
+type Body = (
+  exports: unknown,
+  require: (name: string) => unknown,
+  module: Chunk,
+  filename: string,
+  folder: string,
+) => void
 
 /** Smaller chunks are compiled sooner than their cache is read. */
 const WORTH_IT = 4096

@@ -36,7 +36,9 @@ export async function startWorkers({ count, env, replacing }: Crew): Promise<Wor
   const start = (number: number) => {
     const [worker, since] = [cluster.fork({ ...env, FEEDBACKCTL_WORKER: String(number) }), performance.now()]
     const ended = new Promise<{ code: number; reason: string }>((resolve) => {
-      worker.once('exit', (code: number | null, signal: string | null) => resolve({ code: code ?? 1, reason: signal ?? `exit ${code}` }))
+      worker.once('exit', (code: number | null, signal: string | null) =>
+        resolve({ code: code ?? 1, reason: signal ?? `exit ${code}` }),
+      )
       worker.once('error', (error) => resolve({ code: 1, reason: error.message })) // it could not even be started
     }).then((end) => {
       crew.delete(worker)

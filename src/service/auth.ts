@@ -7,7 +7,17 @@ import { change } from './lib/change.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashPassword, passwordMatches } from './lib/passwords.js'
-import { assertEmail, authUser, AuthUser, emailField, insertPerson, nameField, newUser, passwordField, userNotFound } from './lib/people.js'
+import {
+  assertEmail,
+  authUser,
+  AuthUser,
+  emailField,
+  insertPerson,
+  nameField,
+  newUser,
+  passwordField,
+  userNotFound,
+} from './lib/people.js'
 import { fields } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
@@ -48,7 +58,8 @@ export const signup = operation({
     await assertAddressAllowed(ctx.db, address)
     assertNewPassword(password)
     const { allowSignup } = await readSettings(ctx.db)
-    if (!allowSignup) throw new AppError('SIGNUP_NOT_ALLOWED', 'This site takes no new accounts. Ask its owner for an invitation.')
+    if (!allowSignup)
+      throw new AppError('SIGNUP_NOT_ALLOWED', 'This site takes no new accounts. Ask its owner for an invitation.')
     const person = newUser(ctx.now(), { email: address, name: name ?? '', password: await hashPassword(password) })
     const user = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, person)
@@ -163,7 +174,12 @@ export const setPassword = operation({
     const password = await hashPassword(input.password)
     return change(ctx, async ({ db, record }) => {
       await useUp(db, token)
-      const user = await updateUser(db, token.userId, { password, updatedAt: ctx.now().toISOString() }, { endSessions: true })
+      const user = await updateUser(
+        db,
+        token.userId,
+        { password, updatedAt: ctx.now().toISOString() },
+        { endSessions: true },
+      )
       if (!user) throw userNotFound()
       record('user.password_set', token.userId)
       return { reset: { success: true } }
@@ -171,7 +187,8 @@ export const setPassword = operation({
   },
 })
 
-const verifiedAlready = () => new AppError('EMAIL_VERIFIED', 'This address is confirmed already. There is nothing left to do.')
+const verifiedAlready = () =>
+  new AppError('EMAIL_VERIFIED', 'This address is confirmed already. There is nothing left to do.')
 
 /** In the contract this one also names its field. */
 function passwordMissing(): AppError {

@@ -3,7 +3,17 @@ import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
 import { quoted, searchKey } from '../core/text.js'
-import { boardsAfter, deleteBoard, findBoard, findBoardNamed, insertBoard, listBoards, searchBoards, updateBoard, type BoardFilter } from '../db/boards.js'
+import {
+  boardsAfter,
+  deleteBoard,
+  findBoard,
+  findBoardNamed,
+  insertBoard,
+  listBoards,
+  searchBoards,
+  updateBoard,
+  type BoardFilter,
+} from '../db/boards.js'
 import { lock, visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed } from './lib/access.js'
@@ -266,13 +276,18 @@ async function taken({ db, actor }: Context, slug: string): Promise<AppError> {
 
 async function boardOf({ db }: Context, input: Record<string, unknown>): Promise<BoardRow> {
   const { boardId: id } = input
-  if (typeof id !== 'string' || id === '') throw new AppError('BOARD_ID_OR_URL_MISSING', 'Which board? Give its boardId, or its url.')
+  if (typeof id !== 'string' || id === '')
+    throw new AppError('BOARD_ID_OR_URL_MISSING', 'Which board? Give its boardId, or its url.')
   const board = await findBoard(db, id)
   if (!board) throw boardNotFound(id)
   return board
 }
 
-async function boardAtCursor(db: Context['db'], { visibility }: BoardFilter, after: string): Promise<BoardRow | undefined> {
+async function boardAtCursor(
+  db: Context['db'],
+  { visibility }: BoardFilter,
+  after: string,
+): Promise<BoardRow | undefined> {
   const board = await findBoard(db, after)
   return board?.boardId === after && visibility.includes(board.display ? 'public' : 'private') ? board : undefined
 }

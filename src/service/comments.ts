@@ -119,7 +119,9 @@ export const create = operation({
     post_id: inPost,
     body,
     is_internal: Type.Optional(internal),
-    parent_id: Type.Optional(nullable('string', { description: 'Id of the comment it answers; one that is gone counts as none' })),
+    parent_id: Type.Optional(
+      nullable('string', { description: 'Id of the comment it answers; one that is gone counts as none' }),
+    ),
   }),
   output: Type.Object({ activity: Activity }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
@@ -206,9 +208,11 @@ const bodyMissing = () =>
     rule: 'text of 1 to 1000 characters',
   })
 
-const flips = (wanted: boolean | undefined, present: number): boolean => wanted !== undefined && wanted !== (present === 1)
+const flips = (wanted: boolean | undefined, present: number): boolean =>
+  wanted !== undefined && wanted !== (present === 1)
 
-const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean => actor.userId !== null && actor.userId === author
+const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
+  actor.userId !== null && actor.userId === author
 
 function assertMay(actor: Actor, permission: Permission): void {
   if (!can(actor, permission)) throw notAllowed([permission])
@@ -216,16 +220,21 @@ function assertMay(actor: Actor, permission: Permission): void {
 
 function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Permission; any: Permission }): void {
   if (can(actor, any)) return
-  if (!isAuthor(actor, comment)) throw new AppError('UNAUTHORIZED_NOT_AUTHOR', `Only its author may do this, or whoever has the permission ${any}.`)
+  if (!isAuthor(actor, comment))
+    throw new AppError('UNAUTHORIZED_NOT_AUTHOR', `Only its author may do this, or whoever has the permission ${any}.`)
   assertMay(actor, own)
 }
 
 /** Authors see their own, also what was marked as spam. */
 const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
-  (comment.is_internal === 0 || can(actor, 'comment:view_internal')) && (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
+  (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
+  (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
 /** A comment, and the title of its post. */
-async function commentGiven(ctx: Context, { post_id: post, comment_id: given }: Record<string, unknown>): Promise<CommentView & { title: string }> {
+async function commentGiven(
+  ctx: Context,
+  { post_id: post, comment_id: given }: Record<string, unknown>,
+): Promise<CommentView & { title: string }> {
   const { postId, title }: PostView = await visiblePost(ctx, post)
   const comment = typeof given === 'string' ? await findComment(ctx.db, given) : undefined
   if (comment?.post_id !== postId || !maySee(ctx.actor, comment)) throw commentNotFound(String(given))
@@ -233,13 +242,21 @@ async function commentGiven(ctx: Context, { post_id: post, comment_id: given }: 
 }
 
 /** The comment as it is now, and stays until the transaction ends: it, or who may see it, may have changed meanwhile. */
-async function heldComment(tx: Context, input: Record<string, unknown>, id: string): Promise<CommentView & { title: string }> {
+async function heldComment(
+  tx: Context,
+  input: Record<string, unknown>,
+  id: string,
+): Promise<CommentView & { title: string }> {
   await holdComment(tx.db, id)
   return commentGiven(tx, input)
 }
 
 /** As in the contract, the answer to a comment that is not there, or not to be seen, is a comment by itself. */
-async function parentIn({ db, actor }: Context, postId: string, given: string | null | undefined): Promise<string | null> {
+async function parentIn(
+  { db, actor }: Context,
+  postId: string,
+  given: string | null | undefined,
+): Promise<string | null> {
   const parent = given ? await findComment(db, given) : undefined
   return parent?.post_id === postId && maySee(actor, parent) ? parent.id : null
 }
@@ -250,7 +267,8 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
   return comment
 }
 
-const commentNotFound = (given: string) => new AppError('COMMENT_NOT_FOUND', `There is no comment ${quoted(given)} on this post.`)
+const commentNotFound = (given: string) =>
+  new AppError('COMMENT_NOT_FOUND', `There is no comment ${quoted(given)} on this post.`)
 
 function toActivity(actor: Actor, comment: CommentView): Activity {
   const { author_id: userId, name, username, avatar } = comment

@@ -4,7 +4,8 @@ import { operation } from './lib/operation.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER } from './lib/people.js'
 
-const person = (description: string) => Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
+const person = (description: string) =>
+  Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
 
 const Event = Type.Object({
   id: Type.Integer({ description: 'Grows by the order in which events were written for good' }),
@@ -53,7 +54,17 @@ export const list = operation({
   },
 })
 
-function toEvent({ id, action, subject_id, subject, person_id: personId, actor_id: actorId, origin, created_at, ...names }: NamedEvent): Event {
+function toEvent({
+  id,
+  action,
+  subject_id,
+  subject,
+  person_id: personId,
+  actor_id: actorId,
+  origin,
+  created_at,
+  ...names
+}: NamedEvent): Event {
   const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
   return {
     id,
@@ -68,4 +79,5 @@ function toEvent({ id, action, subject_id, subject, person_id: personId, actor_i
   }
 }
 
-const personOf = (userId: string | null, username: string | null) => (userId === null ? null : { userId, username: username ?? DELETED_USER.username })
+const personOf = (userId: string | null, username: string | null) =>
+  userId === null ? null : { userId, username: username ?? DELETED_USER.username }

@@ -5,7 +5,17 @@ import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID, slugStart } from '../core/slugs.js'
 import { lock } from '../db/counters.js'
-import { deletePost, findPost, insertPost, listPosts, postTotal, searchPosts, updatePost, type PostFilter, type PostView } from '../db/posts.js'
+import {
+  deletePost,
+  findPost,
+  insertPost,
+  listPosts,
+  postTotal,
+  searchPosts,
+  updatePost,
+  type PostFilter,
+  type PostView,
+} from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
@@ -44,7 +54,9 @@ export const list = operation({
   errors: [],
   input: fields(
     {
-      sort: Type.Optional(oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' })),
+      sort: Type.Optional(
+        oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' }),
+      ),
       created: Type.Optional(
         oneOf(['asc', 'desc'], {
           anyCase: true,
@@ -112,7 +124,8 @@ export const search = operation({
   output: Type.Object({ posts: Type.Array(Post) }),
   async run(ctx, input) {
     const start = slugStart(input.title)
-    const near = start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
+    const near =
+      start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
     const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20) // a slug has an id behind the title
     const voters = await votersOf(ctx, rows)
     return { posts: rows.map((post, index) => toPost(ctx.actor, post, voters[index])) }
@@ -125,7 +138,10 @@ export const create = operation({
   http: 'POST /posts 201',
   access: 'post:create',
   errors: [],
-  input: fields({ title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) }, ['roadmapId', 'userId']),
+  input: fields(
+    { title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) },
+    ['roadmapId', 'userId'],
+  ),
   output: Type.Object({ post: PostRow }),
   run: (ctx, input) =>
     change(ctx, async (tx) => {
@@ -190,8 +206,12 @@ export const update = operation({
       await lock(tx.db, 'post_counts')
       const before = await visiblePost(tx, postId) // it, or who may see it, may have changed while this waited
       assertMayChange(ctx.actor, before)
-      const board = input.boardId === undefined && !whole ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
-      const roadmap = input.roadmapId === undefined && !whole ? before.roadmap_id : await roadmapIdFrom(tx, input.roadmapId, before.roadmap_id)
+      const board =
+        input.boardId === undefined && !whole ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
+      const roadmap =
+        input.roadmapId === undefined && !whole
+          ? before.roadmap_id
+          : await roadmapIdFrom(tx, input.roadmapId, before.roadmap_id)
       await updatePost(tx.db, postId, {
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
         ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown || null }),
@@ -241,7 +261,10 @@ const titleMissing = () =>
 /** An id wins over a slug, as in the contract; what is no id may be a slug under either name. */
 async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {
   const given = [id, postId, slug].filter((text): text is string => typeof text === 'string' && text.trim() !== '')
-  return visiblePost(ctx, given.find((text) => text !== slug && isId(text.trim())) ?? (given.includes(slug as string) ? slug : given[0]))
+  return visiblePost(
+    ctx,
+    given.find((text) => text !== slug && isId(text.trim())) ?? (given.includes(slug as string) ? slug : given[0]),
+  )
 }
 
 /** The post, by id or slug; to whoever may not see it there is none. Throws POST_NOT_FOUND. */
@@ -254,7 +277,11 @@ export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, 
 }
 
 /** The post a cursor stands for, if it is in this list. */
-async function postAtCursor({ db }: Context, { boards, roadmap, author, hidden }: PostFilter, after: string): Promise<PostView | undefined> {
+async function postAtCursor(
+  { db }: Context,
+  { boards, roadmap, author, hidden }: PostFilter,
+  after: string,
+): Promise<PostView | undefined> {
   const post = await findPost(db, after)
   const listed =
     post?.postId === after &&

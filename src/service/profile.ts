@@ -53,7 +53,8 @@ export const updateProfile = operation({
     const user = await ownUser(ctx)
     if (name === undefined) return { user: toProfile(user) }
     const length = [...name].length
-    if (length < 1 || length > 100) throw new AppError('NAME_LENGTH', `The name must be 1 to 100 characters long; this one has ${length}.`)
+    if (length < 1 || length > 100)
+      throw new AppError('NAME_LENGTH', `The name must be 1 to 100 characters long; this one has ${length}.`)
     return change(ctx, async ({ db, record }) => {
       const renamed = await updateUser(db, user.userId, { name, updatedAt: ctx.now().toISOString() })
       if (!renamed || renamed === 'taken') throw userNotFound() // a name is never taken

@@ -213,7 +213,8 @@ async function taken({ db, actor }: Context, slug: string): Promise<AppError> {
 
 async function roadmapOf({ db }: Context, input: Record<string, unknown>): Promise<RoadmapRow> {
   const { id: given } = input
-  if (typeof given !== 'string' || given === '') throw new AppError('ROADMAP_ID_OR_URL_MISSING', 'Which roadmap? Give its id, or its url.')
+  if (typeof given !== 'string' || given === '')
+    throw new AppError('ROADMAP_ID_OR_URL_MISSING', 'Which roadmap? Give its id, or its url.')
   const roadmap = await findRoadmap(db, given)
   if (!roadmap) throw roadmapNotFound(given)
   return roadmap
@@ -265,9 +266,14 @@ export const sort = operation({
       }
       const moved = [rowOf(from.id), rowOf(to.id)]
       if (moved[0] === moved[1]) return undefined
-      const wanted = new Map(rows.map((row) => [row.id, row === moved[0] ? from.index : row === moved[1] ? to.index : row.index]))
+      const wanted = new Map(
+        rows.map((row) => [row.id, row === moved[0] ? from.index : row === moved[1] ? to.index : row.index]),
+      )
       const index = (row: RoadmapRow) => wanted.get(row.id) ?? row.index
-      const places = new Set(wanted.values()).size === rows.length ? wanted : numbered(rows.toSorted((one, other) => index(one) - index(other)))
+      const places =
+        new Set(wanted.values()).size === rows.length
+          ? wanted
+          : numbered(rows.toSorted((one, other) => index(one) - index(other)))
       await placeRoadmaps(db, rows, places, now().toISOString())
       for (const row of moved) if (places.get(row.id) !== row.index) record('roadmap.moved', row.id, row.name)
       return 'OK' as const

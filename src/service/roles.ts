@@ -217,7 +217,8 @@ export const assign = operation({
       assertOwn(actor, inOrder(await permissionsOfRole(db, role.id)))
       const outcome = await assignRole(db, role.id, user.userId)
       if (outcome === 'gone') throw userNotFound(input.user_id)
-      if (outcome === 'had') throw new AppError('ROLE_USER_CONFLICT', `This person has the role "${role.name}" already.`)
+      if (outcome === 'had')
+        throw new AppError('ROLE_USER_CONFLICT', `This person has the role "${role.name}" already.`)
       record('role.assigned', role.id, role.name, user.userId)
       return { success: 1, id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id }
     }),
@@ -242,34 +243,56 @@ export const unassign = operation({
 function assertOwn(actor: Actor, given: readonly Permission[]): void {
   const lacking = given.find((permission) => !can(actor, permission))
   if (!lacking) return
-  throw new AppError('NOT_ENOUGH_PERMISSION', `You cannot give away the permission ${lacking}: you do not have it yourself. Ask the owner of the site.`)
+  throw new AppError(
+    'NOT_ENOUGH_PERMISSION',
+    `You cannot give away the permission ${lacking}: you do not have it yourself. Ask the owner of the site.`,
+  )
 }
 
 function assertOrdinary(role: RoleRow): void {
-  if (role.isSystem) throw new AppError('CANNOT_UPDATE_SYSTEM_ROLE', `"${role.name}" is a system role and stays as it is. Make another role instead.`)
+  if (role.isSystem)
+    throw new AppError(
+      'CANNOT_UPDATE_SYSTEM_ROLE',
+      `"${role.name}" is a system role and stays as it is. Make another role instead.`,
+    )
 }
 
-const inOrder = (given: readonly string[]): Permission[] => PERMISSIONS.filter((permission) => given.includes(permission))
+const inOrder = (given: readonly string[]): Permission[] =>
+  PERMISSIONS.filter((permission) => given.includes(permission))
 
 /** By its name only for whoever works with roles: nobody else learns what roles there are. */
-async function roleOf({ db, actor }: Context, { id: given }: Record<string, unknown>, failure: ErrorCode = 'ROLE_NOT_FOUND'): Promise<RoleRow> {
+async function roleOf(
+  { db, actor }: Context,
+  { id: given }: Record<string, unknown>,
+  failure: ErrorCode = 'ROLE_NOT_FOUND',
+): Promise<RoleRow> {
   if (typeof given !== 'string' || given === '') throw new AppError(failure, 'Which role? Give its id, or its name.')
   const [role, other] = isId(given) || worksWithRoles(actor) ? await findRoles(db, given) : []
   if (other) throw new AppError(failure, `More than one role is called ${shown(given)}. Give the id.`)
   if (role) return role
-  throw isId(given) ? roleNotFound(given) : new AppError(failure, `There is no role ${shown(given)}. Give its id, or its name.`)
+  throw isId(given)
+    ? roleNotFound(given)
+    : new AppError(failure, `There is no role ${shown(given)}. Give its id, or its name.`)
 }
 
-async function roleAndUser(ctx: Context, { role_id: roleId, user_id: userId }: Record<string, unknown>): Promise<{ role: RoleRow; user: UserRow }> {
+async function roleAndUser(
+  ctx: Context,
+  { role_id: roleId, user_id: userId }: Record<string, unknown>,
+): Promise<{ role: RoleRow; user: UserRow }> {
   const role = await roleOf(ctx, { id: roleId }, 'INVALID_ROLE_ID')
-  if (typeof userId !== 'string' || userId === '') throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
+  if (typeof userId !== 'string' || userId === '')
+    throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
   const user = isId(userId) || worksWithRoles(ctx.actor) ? await findPerson(ctx, userId) : undefined
   if (user) return { role, user }
   if (isId(userId)) throw userNotFound(userId)
-  throw new AppError('INVALID_USER_ID', `There is no account ${shown(userId)}. Give its e-mail address, user name or id.`)
+  throw new AppError(
+    'INVALID_USER_ID',
+    `There is no account ${shown(userId)}. Give its e-mail address, user name or id.`,
+  )
 }
 
-const worksWithRoles = (actor: Actor): boolean => PERMISSIONS.some((permission) => permission.startsWith('role:') && can(actor, permission))
+const worksWithRoles = (actor: Actor): boolean =>
+  PERMISSIONS.some((permission) => permission.startsWith('role:') && can(actor, permission))
 
 const shown = (given: string): string => quoted(given)
 

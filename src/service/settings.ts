@@ -93,19 +93,39 @@ function logoFrom(logo: string | null): string | null {
     host_blacklist: [/\.localhost$/i],
     max_allowed_length: Infinity,
   }
-  if (!isURL(logo, rules)) throw new AppError('INVALID_LOGO_URL', 'The logo must be the address of a picture, like https://example.com/logo.png.')
-  if (logo.length > 255) throw new AppError('LOGO_URL_TOO_LONG', 'The address of the logo is longer than 255 characters. Give a shorter one.')
+  if (!isURL(logo, rules))
+    throw new AppError(
+      'INVALID_LOGO_URL',
+      'The logo must be the address of a picture, like https://example.com/logo.png.',
+    )
+  if (logo.length > 255)
+    throw new AppError(
+      'LOGO_URL_TOO_LONG',
+      'The address of the logo is longer than 255 characters. Give a shorter one.',
+    )
   return logo
 }
 
 function colorFrom(color: string | null): string | null {
   if (!color) return null
   const [, digits] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(color) ?? []
-  if (!digits) throw new AppError('INVALID_ACCENT_COLOR', 'The accent colour must be three or six hexadecimal digits, like 2f6fed.')
+  if (!digits)
+    throw new AppError(
+      'INVALID_ACCENT_COLOR',
+      'The accent colour must be three or six hexadecimal digits, like 2f6fed.',
+    )
   return (digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')).toLowerCase()
 }
 
-const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow): Settings => ({
+const toSettings = ({
+  title,
+  description,
+  logo,
+  icon,
+  accentColor,
+  googleAnalyticsId,
+  ...row
+}: SettingsRow): Settings => ({
   title,
   description,
   logo,
@@ -118,7 +138,8 @@ const toSettings = ({ title, description, logo, icon, accentColor, googleAnalyti
   labs: labsOf(row),
 })
 
-export const labsOf = ({ labs }: Pick<SettingsRow, 'labs'>): Type.Static<typeof Labs> => JSON.parse(labs) as Record<string, boolean> // written by us only
+export const labsOf = ({ labs }: Pick<SettingsRow, 'labs'>): Type.Static<typeof Labs> =>
+  JSON.parse(labs) as Record<string, boolean> // written by us only
 
 const RULE = 'a list of at most 1000 domain names'
 
@@ -155,7 +176,12 @@ export const blockDomains = operation({
       await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
       const owner = await findOwner(db)
       const locking = owner && blocking(domains, owner.email)
-      if (locking !== undefined) throw refused('OWNER_BLOCKED', `${locking} would lock out the owner of the site, whose address is there.`, locking)
+      if (locking !== undefined)
+        throw refused(
+          'OWNER_BLOCKED',
+          `${locking} would lock out the owner of the site, whose address is there.`,
+          locking,
+        )
       record('site.updated', 'site')
       return { domains }
     })
@@ -163,12 +189,19 @@ export const blockDomains = operation({
 })
 
 /** What an address can be refused for, by `assertEmail` and here. */
-export const ADDRESS_ERRORS = ['EMAIL_INVALID', 'INVALID_EMAIL_DOMAIN', 'EMAIL_DOMAIN_BLACKLISTED'] as const satisfies Failure[]
+export const ADDRESS_ERRORS = [
+  'EMAIL_INVALID',
+  'INVALID_EMAIL_DOMAIN',
+  'EMAIL_DOMAIN_BLACKLISTED',
+] as const satisfies Failure[]
 
 /** Refuses addresses at a blocked domain, or at one below it. */
 export async function assertAddressAllowed(db: Db, address: string): Promise<void> {
   if (blocking(listIn(await readSettings(db)), address) === undefined) return
-  throw new AppError('EMAIL_DOMAIN_BLACKLISTED', `Addresses at ${domainOf(address)} are not accepted here. Use another.`)
+  throw new AppError(
+    'EMAIL_DOMAIN_BLACKLISTED',
+    `Addresses at ${domainOf(address)} are not accepted here. Use another.`,
+  )
 }
 
 /** The blocked domain that the address is at. Compared as DNS does, which knows one form of a name in any script. */
@@ -179,4 +212,5 @@ function blocking(domains: string[], address: string): string | undefined {
 
 const listIn = ({ blockedDomains: json }: SettingsRow): string[] => JSON.parse(json) as string[] // written by us only
 
-const refused = (code: string, message: string, value: string) => invalidField({ code, message, field: 'domains', rule: RULE, value: value.slice(0, 100) })
+const refused = (code: string, message: string, value: string) =>
+  invalidField({ code, message, field: 'domains', rule: RULE, value: value.slice(0, 100) })

@@ -8,7 +8,18 @@ import { operation } from './lib/operation.js'
 import { assertNewPassword, hashPassword } from './lib/passwords.js'
 import { fields, nullable } from './lib/schemas.js'
 import { assertSecretFits } from './lib/tokens.js'
-import { assertEmail, authUser, AuthUser, emailField, insertPerson, localPart, nameField, newUser, passwordField, setupCompleted } from './lib/people.js'
+import {
+  assertEmail,
+  authUser,
+  AuthUser,
+  emailField,
+  insertPerson,
+  localPart,
+  nameField,
+  newUser,
+  passwordField,
+  setupCompleted,
+} from './lib/people.js'
 
 export const status = operation({
   id: 'site.status',
@@ -29,7 +40,14 @@ export const setup = operation({
   http: 'POST /auth/setup 201',
   access: 'public',
   mails: true,
-  errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'SETUP_COMPLETED', 'USER_EXISTS', 'USERNAME_EXISTS', 'SECRET_MISMATCH'],
+  errors: [
+    ...ADDRESS_ERRORS,
+    'PASSWORD_MISSING',
+    'SETUP_COMPLETED',
+    'USER_EXISTS',
+    'USERNAME_EXISTS',
+    'SECRET_MISMATCH',
+  ],
   input: fields({
     email: emailField,
     password: passwordField,

@@ -5,7 +5,18 @@ import { isId } from '../core/ids.js'
 import { lock } from '../db/counters.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
-import { assignEveryone, deleteUser, deleteWritings, findUser, findUserByEmail, listUsers, setBlocked, updateUser, usersAfter, userTotal } from '../db/users.js'
+import {
+  assignEveryone,
+  deleteUser,
+  deleteWritings,
+  findUser,
+  findUserByEmail,
+  listUsers,
+  setBlocked,
+  updateUser,
+  usersAfter,
+  userTotal,
+} from '../db/users.js'
 import { assertOwner } from './lib/access.js'
 import { change, type Action } from './lib/change.js'
 import type { Context } from './lib/context.js'
@@ -279,4 +290,5 @@ async function taken(db: Context['db'], { userId }: UserRow, email: string, user
   return other && other.userId !== userId ? userExists(email) : usernameTaken(username)
 }
 
-const usernameTaken = (username: string) => new AppError('USERNAME_EXISTS', `The user name ${JSON.stringify(username)} is taken. Choose another.`)
+const usernameTaken = (username: string) =>
+  new AppError('USERNAME_EXISTS', `The user name ${JSON.stringify(username)} is taken. Choose another.`)

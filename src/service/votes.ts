@@ -134,14 +134,20 @@ export const unassign = operation({
 async function postOnBehalf(ctx: Context, { post_id: given }: Record<string, unknown>): Promise<PostView> {
   const post = await visiblePost(ctx, given)
   if (!labsOf(await readSettings(ctx.db)).voteOnBehalf)
-    throw new AppError('LABS_DISABLED', 'Voting on behalf of somebody is switched off. Switch voteOnBehalf on among the labs.')
+    throw new AppError(
+      'LABS_DISABLED',
+      'Voting on behalf of somebody is switched off. Switch voteOnBehalf on among the labs.',
+    )
   return post
 }
 
 async function personGiven(ctx: Context, given: string): Promise<UserRow> {
   const user = await findPerson(ctx, given)
   if (user) return user
-  throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(given)}. Give its id, e-mail address or user name.`)
+  throw new AppError(
+    'USER_NOT_FOUND',
+    `There is no account ${quoted(given)}. Give its id, e-mail address or user name.`,
+  )
 }
 
 /** Asked anew inside the transaction: the post may have been deleted meanwhile, and then there is no vote for it. */

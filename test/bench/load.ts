@@ -51,7 +51,22 @@ interface Wanted {
 function commandOf({ url, connections, seconds, file, at }: Wanted): [string, string[]] {
   const script = (name: string) => path.join(import.meta.dirname, 'load', name)
   return GENERATOR === 'wrk'
-    ? ['wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script('wrk.lua'), url, '--', file, String(at)]]
+    ? [
+        'wrk',
+        [
+          '-t1',
+          `-c${connections}`,
+          `-d${seconds}s`,
+          '--timeout',
+          '10s',
+          '-s',
+          script('wrk.lua'),
+          url,
+          '--',
+          file,
+          String(at),
+        ],
+      ]
     : [process.execPath, [script('autocannon.js'), url, String(connections), String(seconds), file, String(at)]]
 }
 

@@ -27,7 +27,10 @@ export interface Target {
 }
 
 /** Loads one target after the other, there and back, as many times as the plan says, each warmed up before; stops their servers at the end. */
-export async function alternately<Name extends string>(plan: Plan, targets: Record<Name, Target>): Promise<Record<Name, Samples>> {
+export async function alternately<Name extends string>(
+  plan: Plan,
+  targets: Record<Name, Target>,
+): Promise<Record<Name, Samples>> {
   const names = Object.keys(targets) as Name[]
   const loaded = names.map((name) => ({
     ...targets[name],
@@ -54,20 +57,30 @@ export function median(numbers: number[]): number {
 /** The median of each number. */
 export function medians(samples: Samples): Sample {
   const names = Object.keys(samples[0]) as (keyof Sample)[]
-  return Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name]))])) as unknown as Sample // the same names
+  return Object.fromEntries(
+    names.map((name) => [name, median(samples.map((sample) => sample[name]))]),
+  ) as unknown as Sample // the same names
 }
 
 /** More refused answers than this share, and something else was measured than was meant. */
 const MOST_REFUSED = 0.02
 
-async function run({ servers, load }: { servers: Server[]; load: ReturnType<typeof loadOf> }, seconds: number): Promise<Sample> {
+async function run(
+  { servers, load }: { servers: Server[]; load: ReturnType<typeof loadOf> },
+  seconds: number,
+): Promise<Sample> {
   const before = sum(servers.map(({ pid }) => usageOf(pid).cpu))
   const connections = CONNECTIONS / servers.length
   const reports = await Promise.all(servers.map(({ url }) => load.send({ url, connections, seconds })))
   const usage = servers.map(({ pid }) => usageOf(pid))
   const total = (of: (report: Report) => number) => sum(reports.map(of))
-  const [requests, refused, broken] = [total((report) => report.requests), total((report) => report.refused), total((report) => report.broken)]
-  if (broken > 0 || refused > requests * MOST_REFUSED) throw new Error(`Of ${requests} requests ${refused} were refused and ${broken} had no answer.`)
+  const [requests, refused, broken] = [
+    total((report) => report.requests),
+    total((report) => report.refused),
+    total((report) => report.broken),
+  ]
+  if (broken > 0 || refused > requests * MOST_REFUSED)
+    throw new Error(`Of ${requests} requests ${refused} were refused and ${broken} had no answer.`)
   return {
     rate: total((report) => (report.requests - report.refused) / report.seconds),
     p50: Math.max(...reports.map(({ p50 }) => p50)),

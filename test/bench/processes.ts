@@ -13,7 +13,8 @@ process.on('exit', () => {
   endAll()
   rmSync(folder, { recursive: true, force: true })
 })
-for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) process.on(signal, () => process.exit(code))
+for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }))
+  process.on(signal, () => process.exit(code))
 
 /** Ends what a case that failed has left running. */
 export function endAll(): void {

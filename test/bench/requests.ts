@@ -43,16 +43,25 @@ export const write = (path: string, body: object, token: string): Request => ({
 
 /** Tokens of the first people of the seed. */
 export const tokens = (): Promise<string[]> =>
-  Promise.all(Array.from({ length: PEOPLE }, (_, n) => sessionToken({ now: () => new Date(), secret: () => SECRET }, { userId: id('user', n), sessions: 0 })))
+  Promise.all(
+    Array.from({ length: PEOPLE }, (_, n) =>
+      sessionToken({ now: () => new Date(), secret: () => SECRET }, { userId: id('user', n), sessions: 0 }),
+    ),
+  )
 
 /** The board after which a page of `GET /boards` begins at this depth. */
 export const boardAt = (site: Site, depth: number): string =>
-  site.rows<{ boardId: string }>('select boardId from boards where display = 1 order by createdAt desc, boardId desc limit 1 offset ?', depth - 1)[0]
-    ?.boardId ?? ''
+  site.rows<{ boardId: string }>(
+    'select boardId from boards where display = 1 order by createdAt desc, boardId desc limit 1 offset ?',
+    depth - 1,
+  )[0]?.boardId ?? ''
 
 /** A post that this person has voted for, and one of the most liked, in turn: half of the answers show an own vote. */
 export function slugsOf(site: Site): { slug: string; person: number }[] {
-  const liked = site.rows<{ slug: string }>('select slug from posts where display = 1 order by votesCount desc limit ?', PEOPLE)
+  const liked = site.rows<{ slug: string }>(
+    'select slug from posts where display = 1 order by votesCount desc limit ?',
+    PEOPLE,
+  )
   return liked.flatMap(({ slug }, person) => {
     const own = site.rows<{ slug: string }>(
       'select slug from votes join posts using (postId) where votes.userId = ? and display = 1 order by votes.voteId limit 1 offset 20',
@@ -64,7 +73,9 @@ export function slugsOf(site: Site): { slug: string; person: number }[] {
 
 /** Votes that hardly anybody has cast yet, each of another person than the one before, on posts from the whole site. */
 export function votes(site: Site, signed: string[], count: number): Request[] {
-  const posts = site.rows<{ postId: string }>('select postId from posts where display = 1 and rowid % 41 = 3 order by rowid limit 20000')
+  const posts = site.rows<{ postId: string }>(
+    'select postId from posts where display = 1 and rowid % 41 = 3 order by rowid limit 20000',
+  )
   return Array.from({ length: count }, (_, n) => {
     const [round, person] = [Math.floor(n / PEOPLE), n % PEOPLE]
     const { postId } = posts[(round * 7919 + person * 613) % posts.length]! // of a seeded site

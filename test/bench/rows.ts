@@ -26,12 +26,16 @@ const START = Date.UTC(2023, 0, 1)
 const YEARS = 3 * 365 * 24 * 3600 * 1000
 
 /** Ids tell what they belong to, and which one it is: whoever measures can name a row without looking it up. */
-export const id = (kind: keyof typeof KINDS, number: number): string => `0190000${KINDS[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
+export const id = (kind: keyof typeof KINDS, number: number): string =>
+  `0190000${KINDS[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
 
 const KINDS = { user: '1', board: '2', roadmap: '3', post: '4', vote: '5' }
 const time = (share: number) => new Date(START + Math.floor(share * YEARS)).toISOString()
 
-const WORDS = 'dark mode export search slow login mobile sync offline report chart print share team invite colour theme keyboard filter sort archive'.split(' ')
+const WORDS =
+  'dark mode export search slow login mobile sync offline report chart print share team invite colour theme keyboard filter sort archive'.split(
+    ' ',
+  )
 const COLORS = ['c2410c', '15803d', '1d4ed8', '6d28d9']
 
 function* users(size: Size): Generator<Row> {

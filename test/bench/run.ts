@@ -28,10 +28,21 @@ const { values: flags } = parseArgs({
   },
 })
 const plan = flags.quick ? QUICK : FULL
-const all: Case[] = [...boards(plan), ...posts(), ...filters(), ...writes(), ...several(plan), ...memory(plan), starts()]
+const all: Case[] = [
+  ...boards(plan),
+  ...posts(),
+  ...filters(),
+  ...writes(),
+  ...several(plan),
+  ...memory(plan),
+  starts(),
+]
 const wanted = flags.only?.toLowerCase()
-const cases = all.filter(({ name, long }) => (wanted === undefined ? !(flags.quick && long) : name.toLowerCase().includes(wanted)))
-if (cases.length === 0) throw new Error(`No case has "${flags.only}" in its name. There are:\n${all.map(({ name }) => name).join('\n')}`)
+const cases = all.filter(({ name, long }) =>
+  wanted === undefined ? !(flags.quick && long) : name.toLowerCase().includes(wanted),
+)
+if (cases.length === 0)
+  throw new Error(`No case has "${flags.only}" in its name. There are:\n${all.map(({ name }) => name).join('\n')}`)
 
 let postgres: Promise<string> | undefined
 const bench: Bench = {
@@ -52,7 +63,11 @@ const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} co
 const extent = flags.quick
   ? 'QUICK: small sites and one short load of each; for a first impression only'
   : `medians of ${plan.rounds} loads of ${plan.seconds} s`
-console.log(flags.json ? JSON.stringify({ machine, quick: flags.quick, rows: rows.map(judged) }) : `${machine}; ${extent}\n\n${table(rows)}`)
+console.log(
+  flags.json
+    ? JSON.stringify({ machine, quick: flags.quick, rows: rows.map(judged) })
+    : `${machine}; ${extent}\n\n${table(rows)}`,
+)
 process.exit(rows.some(({ failure }) => failure !== undefined) ? 1 : 0) // PostgreSQL would keep it running
 
 /** One that fails does not cost the others their numbers. */

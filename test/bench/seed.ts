@@ -35,7 +35,9 @@ async function writeCounts(target: Target): Promise<void> {
     `insert into post_counts (board, roadmap, display, value) select ${board}, ${roadmap}, display, count(*) from posts group by 1, 2, 3`
   const [board, roadmap] = [`coalesce("boardId", '')`, "coalesce(roadmap_id, '')"]
   for (const [b, r] of [[board, roadmap], [board, `'*'`], [`'*'`, roadmap], [`'*'`, `'*'`]] as const) await target.run(counted(b, r)) // prettier-ignore
-  await target.run(`update boards set post_count = coalesce((select sum(value) from post_counts where board = "boardId" and roadmap = '*'), 0)`)
+  await target.run(
+    `update boards set post_count = coalesce((select sum(value) from post_counts where board = "boardId" and roadmap = '*'), 0)`,
+  )
   await target.run(`create table counted as select "userId" as person, count(*) as value from posts group by 1`)
   await target.run(`update users set post_count = coalesce((select value from counted where person = "userId"), 0)`)
   await target.run('drop table counted')
@@ -43,12 +45,15 @@ async function writeCounts(target: Target): Promise<void> {
   await target.run(`update users set vote_count = coalesce((select value from counted where person = "userId"), 0)`)
   await target.run('drop table counted')
   await target.run(`update counters set value = (select count(*) from boards) where name = 'boards'`)
-  await target.run(`update counters set value = (select coalesce(sum(display), 0) from boards) where name = 'boards.public'`)
+  await target.run(
+    `update counters set value = (select coalesce(sum(display), 0) from boards) where name = 'boards.public'`,
+  )
   await target.run(`update counters set value = (select count(*) from users) where name = 'users'`)
 }
 
 const started = performance.now()
-const done = (what: string) => console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${what}`)
+const done = (what: string) =>
+  console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${what}`)
 
 const db = await connect(url)
 await migrate(db)
@@ -60,7 +65,9 @@ try {
     await target.insert(table, rows)
     done(table)
   }
-  await target.run(`insert into roles_users (user_id, role_id) select "userId", (select id from roles where name = '@everyone') from users`)
+  await target.run(
+    `insert into roles_users (user_id, role_id) select "userId", (select id from roles where name = '@everyone') from users`,
+  )
   await writeCounts(target)
   done('counts')
   await target.hook()

@@ -19,12 +19,15 @@ export const serve = (databaseUrl: string, flags: string[] = []): Promise<Server
   listening([PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--database-url', databaseUrl, ...flags])
 
 /** A server of `references/`. */
-export const reference = (name: 'bare' | 'raw', file: string): Promise<Server> => listening([path.join(import.meta.dirname, 'references', `${name}.js`), file])
+export const reference = (name: 'bare' | 'raw', file: string): Promise<Server> =>
+  listening([path.join(import.meta.dirname, 'references', `${name}.js`), file])
 
 /** Bare `node:http` that answers these requests as a server does now; of a kind, the last one is sent for that. */
 export async function bareLike({ url }: Server, requests: readonly Request[]): Promise<Server> {
   const kinds = new Map(requests.map((request) => [request.kind, request]))
-  const answers = await Promise.all([...kinds.values()].map(async (request) => ({ kind: request.kind, ...(await answerOf(url, request)) })))
+  const answers = await Promise.all(
+    [...kinds.values()].map(async (request) => ({ kind: request.kind, ...(await answerOf(url, request)) })),
+  )
   const file = path.join(folder, `answers-${++files}.json`)
   writeFileSync(file, JSON.stringify(answers))
   return reference('bare', file)
@@ -39,7 +42,10 @@ interface Answer {
 /** Headers that node writes into every answer by itself. */
 const OWN = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding'])
 
-export function answerOf(url: string, { method, path: target, headers, body }: Pick<Request, 'method' | 'path' | 'headers' | 'body'>): Promise<Answer> {
+export function answerOf(
+  url: string,
+  { method, path: target, headers, body }: Pick<Request, 'method' | 'path' | 'headers' | 'body'>,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = ask(url + target, { method, headers }, (answer) => {
       let text = ''

@@ -1,6 +1,18 @@
 import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import type { Plan, SiteName } from './plan.js'
@@ -74,7 +86,9 @@ const CACHE = path.join(ROOT, 'node_modules/.cache/feedbackctl-bench')
 async function make(file: string, kind: string, size: Size): Promise<void> {
   mkdirSync(CACHE, { recursive: true })
   for (const name of readdirSync(CACHE)) if (name.startsWith(kind)) rmSync(path.join(CACHE, name)) // of another seeder or schema, or half made
-  console.error(`Seeding ${size.boards} boards, ${size.posts} posts, ${size.votes} votes; they are kept in ${path.relative(ROOT, CACHE)}.`)
+  console.error(
+    `Seeding ${size.boards} boards, ${size.posts} posts, ${size.votes} votes; they are kept in ${path.relative(ROOT, CACHE)}.`,
+  )
   await seed(`sqlite:${file}.part`, size)
   renameSync(`${file}.part`, file) // only what is whole has its name
 }

@@ -8,14 +8,17 @@ const HEAD = ['case', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs', 'MB', 'refere
 export function table(rows: Row[]): string {
   const lines: Cells[] = [HEAD, ...rows.map(cellsOf)]
   const widths = HEAD.map((_, column) => Math.max(3, ...lines.map((line) => String(line[column]).length)))
-  const written = lines.map((line) => `| ${line.map((cell, column) => padded(String(cell), widths[column] ?? 0, column)).join(' | ')} |`)
+  const written = lines.map(
+    (line) => `| ${line.map((cell, column) => padded(String(cell), widths[column] ?? 0, column)).join(' | ')} |`,
+  )
   const [head = '', ...body] = written
   const rule = `|${widths.map((width, column) => (isText(column) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
   return [head, rule, ...body].join('\n')
 }
 
 const isText = (column: number): boolean => column === 0 || column === HEAD.length - 1
-const padded = (text: string, width: number, column: number): string => (isText(column) ? text.padEnd(width) : text.padStart(width))
+const padded = (text: string, width: number, column: number): string =>
+  isText(column) ? text.padEnd(width) : text.padStart(width)
 
 function cellsOf({ name, ours, reference, result, note, failure }: Row): Cells {
   return [
@@ -29,7 +32,9 @@ function cellsOf({ name, ours, reference, result, note, failure }: Row): Cells {
     reference ? reference.cpu.toFixed(1) : '',
     result ? shown(result.value, result.unit) : '',
     result?.goal ? limit(result.goal, result.unit) : '',
-    [failure && 'FAILED', result?.goal && (isMet(result.value, result.goal) ? 'met' : 'MISSED'), note].filter(Boolean).join(': '),
+    [failure && 'FAILED', result?.goal && (isMet(result.value, result.goal) ? 'met' : 'MISSED'), note]
+      .filter(Boolean)
+      .join(': '),
   ]
 }
 

@@ -20,14 +20,17 @@ export async function openTarget(url: string, postgres: boolean): Promise<Target
 
 function sqliteTarget(file: string): Target {
   const database = new Database(file)
-  for (const pragma of ['synchronous = OFF', 'foreign_keys = OFF', 'cache_size = -2000000', 'temp_store = MEMORY']) database.pragma(pragma)
+  for (const pragma of ['synchronous = OFF', 'foreign_keys = OFF', 'cache_size = -2000000', 'temp_store = MEMORY'])
+    database.pragma(pragma)
   const run = async (sql: string) => void database.exec(sql)
   let removed: { sql: string }[] = []
   return {
     run,
     async unhook() {
       const found = database
-        .prepare(`select type, name, sql from sqlite_master where type in ('index', 'trigger') and sql is not null and tbl_name in (${TABLES})`)
+        .prepare(
+          `select type, name, sql from sqlite_master where type in ('index', 'trigger') and sql is not null and tbl_name in (${TABLES})`,
+        )
         .all() as { type: string; name: string; sql: string }[]
       removed = found
       for (const { type, name } of found) database.exec(`drop ${type} "${name}"`)
@@ -84,7 +87,10 @@ async function postgresTarget(url: string): Promise<Target> {
         const types = names.map((name) => (typeof first[name] === 'number' ? 'int' : 'text'))
         const columns = names.map((name) => batch.map((row) => row[name] ?? null))
         const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')
-        await client.query(`insert into "${table}" (${names.map((name) => `"${name}"`).join(', ')}) select * from unnest(${arrays})`, columns)
+        await client.query(
+          `insert into "${table}" (${names.map((name) => `"${name}"`).join(', ')}) select * from unnest(${arrays})`,
+          columns,
+        )
         batch = []
       }
       for (const row of rows) if (batch.push(row) === BATCH) await flush()

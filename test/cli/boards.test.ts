@@ -42,7 +42,9 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
       const renamed = await machine.run(`boards update ${name} --name 'Bright ${name}' --display false ${second}`)
       expect(renamed).toMatchObject({ code: 0, stderr: `Changed board "Bright ${name}" (${name}).\n` })
       expect(await machine.run(`boards search BRIGHT -q ${first}`)).toMatchObject({ code: 0, stdout: `${name}\n` })
-      expect((await machine.run(`boards list --json ${first}`)).stdout).toBe((await machine.run(`boards list --json ${second}`)).stdout)
+      expect((await machine.run(`boards list --json ${first}`)).stdout).toBe(
+        (await machine.run(`boards list --json ${second}`)).stdout,
+      )
       expect(await machine.run(`boards delete ${name} ${second}`)).toMatchObject({
         code: 5,
         stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
@@ -93,7 +95,9 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
     const server = machine.start('serve')
     const [, url] = await server.says(/listening on (http:\S+?)"/)
     const names = async () =>
-      ((await (await fetch(`${url}/api/v1/boards?limit=100`)).json()) as { boards: { name: string }[] }).boards.map((board) => board.name)
+      ((await (await fetch(`${url}/api/v1/boards?limit=100`)).json()) as { boards: { name: string }[] }).boards.map(
+        (board) => board.name,
+      )
     expect(await names()).toEqual([])
     for (let number = 1; number <= 5; number++) {
       expect((await machine.run(`boards create 'Board ${number}'`)).code).toBe(0)
@@ -137,7 +141,8 @@ describe('output', () => {
 
   const withBoards = async () => {
     const machine = await makeMachine('sqlite')
-    for (const name of ["'💡 Ideas'", "'日本語のご意見'", "'Comma, here'"]) await machine.run(`boards create ${name} --color 1d4ed8`)
+    for (const name of ["'💡 Ideas'", "'日本語のご意見'", "'Comma, here'"])
+      await machine.run(`boards create ${name} --color 1d4ed8`)
     return machine
   }
 
@@ -145,8 +150,12 @@ describe('output', () => {
     const machine = await withBoards()
     const out = async (args: string) => (await machine.run(`boards list ${args}`)).stdout
     expect((await out('')).split('\n')).toHaveLength(4)
-    expect(await out('-o tsv --header')).toMatch(/^name\turl\tcolor\tposts\tshown to\tcreated\tvoters\tid\nComma, here\t/)
-    expect(await out('-o csv')).toMatch(/^name,url,color,posts,shown to,created,voters,id\n"Comma, here",comma-here,1d4ed8,0,public,/)
+    expect(await out('-o tsv --header')).toMatch(
+      /^name\turl\tcolor\tposts\tshown to\tcreated\tvoters\tid\nComma, here\t/,
+    )
+    expect(await out('-o csv')).toMatch(
+      /^name,url,color,posts,shown to,created,voters,id\n"Comma, here",comma-here,1d4ed8,0,public,/,
+    )
     expect(await out('-o csv --no-header')).not.toContain('name,url')
     expect(
       (await out('-o jsonl'))
@@ -184,7 +193,9 @@ describe('output', () => {
     expect((await machine.terminal('boards list').ended).text).toMatch(escapes)
     expect((await machine.run('boards list -o table')).stdout).not.toMatch(escapes)
     expect((await machine.run('boards list -o table', { env: { FORCE_COLOR: '1' } })).stdout).toMatch(escapes)
-    expect((await machine.run('boards list -o table --no-color', { env: { FORCE_COLOR: '1' } })).stdout).not.toMatch(escapes)
+    expect((await machine.run('boards list -o table --no-color', { env: { FORCE_COLOR: '1' } })).stdout).not.toMatch(
+      escapes,
+    )
   })
 
   it('never lets a name steer the terminal', async () => {
@@ -231,7 +242,10 @@ describe('output', () => {
     const body = JSON.parse(stdout) as { boards: { boardId: string }[]; total_count: number }
     expect(new Set(body.boards.map(({ boardId }) => boardId)).size).toBe(27_000)
     expect(body.total_count).toBe(27_000)
-    expect((await machine.run('boards list --all --created asc -q')).stdout.split('\n').slice(0, 2)).toEqual(['b0', 'b1'])
+    expect((await machine.run('boards list --all --created asc -q')).stdout.split('\n').slice(0, 2)).toEqual([
+      'b0',
+      'b1',
+    ])
   })
 
   it('ends quietly when the reader of a pipe has enough', async () => {
@@ -249,12 +263,14 @@ describe('--all', () => {
     for (let number = 0; number < 3; number++) await machine.run(`boards create 'Board ${number}'`)
     expect((await machine.run('boards list --all -o csv')).stdout.match(/name,url/g)).toHaveLength(1)
     expect((await machine.run('boards list --all -o csv --no-header')).stdout).not.toContain('name,url')
-    for (const flag of ['--limit 1', '--page 1', '--after x']) expect(await machine.run(`boards list --all ${flag}`)).toMatchObject({ code: 2, stdout: '' })
+    for (const flag of ['--limit 1', '--page 1', '--after x'])
+      expect(await machine.run(`boards list --all ${flag}`)).toMatchObject({ code: 2, stdout: '' })
   })
 
   it('goes on when the board it stopped at is deleted meanwhile', async () => {
     const site = await makeSite('sqlite')
-    for (let number = 0; number < 250; number++) await site.call(boards.create, { name: `Board ${number}`, url: `b${number}` })
+    for (let number = 0; number < 250; number++)
+      await site.call(boards.create, { name: `Board ${number}`, url: `b${number}` })
     const written: string[] = []
     const stream = { write: (text: string) => written.push(text) > 0, isTTY: false } as unknown as NodeJS.WriteStream
     let pages = 0
@@ -263,7 +279,11 @@ describe('--all', () => {
       return site.call(op, input)
     }
     const view = { rows: (answer: { boards: boards.Board[] }) => answer.boards, columns: [], id: () => '' } as never
-    await streamAll({ stdout: stream } as Terminal, { json: true }, { call, op: boards.list, input: {}, view, list: 'boards' })
+    await streamAll(
+      { stdout: stream } as Terminal,
+      { json: true },
+      { call, op: boards.list, input: {}, view, list: 'boards' },
+    )
     const body = JSON.parse(written.join('')) as { boards: { url: string }[] }
     expect(body.boards.map((board) => board.url)).toEqual(Array.from({ length: 250 }, (_, index) => `b${249 - index}`))
   })

@@ -37,7 +37,8 @@ function editor(machine: Machine, work: string): { env: Record<string, string>; 
   }
 }
 
-const leftIn = (machine: Machine) => readdirSync(path.join(machine.folder, 'tmp')).filter((name) => name.startsWith('feedbackctl'))
+const leftIn = (machine: Machine) =>
+  readdirSync(path.join(machine.folder, 'tmp')).filter((name) => name.startsWith('feedbackctl'))
 
 describe('a flag with a word of its own', () => {
   it('gives the field, and is what an error names; JSON keeps the field', async () => {
@@ -61,7 +62,9 @@ describe('a flag with a word of its own', () => {
 
   it('is named wherever it is not spelled like the field', async () => {
     const machine = await makeMachine('sqlite')
-    const { stderr } = await machine.run(`settings update --title ${'x'.repeat(256)} --google-analytics-id ${'x'.repeat(256)}`)
+    const { stderr } = await machine.run(
+      `settings update --title ${'x'.repeat(256)} --google-analytics-id ${'x'.repeat(256)}`,
+    )
     expect(stderr).toMatch(/✗ title must be text of .* --google-analytics-id must be text of /)
   })
 
@@ -136,10 +139,17 @@ describe('a long text', () => {
 
   it('is written in the editor, which starts with the present text, in a file for nobody else that is gone afterwards', async () => {
     const machine = await notes()
-    const { env, seen } = editor(machine, `printf 'Anew,\\nin two lines\\n' >"$file"; test -t 0 && test -t 1 && test -t 2 && : >"$HOME/on-terminal"`)
+    const { env, seen } = editor(
+      machine,
+      `printf 'Anew,\\nin two lines\\n' >"$file"; test -t 0 && test -t 1 && test -t 2 && : >"$HOME/on-terminal"`,
+    )
     const { code, text } = await machine.terminal('notes update n7 --json', { env }).ended
     expect([code, text]).toEqual([0, expect.stringContaining(String.raw`"body":"Anew,\nin two lines"`)])
-    expect([seen('seen'), seen('modes'), existsSync(path.join(machine.folder, 'on-terminal'))]).toEqual(['As it was\n', '600\n700\n', true])
+    expect([seen('seen'), seen('modes'), existsSync(path.join(machine.folder, 'on-terminal'))]).toEqual([
+      'As it was\n',
+      '600\n700\n',
+      true,
+    ])
     expect(leftIn(machine)).toEqual([])
     expect(
       await machine.terminal('notes create Hello --json', {
@@ -149,14 +159,17 @@ describe('a long text', () => {
     expect(seen('seen')).toBe('')
   })
 
-  it.each(['exit 0', ': >"$file"', `printf '  \\n' >"$file"`])('changes nothing when the editor leaves nothing new: %s', async (work) => {
-    const machine = await notes()
-    const { env } = editor(machine, work)
-    const { code, text } = await machine.terminal('notes update n7', { env }).ended
-    expect([code, text]).toEqual([130, expect.stringContaining('nothing was changed')])
-    expect(text).not.toContain('Changed')
-    expect(leftIn(machine)).toEqual([])
-  })
+  it.each(['exit 0', ': >"$file"', `printf '  \\n' >"$file"`])(
+    'changes nothing when the editor leaves nothing new: %s',
+    async (work) => {
+      const machine = await notes()
+      const { env } = editor(machine, work)
+      const { code, text } = await machine.terminal('notes update n7', { env }).ended
+      expect([code, text]).toEqual([130, expect.stringContaining('nothing was changed')])
+      expect(text).not.toContain('Changed')
+      expect(leftIn(machine)).toEqual([])
+    },
+  )
 
   it('is not taken from an editor that fails, is killed, or saves what is no text', async () => {
     const machine = await notes()
@@ -191,7 +204,9 @@ describe('a long text', () => {
       code: 2,
       stderr: expect.stringContaining(question),
     })
-    expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain('What should be changed?')
+    expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain(
+      'What should be changed?',
+    )
   })
 
   it('that was written is kept for its owner alone when the command then fails, with the flag to give it again', async () => {
@@ -237,7 +252,10 @@ describe('a long text', () => {
 
   it('outlives Ctrl-C in the editor, which belongs to the editor', async () => {
     const machine = await notes()
-    const { env } = editor(machine, `trap 'printf Stopped >"$file"; exit 0' INT; echo ready; while :; do sleep 0.05; done`)
+    const { env } = editor(
+      machine,
+      `trap 'printf Stopped >"$file"; exit 0' INT; echo ready; while :; do sleep 0.05; done`,
+    )
     const screen = machine.terminal('notes update n7 --json', { env })
     await screen.sees(/ready/)
     screen.type('\u0003')
@@ -318,7 +336,10 @@ describe('a secret', () => {
     const machine = await notes()
     for (const flag of ["--pass-phrase 'well hidden'", "'--pass-phrase=well hidden'"]) {
       const { code, stderr } = await machine.run(`notes delete n7 ${flag}`)
-      expect([code, stderr]).toEqual([5, expect.stringMatching(/fix {3}feedbackctl notes delete n7 --pass-phrase.'?\*\*\*.*--yes/)])
+      expect([code, stderr]).toEqual([
+        5,
+        expect.stringMatching(/fix {3}feedbackctl notes delete n7 --pass-phrase.'?\*\*\*.*--yes/),
+      ])
       expect(stderr).not.toContain('well hidden')
     }
   })
@@ -348,7 +369,9 @@ describe('--as', () => {
       request.on('end', () => {
         const body = JSON.parse(text) as { email: string; userId?: string }
         bodies.push(body)
-        response.setHeader('content-type', 'application/json').end(JSON.stringify({ note: { title: body.email, noteId: body.userId, body: '' } }))
+        response
+          .setHeader('content-type', 'application/json')
+          .end(JSON.stringify({ note: { title: body.email, noteId: body.userId, body: '' } }))
       })
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -361,7 +384,9 @@ describe('--as', () => {
       stderr: expect.stringContaining('acts only as whoever is signed in'),
     })
     expect(refused.stderr).toContain('code  USAGE')
-    expect((await machine.terminal(`notes sign --as ada --server ${url}`, { columns: 200 }).ended).text).toContain('acts only as whoever is signed in') // unasked
+    expect((await machine.terminal(`notes sign --as ada --server ${url}`, { columns: 200 }).ended).text).toContain(
+      'acts only as whoever is signed in',
+    ) // unasked
     expect(bodies).toEqual([])
     expect(await machine.run(`notes vouch --email x --as ada --server ${url} -q`)).toMatchObject({
       code: 0,
@@ -390,7 +415,9 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     const machine = await notes()
     const { stdout } = await machine.run('notes list --all --json')
     const body = JSON.parse(stdout) as { notes: { results: { noteId: string }[]; total_count: number } }
-    expect(body.notes.results.map((note) => note.noteId)).toEqual(Array.from({ length: 250 }, (_, index) => `n${index}`))
+    expect(body.notes.results.map((note) => note.noteId)).toEqual(
+      Array.from({ length: 250 }, (_, index) => `n${index}`),
+    )
     expect(body.notes.total_count).toBe(250)
     expect((await machine.run('notes list --all -q')).stdout.split('\n')).toHaveLength(251)
   })
@@ -410,7 +437,11 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     let written = ''
     const terminal = { stdout: { write: (text: string) => (written += text) !== '' } } as unknown as Terminal
     const view = { rows: (answer: { votes: { results: object[] } }) => answer.votes.results, columns: [], id: () => '' }
-    await streamAll(terminal, { json: true }, { call, op: {} as Operation<unknown, { votes: { results: object[] } }>, input: {}, view, list: 'votes.results' })
+    await streamAll(
+      terminal,
+      { json: true },
+      { call, op: {} as Operation<unknown, { votes: { results: object[] } }>, input: {}, view, list: 'votes.results' },
+    )
     expect(asked).toEqual([undefined, 'first', 'second'])
     expect(JSON.parse(written)).toEqual({
       votes: { results: [{ user: {} }, { user: {} }, { user: {} }], total_count: 3, total_pages: 1 },
@@ -468,16 +499,23 @@ describe('the command that helps', () => {
 
   it('is another url where that of a roadmap is taken, and a login where the account of a session is gone', () => {
     const args = ['roadmaps', 'create', 'Later', '--url', 'later']
-    expect(fix('ROADMAP_URL_EXISTS', { args, message: 'The url "later" is taken.' })).toEqual(['feedbackctl roadmaps create Later --url later-2'])
-    expect(fix('USER_NOT_FOUND', { message: 'The account of this token does not exist any more.' })).toEqual(['feedbackctl login --server URL'])
+    expect(fix('ROADMAP_URL_EXISTS', { args, message: 'The url "later" is taken.' })).toEqual([
+      'feedbackctl roadmaps create Later --url later-2',
+    ])
+    expect(fix('USER_NOT_FOUND', { message: 'The account of this token does not exist any more.' })).toEqual([
+      'feedbackctl login --server URL',
+    ])
     expect(fix('USER_NOT_FOUND', { words: ['login'] })).toEqual([])
     expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([[], []])
-    expect(fix('USER_NOT_FOUND', { message: 'In whose name? The site has no owner yet.' })).toEqual(['feedbackctl setup'])
+    expect(fix('USER_NOT_FOUND', { message: 'In whose name? The site has no owner yet.' })).toEqual([
+      'feedbackctl setup',
+    ])
     expect(fix('USAGE', { words: ['whoami', '--as', 'x'] })).toEqual(['feedbackctl whoami --help'])
   })
 
   it('reaches the same data as what was typed, and shows no password', () => {
-    const of = (...options: string[]) => fix('POST_NOT_FOUND', { args: ['posts', 'show', 'x', ...options, '--json', '--limit', '3'] })
+    const of = (...options: string[]) =>
+      fix('POST_NOT_FOUND', { args: ['posts', 'show', 'x', ...options, '--json', '--limit', '3'] })
     for (const options of [
       ['--server', 'https://f.example.org'],
       ['--server=https://f.example.org', '--token-file', 'token'],
@@ -490,7 +528,9 @@ describe('the command that helps', () => {
     expect(of('--database-url=postgres://me:hidden@h/x')).toEqual(['feedbackctl posts list --database-url=***'])
     expect(of('--mail-url', 'folder:mail', '--', '--server', 'x')).toEqual(['feedbackctl posts list'])
     const args = ['votes', 'add', 'x', '--server', 'https://f.example.org']
-    expect(fix('LABS_DISABLED', { args })).toEqual(['feedbackctl labs update --vote-on-behalf true --server https://f.example.org'])
+    expect(fix('LABS_DISABLED', { args })).toEqual([
+      'feedbackctl labs update --vote-on-behalf true --server https://f.example.org',
+    ])
     expect(fix('SETUP_COMPLETED', { args: ['setup', '--config', 'c'] })).toEqual([
       'feedbackctl serve --config c',
       'feedbackctl setup --if-needed --config c   where that is no error',

@@ -38,7 +38,8 @@ it('a server on SQLite gives no stale answer in ten thousand writes of another p
     const [path = '', other = path] = reads[round % 2] ?? []
     // Every few rounds several ask at once, each on a connection of its own, and some again on the same one.
     const crowd = round % 4 < 2 ? [shown(other, { authorization: `Bearer ${token}` }), shown(path), shown(other)] : []
-    for (const read of await Promise.all([shown(path), ...crowd])) if (read !== name) stale.push(`${read} in round ${round}`)
+    for (const read of await Promise.all([shown(path), ...crowd]))
+      if (read !== name) stale.push(`${read} in round ${round}`)
   }
   expect(stale).toEqual([])
 }, 120_000)

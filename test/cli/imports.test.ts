@@ -8,7 +8,16 @@ import { temporaryFolder } from '../support/site.js'
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 
 /** What no read command may load: each costs more than the command itself. */
-const SERVER = ['fastify', 'pino-pretty', 'jsonwebtoken', '@inquirer/prompts', 'nodemailer', 'pg', '@node-rs/argon2', '@fastify/swagger-ui']
+const SERVER = [
+  'fastify',
+  'pino-pretty',
+  'jsonwebtoken',
+  '@inquirer/prompts',
+  'nodemailer',
+  'pg',
+  '@node-rs/argon2',
+  '@fastify/swagger-ui',
+]
 const DATABASE = ['better-sqlite3', 'kysely', 'typebox']
 const TABLE = ['chalk', 'cli-table3']
 
@@ -49,7 +58,11 @@ function packagesLoaded(args: string, env: Record<string, string>): Set<string> 
      fs.readFileSync = (file, ...rest) => { seen.push('READ ' + file); return read(file, ...rest) }
      process.on('exit', () => { for (const each of seen) process.stderr.write(each + '\\n') })`,
   )
-  const { stderr } = spawnSync(process.execPath, ['--import', hook, path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')], { env, encoding: 'utf8' })
+  const { stderr } = spawnSync(
+    process.execPath,
+    ['--import', hook, path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')],
+    { env, encoding: 'utf8' },
+  )
   const chunks = [...stderr.matchAll(/^READ (.*\/dist\/cli\/.*\.js)$/gm)].flatMap(([, file]) => chunksIn(file ?? ''))
   const required = [...stderr.matchAll(/^REQUIRED (.+)$/gm)].map(([, name]) => name ?? '')
   return new Set([...chunks.flatMap(packagesIn), ...required.filter((name) => /^[@a-z]/.test(name))])
@@ -58,7 +71,9 @@ function packagesLoaded(args: string, env: Record<string, string>): Set<string> 
 /** What a pack was made of. */
 function chunksIn(file: string): string[] {
   if (!path.basename(file).startsWith('pack-')) return [file]
-  return [...readFileSync(file, 'utf8').matchAll(/^"(.+?)":function/gm)].map(([, name]) => path.join(path.dirname(file), name ?? ''))
+  return [...readFileSync(file, 'utf8').matchAll(/^"(.+?)":function/gm)].map(([, name]) =>
+    path.join(path.dirname(file), name ?? ''),
+  )
 }
 
 /** Which packages a chunk was made of, from its source map. */

@@ -15,7 +15,10 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
   it('signs up, confirms the address by the link in a mail, posts, votes, comments and is blocked; the owner sees it all from the command line', async () => {
     const machine = await makeMachine(engine)
     const mail = await smtpHost()
-    const setup = await machine.run(`setup --email ada@example.org --password-stdin --name Ada --mail-url ${mail.url}`, { stdin: 'correct horse battery' })
+    const setup = await machine.run(
+      `setup --email ada@example.org --password-stdin --name Ada --mail-url ${mail.url}`,
+      { stdin: 'correct horse battery' },
+    )
     expect(setup.code).toBe(0)
     const server = machine.start('serve --site-url https://example.org/feedback')
     const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
@@ -45,7 +48,9 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     })
     expect([signed.status, signed.body.user.email]).toEqual([201, 'eve@example.org'])
     token = signed.body.user.authToken
-    await expect.poll(() => mail.received.filter(({ to }) => to.includes('eve@example.org')).length, { timeout: 10_000 }).toBe(1)
+    await expect
+      .poll(() => mail.received.filter(({ to }) => to.includes('eve@example.org')).length, { timeout: 10_000 })
+      .toBe(1)
     const link = linkIn(mail.received.find(({ to }) => to.includes('eve@example.org'))?.text)
     expect(link.href).toMatch(/^https:\/\/example\.org\/feedback\/email-verify\/\?token=/)
     expect((await fetch(`${url}/email-verify/${link.search}`)).status).toBe(200) // what a proxy passes on
@@ -76,22 +81,29 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       author: { name: 'Ada' },
       comment: { body: 'Coming\nsoon' },
     })
-    expect(await operate('posts list --sort votes -o tsv')).toMatch(/^Light mode\t\t2\t\tAda\t[^\n]+\nDark mode\t💡 Ideas\t1\tPlanned\tEve\t/)
+    expect(await operate('posts list --sort votes -o tsv')).toMatch(
+      /^Light mode\t\t2\t\tAda\t[^\n]+\nDark mode\t💡 Ideas\t1\tPlanned\tEve\t/,
+    )
 
     await operate('users block eve@example.org')
     const refused = await ask('POST /posts', { title: 'One more' })
     expect([refused.status, refused.body.code]).toEqual([403, 'USER_BLOCK'])
-    expect((await ask('POST /auth/login', { email: 'eve@example.org', password: 'a good password' })).body.code).toBe('USER_BLOCKED')
+    expect((await ask('POST /auth/login', { email: 'eve@example.org', password: 'a good password' })).body.code).toBe(
+      'USER_BLOCKED',
+    )
     await operate('users unblock eve@example.org')
 
     await operate('account reset-password eve@example.org')
-    await expect.poll(() => mail.received.filter(({ to }) => to.includes('eve@example.org')).length, { timeout: 10_000 }).toBe(2)
+    await expect
+      .poll(() => mail.received.filter(({ to }) => to.includes('eve@example.org')).length, { timeout: 10_000 })
+      .toBe(2)
     const reset = linkIn(mail.received.at(-1)?.text).searchParams.get('token')
     expect((await ask('POST /auth/password/set', { token: reset, password: 'a better password' })).body).toEqual({
       reset: { success: true },
     })
     expect((await ask('GET /users/profile')).body.code).toBe('INVALID_TOKEN') // of before
-    token = (await ask('POST /auth/login', { email: 'eve@example.org', password: 'a better password' })).body.user.authToken
+    token = (await ask('POST /auth/login', { email: 'eve@example.org', password: 'a better password' })).body.user
+      .authToken
     expect((await ask('GET /users/profile')).status).toBe(200)
 
     await operate('users delete eve@example.org --yes')

@@ -25,7 +25,8 @@ let program: string
 beforeAll(() => {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-start-'))
   const root = path.resolve(PROGRAM, '../..')
-  for (const name of ['bin', 'dist', 'package.json']) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+  for (const name of ['bin', 'dist', 'package.json'])
+    cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
   rmSync(path.join(folder, 'dist/cache'), { recursive: true })
   program = path.join(folder, 'bin/feedbackctl.js')
@@ -50,7 +51,10 @@ describe('compiled code', () => {
     ['empty', () => Buffer.alloc(0)],
     ['half written', (whole) => whole.subarray(0, whole.length / 2)],
     ['no cache at all', () => Buffer.from('not what it was\n'.repeat(500))],
-    ['damaged in one place', (whole) => Buffer.from(whole.map((byte, index) => (index === whole.length >> 1 ? byte ^ 0xff : byte)))],
+    [
+      'damaged in one place',
+      (whole) => Buffer.from(whole.map((byte, index) => (index === whole.length >> 1 ? byte ^ 0xff : byte))),
+    ],
     ['that of another file', (_, other) => other],
   ])('costs only time, and is made anew, where it is %s', async (_, spoil) => {
     const machine = await makeMachine('sqlite', program)
@@ -98,24 +102,30 @@ describe('compiled code', () => {
     await machine.run('boards list')
     expect(kept(machine)).toEqual([])
     const cache = path.resolve(PROGRAM, '../../dist/cache')
-    for (const entry of [cache, ...readdirSync(cache, { recursive: true, encoding: 'utf8' }).map((name) => path.join(cache, name))]) {
+    for (const entry of [
+      cache,
+      ...readdirSync(cache, { recursive: true, encoding: 'utf8' }).map((name) => path.join(cache, name)),
+    ]) {
       const is = statSync(entry)
       expect(is.mode & 0o777).toBe(is.isDirectory() ? 0o755 : 0o644)
     }
   })
 
-  it.each(['--max-old-space-size=512', '--max-semi-space-size=16', '--stack-trace-limit=50'])('is kept once where V8 runs with %s', async (flag) => {
-    const machine = await makeMachine('sqlite')
-    const env = { NODE_OPTIONS: flag }
-    await machine.run('boards list', { env })
-    const made = kept(machine)
-    expect(made.length).toBeGreaterThan(2)
-    const times = made.map((file) => statSync(file).mtimeMs)
-    await machine.run('boards list', { env })
-    await machine.run('boards list') // has that of the build
-    expect(kept(machine)).toEqual(made)
-    expect(made.map((file) => statSync(file).mtimeMs)).toEqual(times)
-  })
+  it.each(['--max-old-space-size=512', '--max-semi-space-size=16', '--stack-trace-limit=50'])(
+    'is kept once where V8 runs with %s',
+    async (flag) => {
+      const machine = await makeMachine('sqlite')
+      const env = { NODE_OPTIONS: flag }
+      await machine.run('boards list', { env })
+      const made = kept(machine)
+      expect(made.length).toBeGreaterThan(2)
+      const times = made.map((file) => statSync(file).mtimeMs)
+      await machine.run('boards list', { env })
+      await machine.run('boards list') // has that of the build
+      expect(kept(machine)).toEqual(made)
+      expect(made.map((file) => statSync(file).mtimeMs)).toEqual(times)
+    },
+  )
 })
 
 describe('compiled code that somebody else may have written', () => {
@@ -191,7 +201,10 @@ function kept({ folder }: Machine): string[] {
 
 /** The file of the cache of this machine that a chunk is in. */
 function packOf(machine: Machine, start: string): string {
-  const packs = JSON.parse(readFileSync(path.resolve(program, '../../dist/cli/packs.json'), 'utf8')) as Record<string, string>
+  const packs = JSON.parse(readFileSync(path.resolve(program, '../../dist/cli/packs.json'), 'utf8')) as Record<
+    string,
+    string
+  >
   const name = Object.keys(packs).find((chunk) => chunk.startsWith(start)) ?? ''
   return kept(machine).find((file) => path.basename(file) === packs[name]) ?? ''
 }

@@ -95,7 +95,10 @@ describe.each(engines)('every noun on %s', (engine) => {
       const { url, slug } = await served(machine)
       const seen: string[] = []
       const step = async (args: string, stdin?: string) => {
-        const { code, stdout, stderr } = await machine.run(`${args}${remote ? ` --server ${url}` : ''}`, stdin === undefined ? {} : { stdin })
+        const { code, stdout, stderr } = await machine.run(
+          `${args}${remote ? ` --server ${url}` : ''}`,
+          stdin === undefined ? {} : { stdin },
+        )
         seen.push(normal(`${args.replaceAll(slug, 'POST')}\n${code}\n${stdout}${stderr}`).replaceAll(url, ''))
         return stdout
       }
@@ -224,7 +227,9 @@ describe('posts on a terminal', () => {
     const { slug } = await served(machine)
     await machine.run(`posts update ${slug} --roadmap planned`)
     const { text } = await machine.terminal('posts list --no-color').ended
-    expect(text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\nDark mode +Ideas +1 +Planned +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/)
+    expect(text).toMatch(
+      /^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\nDark mode +Ideas +1 +Planned +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/,
+    )
     const wide = await machine.terminal('posts list --no-color', { columns: 100 }).ended
     expect(wide.text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE +SLUG\r\nDark mode .*dark-mode-\w{20}\r\n/)
     const found = await machine.terminal('posts search DARK --no-color', { columns: 60 }).ended
@@ -271,7 +276,9 @@ describe('a mail that a command on this machine causes', () => {
     await machine.setup()
     expect(await machine.run('users create eve@example.org --mail-url smtp://127.0.0.1:1')).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/The mail to eve@example\.org could not be delivered yet: .*"feedbackctl serve" goes on trying\.\n$/),
+      stderr: expect.stringMatching(
+        /The mail to eve@example\.org could not be delivered yet: .*"feedbackctl serve" goes on trying\.\n$/,
+      ),
     })
   })
 
@@ -280,7 +287,9 @@ describe('a mail that a command on this machine causes', () => {
     const { url } = await served(machine)
     expect(await machine.run(`account signup zoe@example.org --generate-password --server ${url}`)).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(new RegExp(`Signed up zoe@example\\.org\\. .* Next: feedbackctl login --server ${url}\n$`)),
+      stderr: expect.stringMatching(
+        new RegExp(`Signed up zoe@example\\.org\\. .* Next: feedbackctl login --server ${url}\n$`),
+      ),
     })
   })
 })
@@ -311,7 +320,10 @@ describe('what cannot be done', () => {
       ['roles update @everyone', '--name, --description, or --permissions'],
       ['users update eve@example.org', '--name, --username, --email, --notes, --verified, or --password-stdin'],
       ['labs update', '--vote-on-behalf'],
-      ['settings update', '--title, --description, --logo, --accent-color, --google-analytics-id, --allow-signup, or --developer-mode'],
+      [
+        'settings update',
+        '--title, --description, --logo, --accent-color, --google-analytics-id, --allow-signup, or --developer-mode',
+      ],
     ] as const)
       expect([args, await machine.run(args)]).toEqual([
         args,
@@ -326,7 +338,9 @@ describe('what cannot be done', () => {
     await machine.run('users block eve@example.org')
     expect(await machine.run('posts create x --body x --as eve@example.org')).toMatchObject({
       code: 4,
-      stderr: expect.stringMatching(/^✗ This account is blocked\. Unblock it first: feedbackctl users unblock eve@example\.org\n[^]*USER_BLOCK/),
+      stderr: expect.stringMatching(
+        /^✗ This account is blocked\. Unblock it first: feedbackctl users unblock eve@example\.org\n[^]*USER_BLOCK/,
+      ),
     })
     for (const verb of ['permissions', 'dashboard'])
       expect((await machine.run(`account ${verb} --as ada@example.org`)).stderr).toContain("Unknown option '--as'")
@@ -337,9 +351,12 @@ describe('tables', () => {
   it('say what one needs to go on with: ids of comments and events, names, labs', async () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
-    const table = async (args: string, columns = 80) => (await machine.terminal(`${args} --no-color`, { columns }).ended).text
+    const table = async (args: string, columns = 80) =>
+      (await machine.terminal(`${args} --no-color`, { columns }).ended).text
     await machine.run(`comments create ${slug} --body '${'long '.repeat(20)}'`)
-    expect(await table(`comments list ${slug}`)).toMatch(/^TEXT +AUTHOR +AGE +ID\r\nlong [^\r]*… +Ada +just now +[0-9a-f-]{36}\r\n/)
+    expect(await table(`comments list ${slug}`)).toMatch(
+      /^TEXT +AUTHOR +AGE +ID\r\nlong [^\r]*… +Ada +just now +[0-9a-f-]{36}\r\n/,
+    )
     expect(await table('events list', 60)).toMatch(/ID +WHAT/)
     await machine.run('roles create helpers')
     await machine.run('roles assign helpers --user eve@example.org')
@@ -357,6 +374,8 @@ describe('tables', () => {
     const { slug } = await served(machine)
     expect((await machine.run('boards delete ideas')).stderr).toContain('This leaves 1 post without a board.')
     expect((await machine.run(`posts delete ${slug}`)).stderr).toContain('This takes 1 vote and all comments with it.')
-    expect((await machine.run('users delete eve@example.org')).stderr).toContain('This takes 0 votes with it, and leaves 0 posts without a name.')
+    expect((await machine.run('users delete eve@example.org')).stderr).toContain(
+      'This takes 0 votes with it, and leaves 0 posts without a name.',
+    )
   })
 })

@@ -22,11 +22,22 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     const env = { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` }
     const urls: string[] = []
     for (let count = 0; count < 2; count++) urls.push((await machine.start('serve', { env }).says(LISTENING))[1] ?? '')
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, number) => post(urls[number % 2] ?? '', { ...OWNER, email: `o${number}@example.org` })))
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, number) =>
+        post(urls[number % 2] ?? '', { ...OWNER, email: `o${number}@example.org` }),
+      ),
+    )
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1)
-    const refused = await Promise.all(answers.filter((answer) => answer.status === 403).map((answer) => answer.json() as Promise<{ code: string }>))
+    const refused = await Promise.all(
+      answers.filter((answer) => answer.status === 403).map((answer) => answer.json() as Promise<{ code: string }>),
+    )
     expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 49 }, () => 'SETUP_COMPLETED'))
-    await expect.poll(() => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length, { timeout: 5000 }).toBe(1)
+    await expect
+      .poll(
+        () => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length,
+        { timeout: 5000 },
+      )
+      .toBe(1)
     const db = await connect(machine.databaseUrl)
     cleanup(() => db.destroy())
     expect(await db.selectFrom('users').select('isOwner').execute()).toEqual([{ isOwner: 1 }])
@@ -144,7 +155,10 @@ describe('feedbackctl serve', () => {
     cleanup(() => db.destroy())
     await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
     await expect
-      .poll(() => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length, { timeout: 5000 })
+      .poll(
+        () => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length,
+        { timeout: 5000 },
+      )
       .toBe(1)
   })
 })
@@ -171,7 +185,8 @@ describe('beside a process that keeps the SQLite file locked', () => {
       body: '{"name":"Later"}',
     })
     let reads = 0
-    for (const end = Date.now() + 1500; Date.now() < end; reads++) expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
+    for (const end = Date.now() + 1500; Date.now() < end; reads++)
+      expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
     expect(reads).toBeGreaterThan(5) // with reads behind the write there would be none
     other.exec('rollback')
     expect((await writing).status).toBe(201)
@@ -211,7 +226,9 @@ it('feedbackctl serve answers and ends with 0 although a client never finishes i
   const [, url] = await server.says(LISTENING)
   const socket = connectSocket(Number(new URL(url ?? '').port), '127.0.0.1')
   socket.on('error', () => {})
-  socket.write('POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"em')
+  socket.write(
+    'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"em',
+  )
   await expect.poll(() => socket.bytesWritten).toBeGreaterThan(50)
   expect((await server.stop()).code).toBe(0)
 })
@@ -258,7 +275,9 @@ describe('feedbackctl migrate', () => {
 
   it('happens by itself on SQLite, once, however many processes start at the same time', async () => {
     const machine = await makeMachine('sqlite')
-    const results = await Promise.all(Array.from({ length: 6 }, (_, number) => machine.run(`boards create 'Board ${number}'`)))
+    const results = await Promise.all(
+      Array.from({ length: 6 }, (_, number) => machine.run(`boards create 'Board ${number}'`)),
+    )
     expect(results.map((result) => [result.code, result.stderr])).toEqual(
       Array.from({ length: 6 }, (_, number) => [0, `Created board "Board ${number}" (board-${number}).\n`]),
     )
@@ -332,7 +351,14 @@ describe('feedbackctl config', () => {
     const machine = await makeMachine('sqlite')
     writeFileSync(path.join(machine.folder, 'token'), 'CANARY\nCANARY of sixteen letters')
     await machine.run('boards create Ideas')
-    for (const command of ['config list --show-origin', 'boards list', 'boards create Ideas --url ideas', 'boards delete ideas', 'setup', '']) {
+    for (const command of [
+      'config list --show-origin',
+      'boards list',
+      'boards create Ideas --url ideas',
+      'boards delete ideas',
+      'setup',
+      '',
+    ]) {
       const { stdout, stderr } = await machine.run(`${command} ${flags} --debug`)
       expect(stdout + stderr).not.toContain('CANARY')
     }
@@ -352,7 +378,10 @@ describe('feedbackctl config', () => {
 
   it('loses no setting to one that is wrong', async () => {
     const machine = await makeMachine('sqlite')
-    writeFileSync(path.join(machine.folder, 'feedbackctl.toml'), 'nonsense = 1\n[site]\nurl = "https://file.example.org"\n')
+    writeFileSync(
+      path.join(machine.folder, 'feedbackctl.toml'),
+      'nonsense = 1\n[site]\nurl = "https://file.example.org"\n',
+    )
     const env = { FEEDBACKCTL_LISTEN: '1234', FEEDBACKCTL_SECRET: 'x'.repeat(20), FEEDBACKCTL_SECRET_FILE: '/x' }
     const { code, stdout, stderr } = await machine.run('config list', { env })
     expect(code).toBe(2)
@@ -363,7 +392,10 @@ describe('feedbackctl config', () => {
   it('takes paths in a file as relative to that file, and IPv6 from HOST', async () => {
     const machine = await makeMachine('sqlite')
     mkdirSync(path.join(machine.folder, 'etc'))
-    writeFileSync(path.join(machine.folder, 'etc/site.toml'), '[data]\ndir = "d"\n[database]\nurl = "sqlite:fb.db"\n[mail]\nurl = "folder:m"\n')
+    writeFileSync(
+      path.join(machine.folder, 'etc/site.toml'),
+      '[data]\ndir = "d"\n[database]\nurl = "sqlite:fb.db"\n[mail]\nurl = "folder:m"\n',
+    )
     const { stdout } = await machine.run('config list --config etc/site.toml', {
       env: { HOST: '::', FEEDBACKCTL_LISTEN: '' },
     })
@@ -388,7 +420,9 @@ describe('feedbackctl config', () => {
 
   it('refuses a variable and its _FILE form together', async () => {
     const machine = await makeMachine('sqlite')
-    expect(await machine.run('config list', { env: { FEEDBACKCTL_SECRET: 'x'.repeat(20), FEEDBACKCTL_SECRET_FILE: '/x' } })).toMatchObject({
+    expect(
+      await machine.run('config list', { env: { FEEDBACKCTL_SECRET: 'x'.repeat(20), FEEDBACKCTL_SECRET_FILE: '/x' } }),
+    ).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Both FEEDBACKCTL_SECRET and'),
     })
@@ -434,9 +468,13 @@ describe('feedbackctl demo', () => {
     expect(lines).toHaveLength(6)
     const { execFileSync } = await import('node:child_process')
     for (const line of lines)
-      expect(execFileSync('sh', ['-c', line.replace('curl', 'curl -sf')], { encoding: 'utf8' })).toMatch(/^\{"(boards|post|posts|roadmaps|user)"/)
+      expect(execFileSync('sh', ['-c', line.replace('curl', 'curl -sf')], { encoding: 'utf8' })).toMatch(
+        /^\{"(boards|post|posts|roadmaps|user)"/,
+      )
     const [, config] = /--config (\S+)/.exec(stdout) ?? []
-    expect((await machine.run(`--config ${config} posts list --board ideas -q`)).stdout.trim().split('\n')).toHaveLength(4)
+    expect(
+      (await machine.run(`--config ${config} posts list --board ideas -q`)).stdout.trim().split('\n'),
+    ).toHaveLength(4)
     expect(readFileSync(config ?? '', 'utf8')).toContain('folder:mail')
     expect((await running.stop('SIGINT')).code).toBe(0)
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])

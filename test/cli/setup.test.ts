@@ -44,14 +44,19 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     const machine = await makeMachine(engine)
     const results = await Promise.all(
       [1, 2, 3, 4].map((number) =>
-        machine.run(`setup --if-needed --email o${number}@example.org --password-stdin --mail-url folder:mail${number}`, { stdin: PASSWORD }),
+        machine.run(
+          `setup --if-needed --email o${number}@example.org --password-stdin --mail-url folder:mail${number}`,
+          { stdin: PASSWORD },
+        ),
       ),
     )
     expect(results.map((result) => result.code)).toEqual([0, 0, 0, 0])
     const winner = results.filter((result) => result.stdout.includes('is set up'))
     expect(winner).toHaveLength(1)
     const number = /<o(\d)@example/.exec(winner[0]?.stdout ?? '')?.[1]
-    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain(`/mail${number}"`)
+    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain(
+      `/mail${number}"`,
+    )
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('mail'))).toEqual([`mail${number}`])
   })
 
@@ -67,12 +72,16 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
 
   it('prints the HTTP body with --json, and a generated password once, on stderr', async () => {
     const machine = await makeMachine(engine)
-    const { stdout, stderr } = await machine.run('setup --email ada@example.org --generate-password --mail-url folder:mail --json')
+    const { stdout, stderr } = await machine.run(
+      'setup --email ada@example.org --generate-password --mail-url folder:mail --json',
+    )
     expect(Object.keys(JSON.parse(stdout).user)).toEqual(['authToken', 'userId', 'name', 'username', 'email', 'avatar'])
     const password = /The password, shown only now: (\S{24})\n/.exec(stderr)?.[1] ?? ''
     const server = machine.start('serve')
     const [, url] = await server.says(/listening on (http:\S+?)"/)
-    expect((await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: password })).code).toBe(0)
+    expect(
+      (await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: password })).code,
+    ).toBe(0)
   })
 })
 
@@ -123,7 +132,9 @@ describe('feedbackctl setup without a terminal', () => {
 
   it('warns about a password on the command line', async () => {
     const machine = await makeMachine('sqlite')
-    const { code, stderr } = await machine.run(`setup --email a@example.org --password '${PASSWORD}' --mail-url folder:mail`)
+    const { code, stderr } = await machine.run(
+      `setup --email a@example.org --password '${PASSWORD}' --mail-url folder:mail`,
+    )
     expect([code, stderr]).toEqual([0, expect.stringContaining('--password is visible')])
     expect(stderr).not.toContain(PASSWORD)
   })
@@ -131,8 +142,13 @@ describe('feedbackctl setup without a terminal', () => {
   it('keeps every other line of a configuration file that is there', async () => {
     const machine = await makeMachine('sqlite')
     const file = path.join(machine.folder, 'site.toml')
-    writeFileSync(file, '# ours\nlisten = "127.0.0.1:0" # keep\n\n[mail]\nfrom = "Board <board@example.org>"\n\n[site]\nurl = "https://example.org/x"\n')
-    expect((await machine.run(`setup --config site.toml ${FLAGS} --mail-url folder:mail`, { stdin: PASSWORD })).code).toBe(0)
+    writeFileSync(
+      file,
+      '# ours\nlisten = "127.0.0.1:0" # keep\n\n[mail]\nfrom = "Board <board@example.org>"\n\n[site]\nurl = "https://example.org/x"\n',
+    )
+    expect(
+      (await machine.run(`setup --config site.toml ${FLAGS} --mail-url folder:mail`, { stdin: PASSWORD })).code,
+    ).toBe(0)
     expect(readFileSync(file, 'utf8')).toBe(
       `# ours\nlisten = "127.0.0.1:0" # keep\n\n[mail]\nurl = "folder:${machine.folder}/mail"\nfrom = "Board <board@example.org>"\n\n[site]\nurl = "https://example.org/x"\n`,
     )
@@ -165,7 +181,10 @@ describe('feedbackctl setup without a terminal', () => {
     const machine = await makeMachine('sqlite')
     writeFileSync(path.join(machine.folder, 'real.toml'), '')
     symlinkSync('real.toml', path.join(machine.folder, 'link.toml'))
-    expect((await machine.run('setup --config link.toml --email a@example.org --generate-password --mail-url folder:mail')).code).toBe(0)
+    expect(
+      (await machine.run('setup --config link.toml --email a@example.org --generate-password --mail-url folder:mail'))
+        .code,
+    ).toBe(0)
     expect(readFileSync(path.join(machine.folder, 'real.toml'), 'utf8')).toContain('[mail]')
     expect(readdirSync(machine.folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
@@ -247,7 +266,9 @@ describe('feedbackctl setup on a terminal', () => {
     const { code, text } = await screen.ended
     expect(code).toBe(0)
     expect(text).not.toContain('p@ss')
-    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain(`smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:${host.port}`)
+    expect(readFileSync(path.join(machine.folder, 'config/feedbackctl/config.toml'), 'utf8')).toContain(
+      `smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:${host.port}`,
+    )
     expect(host.received).toMatchObject([{ to: ['ada@example.org'], user: 'board' }])
   })
 

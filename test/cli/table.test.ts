@@ -20,13 +20,17 @@ const draw = (width: number, row: Partial<Row> = {}) =>
   drawTable(columns, [{ name: 'x'.repeat(60), note: 'something', id: ID, ...row }], { ...style, width }).split('\n')
 
 it('an id is never cut: other cells are, then other columns go, and at last the id', () => {
-  expect(draw(200)).toEqual([expect.stringMatching(/^NAME +NOTE +AGE +ID$/), `${'x'.repeat(60)}  something  yesterday  ${ID}`])
+  expect(draw(200)).toEqual([
+    expect.stringMatching(/^NAME +NOTE +AGE +ID$/),
+    `${'x'.repeat(60)}  something  yesterday  ${ID}`,
+  ])
   expect(draw(90)[0]).toMatch(/^NAME +NOTE +AGE +ID$/)
   expect(draw(75)[0]).toMatch(/^NAME +NOTE +ID$/)
   expect(draw(65)[0]).toMatch(/^NAME +ID$/)
   expect(draw(50)).toEqual([expect.stringMatching(/^NAME +ID$/), expect.stringMatching(`^x+…  ${ID}$`)])
   expect(draw(40)[0]).toBe('NAME')
-  for (const width of [10, 20, 30, 40, 50, 60, 70, 80, 90]) for (const line of draw(width)) expect(line.length).toBeLessThanOrEqual(width)
+  for (const width of [10, 20, 30, 40, 50, 60, 70, 80, 90])
+    for (const line of draw(width)) expect(line.length).toBeLessThanOrEqual(width)
 })
 
 it('a column without a value is the first to go, where space is short', () => {
@@ -36,7 +40,9 @@ it('a column without a value is the first to go, where space is short', () => {
 
 it('one thing keeps the lines of a long text below its label, and nothing that steers the terminal', () => {
   const row = { name: 'x', note: 'one\r\ntwo\n\n\u001b[31mthree', id: ID }
-  expect(drawRecord(columns, row, { ...style, width: 80 })).toBe(`NAME  x\nNOTE  one\n      two\n      \n       [31mthree\nAGE   yesterday\nID    ${ID}`)
+  expect(drawRecord(columns, row, { ...style, width: 80 })).toBe(
+    `NAME  x\nNOTE  one\n      two\n      \n       [31mthree\nAGE   yesterday\nID    ${ID}`,
+  )
 })
 
 it('an age is said as Intl says it', () => {
@@ -47,7 +53,8 @@ it('an age is said as Intl says it', () => {
   for (const [index, [unit, length]] of Object.entries(units).entries()) {
     const longest = Object.values(units)[index - 1] ?? length * 9
     for (const seconds of [length, length * 2 - 1, length * 2, longest - 1])
-      for (const sign of [-1, 1]) expect(said(sign * seconds)).toBe(words.format(Math.trunc((sign * seconds) / length), unit as 'year'))
+      for (const sign of [-1, 1])
+        expect(said(sign * seconds)).toBe(words.format(Math.trunc((sign * seconds) / length), unit as 'year'))
   }
   for (const seconds of [-59, 0, 59]) expect(said(seconds)).toBe('just now')
   expect([said(-86_400), said(86_400), said(-3600)]).toEqual(['yesterday', 'tomorrow', '1 hour ago'])

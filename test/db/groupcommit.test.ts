@@ -50,7 +50,8 @@ describe('writes that wait together on SQLite', () => {
     const wal = readFileSync(`${file}-wal`)
     const [page, salt] = [wal.readUInt32BE(8), wal.subarray(16, 24)]
     let count = 0
-    for (let at = 32; at + 24 <= wal.length && wal.subarray(at + 8, at + 16).equals(salt); at += 24 + page) if (wal.readUInt32BE(at + 4) > 0) count++
+    for (let at = 32; at + 24 <= wal.length && wal.subarray(at + 8, at + 16).equals(salt); at += 24 + page)
+      if (wal.readUInt32BE(at + 4) > 0) count++
     return count
   }
 
@@ -77,7 +78,14 @@ describe('writes that wait together on SQLite', () => {
       insert(db, 'a'),
       write('c'),
     ])
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
     expect(seen()).toEqual(['a', 'b', 'c'])
   })
 

@@ -39,13 +39,17 @@ interface Step {
 async function sqliteFaults(site: TestSite, query: CompiledQuery): Promise<string[]> {
   const { rows } = await site.db.executeQuery<Step>({ ...query, sql: `explain query plan ${query.sql}` })
   const inside = (step: Step) => rows.filter((other) => other.parent === step.parent && other !== step)
-  const isSubquery = (name: string) => rows.some(({ detail }) => new RegExp(`^(CO-ROUTINE|MATERIALIZE) ${name}$`).test(detail))
+  const isSubquery = (name: string) =>
+    rows.some(({ detail }) => new RegExp(`^(CO-ROUTINE|MATERIALIZE) ${name}$`).test(detail))
   return rows
     .filter((step) => {
       const scanned = /^SCAN (\S+)(?!.*USING (COVERING )?INDEX)/.exec(step.detail)?.[1]
       if (scanned !== undefined) return scanned !== 'CONSTANT' && !SMALL.includes(scanned) && !isSubquery(scanned)
       // Sorting the rows of a page that is already cut off is no fault.
-      return step.detail.startsWith('USE TEMP B-TREE FOR ORDER BY') && !inside(step).some(({ detail }) => /^(CO-ROUTINE|MATERIALIZE|COMPOUND)/.test(detail))
+      return (
+        step.detail.startsWith('USE TEMP B-TREE FOR ORDER BY') &&
+        !inside(step).some(({ detail }) => /^(CO-ROUTINE|MATERIALIZE|COMPOUND)/.test(detail))
+      )
     })
     .map((step) => `${step.detail}: ${query.sql}`)
 }
@@ -59,7 +63,8 @@ interface Node {
 async function postgresFaults(site: TestSite, query: CompiledQuery): Promise<string[]> {
   const { rows } = await site.db.transaction().execute(async (db) => {
     // With few rows PostgreSQL would rather read them all: this asks whether an index could do it.
-    for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']) await sql.raw(`set local enable_${way} = off`).execute(db)
+    for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'])
+      await sql.raw(`set local enable_${way} = off`).execute(db)
     return db.executeQuery<{ 'QUERY PLAN': { Plan: Node }[] }>({ ...query, sql: `explain (format json) ${query.sql}` })
   })
   const faults: string[] = []
@@ -114,7 +119,13 @@ describe.each(engines)('plans on %s', (engine) => {
   it('every list and show of the posts, in every order and filter, reads an index and sorts nothing', async () => {
     const { site, post } = await filled(engine)
     const guest: Actor = { ...visitor(new AppError('INVALID_AUTH_HEADER', '')), userId: post.userId }
-    const filters = [{}, { boardId: ['ideas'] }, { boardId: ['ideas', 'bugs'] }, { roadmapId: 'soon' }, { boardId: ['ideas'], roadmapId: 'soon' }]
+    const filters = [
+      {},
+      { boardId: ['ideas'] },
+      { boardId: ['ideas', 'bugs'] },
+      { roadmapId: 'soon' },
+      { boardId: ['ideas'], roadmapId: 'soon' },
+    ]
     const found: string[] = []
     for (const call of [site.call, site.callAs(guest)])
       for (const filter of filters)
@@ -124,7 +135,8 @@ describe.each(engines)('plans on %s', (engine) => {
             for (const query of queries) found.push(...(await faults(site, query)))
           }
     for (const call of [site.call, site.callAs(guest)])
-      for (const query of await statementsOf(site, () => call(posts.search, { title: 'post' }))) found.push(...(await faults(site, query)))
+      for (const query of await statementsOf(site, () => call(posts.search, { title: 'post' })))
+        found.push(...(await faults(site, query)))
     expect([...new Set(found)]).toEqual([])
   })
 
@@ -149,7 +161,9 @@ describe.each(engines)('plans on %s', (engine) => {
           const { status } = await site.http(method === 'GET' ? `GET ${url}?${query}` : `${method} ${url}`, { token: owner, ...(method !== 'GET' && { body: { id: post.postId } }) }) // prettier-ignore
           expect([op.id, [200, 404]]).toEqual([op.id, expect.arrayContaining([status])])
         })
-        for (const each of queries) if (/^\s*select/i.test(each.sql)) found.push(...(await faults(site, each)).map((fault) => `${op.id}: ${fault}`))
+        for (const each of queries)
+          if (/^\s*select/i.test(each.sql))
+            found.push(...(await faults(site, each)).map((fault) => `${op.id}: ${fault}`))
       }
     }
     expect([...new Set(found)]).toEqual([])
@@ -157,8 +171,12 @@ describe.each(engines)('plans on %s', (engine) => {
 
   it('would tell a table that is read whole, and a sort', async () => {
     const { site } = await filled(engine)
-    const [whole] = await statementsOf(site, () => site.db.selectFrom('posts').selectAll().where('title', '=', 'x').execute())
-    const [sorted] = await statementsOf(site, () => site.db.selectFrom('posts').selectAll().orderBy('title').limit(3).execute())
+    const [whole] = await statementsOf(site, () =>
+      site.db.selectFrom('posts').selectAll().where('title', '=', 'x').execute(),
+    )
+    const [sorted] = await statementsOf(site, () =>
+      site.db.selectFrom('posts').selectAll().orderBy('title').limit(3).execute(),
+    )
     for (const query of [whole, sorted]) expect(await faults(site, query!)).not.toEqual([])
   })
 })

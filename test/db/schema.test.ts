@@ -59,7 +59,9 @@ describe.each(engines)('the schema on %s', (engine) => {
 
   it('keeps the people and boards of the first version, and counts them', async () => {
     const { db } = await open()
-    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0001_trunk')
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo(
+      '0001_trunk',
+    )
     expect(error).toBeUndefined()
     const person = { ...newUser(new Date(), { email: 'ada@example.org', name: 'Ada', password: '!' }), isOwner: 1 }
     await db.insertInto('users').values(person).execute()
@@ -67,7 +69,14 @@ describe.each(engines)('the schema on %s', (engine) => {
     await db.insertInto('boards').values(board).execute()
     expect(await migrate(db)).toEqual(Object.keys(migrations).slice(1))
     expect(await db.selectFrom('users').select(['email', 'post_count', 'vote_count', 'sessions']).execute()).toEqual([{ email: 'ada@example.org', post_count: 0, vote_count: 0, sessions: 0 }]) // prettier-ignore
-    expect(await db.selectFrom('counters').selectAll().where('name', 'in', ['users', 'boards', 'boards.public']).orderBy('name').execute()).toEqual([
+    expect(
+      await db
+        .selectFrom('counters')
+        .selectAll()
+        .where('name', 'in', ['users', 'boards', 'boards.public'])
+        .orderBy('name')
+        .execute(),
+    ).toEqual([
       { name: 'boards', value: 1 },
       { name: 'boards.public', value: 0 },
       { name: 'users', value: 1 },
@@ -104,7 +113,9 @@ describe.each(engines)('the schema on %s', (engine) => {
       .execute()
     expect((await counts()).map(({ value }) => value)).toEqual(before.map(({ value }) => value + 1))
     await db.deleteFrom('users').where('userId', '=', bob!.userId).execute()
-    expect(await db.selectFrom('posts').select('votesCount').where('postId', '=', post.postId).execute()).toEqual([{ votesCount: 1 }])
+    expect(await db.selectFrom('posts').select('votesCount').where('postId', '=', post.postId).execute()).toEqual([
+      { votesCount: 1 },
+    ])
   })
 
   it('is refused when a newer program wrote it', async () => {
@@ -134,13 +145,17 @@ describe.each(engines)('the schema on %s', (engine) => {
       .values([user('a', 1), user('b', 0), user('c', 0)])
       .execute()
     await expect(db.insertInto('users').values(user('d', 1)).execute()).rejects.toThrow(/unique/i)
-    await expect(db.updateTable('users').set({ isOwner: 1 }).where('userId', '=', 'b').execute()).rejects.toThrow(/unique/i)
+    await expect(db.updateTable('users').set({ isOwner: 1 }).where('userId', '=', 'b').execute()).rejects.toThrow(
+      /unique/i,
+    )
   })
 
   it('takes back what a rolled back piece of work wrote, and hands its result on', async () => {
     const { db } = await open({ bare: false })
     const result = await rolledBack(db, async (outer) =>
-      transaction(outer, async (inner) => inner.updateTable('settings').set({ title: 'X' }).returning('title').executeTakeFirst()),
+      transaction(outer, async (inner) =>
+        inner.updateTable('settings').set({ title: 'X' }).returning('title').executeTakeFirst(),
+      ),
     )
     expect(result).toEqual({ title: 'X' })
     expect(await db.selectFrom('settings').select('title').execute()).toEqual([{ title: 'Feedback' }])

@@ -14,7 +14,11 @@ async function another(site: TestSite, { staleness }: { staleness?: number } = {
   const db = await connect(site.databaseUrl)
   const watch = staleness === undefined ? undefined : await openWatch(db, site.databaseUrl, { staleness })
   const ping = async () => void (await sql`select 1`.execute(db))
-  const server = await buildServer(operations, { ...site.base, db, ping, ...(watch && { watch }) }, { level: 'silent', stream: { write() {} } })
+  const server = await buildServer(
+    operations,
+    { ...site.base, db, ping, ...(watch && { watch }) },
+    { level: 'silent', stream: { write() {} } },
+  )
   cleanup(async () => {
     await server.close()
     await watch?.close()
@@ -143,7 +147,10 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
       const way = vote % 8 === 7 ? anew : site.http
       expect((await way(`${method} /votes`, { token: tokens[by], body: { postId: ids[on] } })).status).toBe(status)
       for (const [request, asked] of reads) {
-        for (const token of tokens) expect(same(await site.http(request, { body: asked, token }))).toEqual(same(await anew(request, { body: asked, token })))
+        for (const token of tokens)
+          expect(same(await site.http(request, { body: asked, token }))).toEqual(
+            same(await anew(request, { body: asked, token })),
+          )
       }
     }
   }, 60_000)
@@ -170,12 +177,19 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
       expect(queries()).toBeGreaterThan(0)
       expect(same(second)).toEqual(same(first))
       expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id'])
-      const [before, after] = [site.logs[length - 1], site.logs[length]].map((line) => Object.keys(JSON.parse(line ?? '{}') as object))
+      const [before, after] = [site.logs[length - 1], site.logs[length]].map((line) =>
+        Object.keys(JSON.parse(line ?? '{}') as object),
+      )
       expect(after).toEqual(before)
     }
     const { headers } = await site.http('GET /boards')
     const unchanged = await site.http('GET /boards', { headers: { 'if-none-match': String(headers.etag) } })
-    expect([unchanged.status, unchanged.text, unchanged.headers['content-type'], unchanged.headers.etag]).toEqual([304, '', undefined, headers.etag])
+    expect([unchanged.status, unchanged.text, unchanged.headers['content-type'], unchanged.headers.etag]).toEqual([
+      304,
+      '',
+      undefined,
+      headers.etag,
+    ])
   })
 
   it('come in the order in which they were asked on one connection, between those that are worked out and before what cannot be read', async () => {
@@ -185,13 +199,17 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     const get = (path: string, id: string, last = false) =>
       `GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
     const asked = ['/boards', '/boards/ideas', '/boards?limit=2', '/boards', '/boards/none']
-    const bytes = Array.from({ length: 100 }, (_, n) => get(asked[n % asked.length] ?? '', `id-${n}`, n === 99)).join('')
+    const bytes = Array.from({ length: 100 }, (_, n) => get(asked[n % asked.length] ?? '', `id-${n}`, n === 99)).join(
+      '',
+    )
     for (let round = 0; round < 2; round++) {
       const length = site.logs.length
       const text = await talk(Number(port), bytes)
       const ids = Array.from(text.matchAll(/^x-request-id: (\S+)/gim), ([, id]) => id)
       expect(ids).toEqual(Array.from({ length: 100 }, (_, n) => `id-${n}`))
-      expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status)).toEqual(ids.map((_, n) => (n % asked.length === 4 ? '404' : '200')))
+      expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status)).toEqual(
+        ids.map((_, n) => (n % asked.length === 4 ? '404' : '200')),
+      )
       const logged = site.logs.slice(length).map((line) => (JSON.parse(line) as { reqId: string }).reqId)
       expect(new Set(logged)).toEqual(new Set(ids))
     }
@@ -220,9 +238,11 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     for (let page = 1; page <= 120; page++) await site.http(`POST /posts/get?page=${page}`, { body: {} })
     const ask = (headers = {}) => site.http('POST /posts/get', { body: {}, headers })
     for (let round = 0; round < 2; round++) {
-      expect([(await ask()).status, (await ask({ 'content-encoding': 'undefined' })).status, (await ask({ 'content-type': 'text/plain' })).status]).toEqual([
-        200, 415, 415,
-      ])
+      expect([
+        (await ask()).status,
+        (await ask({ 'content-encoding': 'undefined' })).status,
+        (await ask({ 'content-type': 'text/plain' })).status,
+      ]).toEqual([200, 415, 415])
     }
     if (engine === 'postgres') return // see above
     const queries = countQueries(site)
@@ -237,9 +257,15 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     const { post } = await site.call(posts.create, { title: 'Dark mode' })
     await site.http('POST /votes', { token: one.token, body: { postId: post.postId } })
     const own = async (token?: string) =>
-      (await site.http('POST /posts/get', { body: {}, ...(token !== undefined && { token }) })).body.posts[0].voters.viewerVote?.userId as string | undefined
+      (await site.http('POST /posts/get', { body: {}, ...(token !== undefined && { token }) })).body.posts[0].voters
+        .viewerVote?.userId as string | undefined
     for (let round = 0; round < 3; round++) {
-      expect([await own(), await own(one.token), await own(two.token), await own(one.token)]).toEqual([undefined, one.userId, undefined, one.userId])
+      expect([await own(), await own(one.token), await own(two.token), await own(one.token)]).toEqual([
+        undefined,
+        one.userId,
+        undefined,
+        one.userId,
+      ])
     }
     const profile = () => site.http('GET /users/profile', { token: one.token })
     expect([(await profile()).status, (await profile()).status]).toEqual([200, 200])
@@ -260,7 +286,9 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
   it('are not kept where they depend on the time, or are made of a secret', async () => {
     const site = await makeSite(engine)
     await site.owner()
-    const login = async () => (await site.http('POST /auth/login', { body: { email: OWNER.email, password: OWNER.password } })).body.user.authToken as string
+    const login = async () =>
+      (await site.http('POST /auth/login', { body: { email: OWNER.email, password: OWNER.password } })).body.user
+        .authToken as string
     const first = await login()
     site.clock.now = new Date(site.clock.now.getTime() + 5000)
     expect(await login()).not.toBe(first)
@@ -278,7 +306,8 @@ it('on PostgreSQL a visitor may see what was so a moment ago; whoever is signed 
   const site = await makeSite('postgres')
   const owner = await site.owner()
   const here = await another(site, { staleness: 60_000 })
-  const title = async (token?: string) => (await here('GET /settings/site', token === undefined ? {} : { token })).body.settings.title as string
+  const title = async (token?: string) =>
+    (await here('GET /settings/site', token === undefined ? {} : { token })).body.settings.title as string
   const before = await title()
   await site.db.updateTable('settings').set({ title: 'Elsewhere' }).execute()
   expect(await title()).toBe(before)
@@ -299,7 +328,9 @@ it('on PostgreSQL a watch that hangs stops no read, and no probe waits for it', 
   await site.http('GET /boards')
   const { rows } = await sql<{
     pid: number
-  }>`select pid from pg_stat_activity where application_name = 'feedbackctl watch' and datname = current_database()`.execute(site.db)
+  }>`select pid from pg_stat_activity where application_name = 'feedbackctl watch' and datname = current_database()`.execute(
+    site.db,
+  )
   const [watching] = rows
   expect(rows).toHaveLength(1)
   process.kill(watching?.pid ?? 0, 'SIGSTOP')

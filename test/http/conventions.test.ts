@@ -114,7 +114,10 @@ describe('HTTP', () => {
 
   it('refuses a value that is nested without end', async () => {
     const site = await makeSite('sqlite')
-    for (const body of [`{"email":${'['.repeat(45_000)}${']'.repeat(45_000)}}`, `{"email":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`]) {
+    for (const body of [
+      `{"email":${'['.repeat(45_000)}${']'.repeat(45_000)}}`,
+      `{"email":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`,
+    ]) {
       const refused = await site.http('POST /auth/login', { body })
       expect([refused.status, refused.body.code]).toEqual([400, 'VALIDATION_ERROR'])
       expect(refused.text.length).toBeLessThan(1000)
@@ -160,7 +163,9 @@ describe('HTTP', () => {
     const answer = await send('nonsense\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*Access-Control-Allow-Origin: \*[^]*"code":"BAD_REQUEST"/)
     expect(site.logs.join('')).toContain(/X-Request-Id: (\S+)/.exec(answer)?.[1])
-    expect(await send(`GET /api HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 [^]*"code":"BAD_REQUEST"/)
+    expect(await send(`GET /api HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 [^]*"code":"BAD_REQUEST"/,
+    )
   })
 
   it('tells a stranger nothing of where the database is', async () => {
@@ -184,9 +189,13 @@ describe('HTTP', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const refused = await site.http('POST /auth/setup', { body: 'email=a@b.org', headers: { 'content-type': type } })
       expect([refused.status, refused.body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
-      expect((await site.http('POST /auth/setup', { body: '', headers: { 'content-type': type } })).body.code).toBe('EMAIL_INVALID')
+      expect((await site.http('POST /auth/setup', { body: '', headers: { 'content-type': type } })).body.code).toBe(
+        'EMAIL_INVALID',
+      )
     }
-    expect((await site.http('GET /boards', { body: 'ignored', headers: { 'content-type': 'text/plain' } })).status).toBe(200)
+    expect(
+      (await site.http('GET /boards', { body: 'ignored', headers: { 'content-type': 'text/plain' } })).status,
+    ).toBe(200)
   })
 
   it('takes JSON in UTF-8 only, and guesses at no other bytes', async () => {
@@ -202,10 +211,16 @@ describe('HTTP', () => {
       return [answer.statusCode, answer.json<{ code?: string }>().code]
     }
     expect(await send(Buffer.from('{"name":"a\xff\xfeb"}', 'latin1'))).toEqual([400, 'INVALID_JSON'])
-    expect(await send('{"name":"a"}', { 'content-type': 'application/json; charset=iso-8859-1' })).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    expect(await send('{"name":"a"}', { 'content-type': 'application/json; charset=iso-8859-1' })).toEqual([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ])
     expect(await send('{"name":"a"}', { 'content-encoding': 'gzip' })).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     expect((await site.http('GET /boards')).body.total_count).toBe(0)
-    expect(await send('{"name":"日本語"}', { 'content-type': 'application/json; charset="UTF-8"' })).toEqual([201, undefined])
+    expect(await send('{"name":"日本語"}', { 'content-type': 'application/json; charset="UTF-8"' })).toEqual([
+      201,
+      undefined,
+    ])
   })
 
   it('asks for an account where a dry run would write, and only there', async () => {
@@ -224,14 +239,21 @@ describe('HTTP', () => {
       body: { email: 'eve@example.org', password: 'a good password' },
     })
     expect([signed.status, signed.body.user.authToken]).toEqual([201, ''])
-    expect((await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'a good password' } })).body.code).toBe('USER_NOT_FOUND')
+    expect(
+      (await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'a good password' } })).body
+        .code,
+    ).toBe('USER_NOT_FOUND')
   })
 
   it('reads the query of a write as well, and refuses what it does not know there', async () => {
     const site = await makeSite('sqlite')
     const { token } = await site.member(['board:create'])
-    expect((await site.http('POST /boards?name=a&color=aaaaaa', { token, body: { name: 'b' } })).body.board).toMatchObject({ name: 'b', color: 'aaaaaa' })
-    expect((await site.http('POST /boards?nmae=a', { token, body: { name: 'b' } })).body.errors[0].code).toBe('UNKNOWN_FIELD')
+    expect(
+      (await site.http('POST /boards?name=a&color=aaaaaa', { token, body: { name: 'b' } })).body.board,
+    ).toMatchObject({ name: 'b', color: 'aaaaaa' })
+    expect((await site.http('POST /boards?nmae=a', { token, body: { name: 'b' } })).body.errors[0].code).toBe(
+      'UNKNOWN_FIELD',
+    )
   })
 
   it('takes trailing slashes and paths in any letter case, and keeps the case of what is in them', async () => {
@@ -303,6 +325,10 @@ describe('HTTP', () => {
     const { status, body, headers } = await site.http('GET /boards')
     expect([status, body.code]).toEqual([500, 'SERVER_ERROR'])
     expect(body.message).not.toContain('counters')
-    expect(site.logs.find((line) => line.includes(String(headers['x-request-id'])) && line.includes('no such table: counters'))).toBeDefined()
+    expect(
+      site.logs.find(
+        (line) => line.includes(String(headers['x-request-id'])) && line.includes('no such table: counters'),
+      ),
+    ).toBeDefined()
   })
 })

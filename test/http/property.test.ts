@@ -57,8 +57,12 @@ describe.each(engines)('any request on %s', (engine) => {
           fc.constantFrom(owner, undefined, 'nonsense'),
           fc.constantFrom('application/json', 'text/plain', 'application/json; charset=latin1', 'x'),
           async (input, token, type) => {
-            const text = (value: unknown) => encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed())
-            const values = typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as Record<string, unknown>) : {}
+            const text = (value: unknown) =>
+              encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed())
+            const values =
+              typeof input === 'object' && input !== null && !Array.isArray(input)
+                ? (input as Record<string, unknown>)
+                : {}
             const path = url.replaceAll(/:(\w+)/g, (_, name: string) => text(values[name] ?? 'ideas') || 'x')
             const query =
               method === 'GET'
@@ -72,7 +76,9 @@ describe.each(engines)('any request on %s', (engine) => {
               ...(method !== 'GET' && { body: JSON.stringify(input) }),
             })
             expect(answer.status).toBeLessThan(500)
-            expect(answer.status < 400 || [...codesOf(op), 'NOT_FOUND', 'INVALID_CURSOR'].includes(answer.body.code)).toBe(true)
+            expect(
+              answer.status < 400 || [...codesOf(op), 'NOT_FOUND', 'INVALID_CURSOR'].includes(answer.body.code),
+            ).toBe(true)
           },
         ),
         { numRuns: 120 },
@@ -84,12 +90,17 @@ describe.each(engines)('any request on %s', (engine) => {
     const site = await makeSite(engine)
     const weird = fc.string({ unit: fc.constantFrom(...'/%2?&#:.abAB09-_~\\"\' '), maxLength: 40 })
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'HEAD'), weird, weird, async (method, path, header) => {
-        const answer = await site.http(`${method} /boards/${path.replaceAll(/[\s#?]/g, '')}`, {
-          headers: { authorization: header, 'if-none-match': header, 'x-request-id': header },
-        })
-        expect(answer.status).toBeLessThan(500)
-      }),
+      fc.asyncProperty(
+        fc.constantFrom('GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'HEAD'),
+        weird,
+        weird,
+        async (method, path, header) => {
+          const answer = await site.http(`${method} /boards/${path.replaceAll(/[\s#?]/g, '')}`, {
+            headers: { authorization: header, 'if-none-match': header, 'x-request-id': header },
+          })
+          expect(answer.status).toBeLessThan(500)
+        },
+      ),
       { numRuns: 300 },
     )
   })

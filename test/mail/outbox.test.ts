@@ -9,7 +9,8 @@ import { smtpHost } from '../support/smtp.js'
 const LETTER = { recipient: 'bob@example.org', subject: 'Grüße', text: 'Hello', html: '<p>Hello</p>' }
 
 const queued = (site: TestSite) => queueMail(site.db, site.clock.now, LETTER)
-const later = (site: TestSite, milliseconds: number) => void (site.clock.now = new Date(site.clock.now.getTime() + milliseconds))
+const later = (site: TestSite, milliseconds: number) =>
+  void (site.clock.now = new Date(site.clock.now.getTime() + milliseconds))
 const row = (site: TestSite) => site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
 
 async function run(site: TestSite, transport: Transport): Promise<Delivery[]> {
@@ -179,7 +180,9 @@ describe('transports', () => {
     const transport = await openTransport({ url: `folder:${folder}`, from: 'a@example.org' })
     for (let attempt = 0; attempt < 2; attempt++) await transport.send({ mailId: 'm1', ...LETTER })
     expect(readdirSync(folder)).toEqual(['m1.eml'])
-    expect(readFileSync(path.join(folder, 'm1.eml'), 'utf8')).toMatch(/Subject: =\?UTF-8\?[^]*To: bob@example\.org|To: bob@example\.org[^]*Subject: =\?UTF-8\?/)
+    expect(readFileSync(path.join(folder, 'm1.eml'), 'utf8')).toMatch(
+      /Subject: =\?UTF-8\?[^]*To: bob@example\.org|To: bob@example\.org[^]*Subject: =\?UTF-8\?/,
+    )
     expect(statSync(path.join(folder, 'm1.eml')).mode & 0o777).toBe(0o600)
   })
 

@@ -13,7 +13,8 @@ const EVE = { email: 'eve@example.org', password: 'secret of eve' }
 const UNKNOWN = randomBytes(32).toString('base64url')
 const TWO_HOURS = 2 * 60 * 60 * 1000
 
-const wait = (site: TestSite, milliseconds: number) => void (site.clock.now = new Date(site.clock.now.getTime() + milliseconds))
+const wait = (site: TestSite, milliseconds: number) =>
+  void (site.clock.now = new Date(site.clock.now.getTime() + milliseconds))
 const answer = async (site: TestSite, request: string, body: unknown, token?: string) => {
   const { status, body: answered } = await site.http(request, { body, token })
   return [status, answered.code]
@@ -25,7 +26,10 @@ const resetToken = async (site: TestSite, email = EVE.email) => {
 }
 const block = (site: TestSite, ...list: string[]) => site.call(settings.blockDomains, { domains: list })
 const rows = async (site: TestSite) =>
-  JSON.stringify([await site.db.selectFrom('users').selectAll().execute(), await site.db.selectFrom('outbox').selectAll().execute()])
+  JSON.stringify([
+    await site.db.selectFrom('users').selectAll().execute(),
+    await site.db.selectFrom('outbox').selectAll().execute(),
+  ])
 
 describe.each(engines)('signing up on %s', (engine) => {
   it('makes an account that everyone has, signed in at once, and answers the six user fields', async () => {
@@ -76,7 +80,11 @@ describe.each(engines)('signing up on %s', (engine) => {
     await site.owner()
     await signUp(site)
     const token = await site.mailedToken(EVE.email)
-    const mail = await site.db.selectFrom('outbox').selectAll().where('recipient', '=', EVE.email).executeTakeFirstOrThrow()
+    const mail = await site.db
+      .selectFrom('outbox')
+      .selectAll()
+      .where('recipient', '=', EVE.email)
+      .executeTakeFirstOrThrow()
     expect(mail.subject).toBe('Moonbase – please confirm your e-mail address')
     expect(mail.text).toContain(`https://feedback.example.org/board/email-verify/?token=${token}\n`)
     expect(JSON.stringify(await site.db.selectFrom('one_time_tokens').selectAll().execute())).not.toContain(token)
@@ -171,7 +179,10 @@ describe.each(engines)('confirming an address on %s', (engine) => {
     const blocked = await site.member([], { blocked: true })
     expect(await answer(site, 'POST /auth/email/verify', {}, blocked.token)).toEqual([403, 'USER_BLOCK'])
     expect(await site.call(auth.verify, {})).toEqual({ verify: { success: true } })
-    expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([{ recipient: OWNER.email }, { recipient: OWNER.email }])
+    expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([
+      { recipient: OWNER.email },
+      { recipient: OWNER.email },
+    ])
   })
 
   it('is refused where the address is confirmed already, or its domain blocked', async () => {
@@ -190,7 +201,9 @@ describe.each(engines)('confirming an address on %s', (engine) => {
     const site = await makeSite(engine)
     await signUp(site)
     const token = await site.mailedToken(EVE.email)
-    const answers = await Promise.all(Array.from({ length: 8 }, () => answer(site, 'POST /auth/email/validate', { token })))
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => answer(site, 'POST /auth/email/validate', { token })),
+    )
     expect(answers.filter(([status]) => status === 200)).toHaveLength(1)
     expect(answers.filter(([, code]) => ['INVALID_TOKEN', 'EMAIL_VERIFIED'].includes(code))).toHaveLength(7)
     expect((await site.events()).filter(([action]) => action === 'user.verified')).toHaveLength(1)
@@ -230,10 +243,16 @@ describe.each(engines)('one-time tokens on %s', (engine) => {
     const verification = await site.mailedToken(EVE.email)
     const reset = await resetToken(site)
     expect(await answer(site, 'POST /auth/email/validate', { token: reset })).toEqual([400, 'INVALID_TOKEN'])
-    expect(await answer(site, 'POST /auth/password/validateToken', { token: verification })).toEqual([400, 'INVALID_TOKEN'])
-    expect(await answer(site, 'POST /auth/password/set', { token: verification, password: 'new secret of eve' })).toEqual([400, 'INVALID_TOKEN'])
+    expect(await answer(site, 'POST /auth/password/validateToken', { token: verification })).toEqual([
+      400,
+      'INVALID_TOKEN',
+    ])
+    expect(
+      await answer(site, 'POST /auth/password/set', { token: verification, password: 'new secret of eve' }),
+    ).toEqual([400, 'INVALID_TOKEN'])
     expect((await site.http('GET /users/profile', { token: authToken })).body.user.isVerified).toBe(false)
-    for (const token of [verification, reset]) expect(await answer(site, 'GET /users/profile', undefined, token)).toEqual([401, 'INVALID_TOKEN'])
+    for (const token of [verification, reset])
+      expect(await answer(site, 'GET /users/profile', undefined, token)).toEqual([401, 'INVALID_TOKEN'])
     expect((await site.http('POST /auth/login', { body: EVE })).status).toBe(200)
   })
 
@@ -248,7 +267,10 @@ describe.each(engines)('one-time tokens on %s', (engine) => {
     expect(await answer(site, 'POST /auth/email/validate', { token: verification })).toEqual([401, 'INVALID_TOKEN'])
     expect(await answer(site, 'POST /auth/email/validate', { token: reset })).toEqual([401, 'INVALID_TOKEN'])
     expect(await answer(site, 'POST /auth/password/validateToken', { token: reset })).toEqual([401, 'INVALID_TOKEN'])
-    expect(await answer(site, 'POST /auth/password/set', { token: reset, password: 'new secret of eve' })).toEqual([401, 'INVALID_TOKEN'])
+    expect(await answer(site, 'POST /auth/password/set', { token: reset, password: 'new secret of eve' })).toEqual([
+      401,
+      'INVALID_TOKEN',
+    ])
   })
 })
 
@@ -277,8 +299,14 @@ describe.each(engines)('resetting a password on %s', (engine) => {
     const site = await makeSite(engine)
     await block(site, 'spam.example')
     expect(await answer(site, 'POST /auth/password/reset', {})).toEqual([400, 'EMAIL_INVALID'])
-    expect(await answer(site, 'POST /auth/password/reset', { email: 'eve@-x.org' })).toEqual([400, 'INVALID_EMAIL_DOMAIN'])
-    expect(await answer(site, 'POST /auth/password/reset', { email: 'eve@spam.example' })).toEqual([403, 'EMAIL_DOMAIN_BLACKLISTED'])
+    expect(await answer(site, 'POST /auth/password/reset', { email: 'eve@-x.org' })).toEqual([
+      400,
+      'INVALID_EMAIL_DOMAIN',
+    ])
+    expect(await answer(site, 'POST /auth/password/reset', { email: 'eve@spam.example' })).toEqual([
+      403,
+      'EMAIL_DOMAIN_BLACKLISTED',
+    ])
     expect(await answer(site, 'POST /auth/password/reset', { email: EVE.email })).toEqual([404, 'USER_NOT_FOUND'])
     expect(await site.db.selectFrom('outbox').selectAll().execute()).toEqual([])
   })
@@ -297,11 +325,17 @@ describe.each(engines)('resetting a password on %s', (engine) => {
     expect((await site.http('GET /users/profile', { token: owner })).status).toBe(200)
     expect(await answer(site, 'POST /auth/login', EVE)).toEqual([403, 'INCORRECT_PASSWORD'])
     const again = await site.http('POST /auth/login', { body: { ...EVE, password: 'new secret of eve' } })
-    expect((await site.http('GET /users/profile', { token: again.body.user.authToken })).body.user.isVerified).toBe(false)
+    expect((await site.http('GET /users/profile', { token: again.body.user.authToken })).body.user.isVerified).toBe(
+      false,
+    )
     for (const request of ['/auth/password/set', '/auth/password/validateToken']) {
-      expect(await answer(site, `POST ${request}`, body)).toEqual(request.endsWith('set') ? [404, 'INVALID_TOKEN'] : [400, 'VALIDATION_ERROR'])
+      expect(await answer(site, `POST ${request}`, body)).toEqual(
+        request.endsWith('set') ? [404, 'INVALID_TOKEN'] : [400, 'VALIDATION_ERROR'],
+      )
     }
-    expect((await site.events()).filter(([action]) => action === 'user.password_set')).toEqual([['user.password_set', userId]])
+    expect((await site.events()).filter(([action]) => action === 'user.password_set')).toEqual([
+      ['user.password_set', userId],
+    ])
     expect(site.logs.join('')).not.toContain('new secret of eve')
   })
 
@@ -315,21 +349,32 @@ describe.each(engines)('resetting a password on %s', (engine) => {
       expect(body).toEqual({
         code: 'PASSWORD_MISSING',
         message: expect.any(String),
-        errors: [{ code: 'PASSWORD_MISSING', message: expect.any(String), field: 'password', rule: expect.any(String) }],
+        errors: [
+          { code: 'PASSWORD_MISSING', message: expect.any(String), field: 'password', rule: expect.any(String) },
+        ],
       })
     }
-    expect(await answer(site, 'POST /auth/password/set', { token, password: '1234567' })).toEqual([400, 'VALIDATION_ERROR'])
+    expect(await answer(site, 'POST /auth/password/set', { token, password: '1234567' })).toEqual([
+      400,
+      'VALIDATION_ERROR',
+    ])
     await block(site, 'example.org')
-    expect(await answer(site, 'POST /auth/password/set', { token, password: 'new secret of eve' })).toEqual([403, 'EMAIL_DOMAIN_BLACKLISTED'])
+    expect(await answer(site, 'POST /auth/password/set', { token, password: 'new secret of eve' })).toEqual([
+      403,
+      'EMAIL_DOMAIN_BLACKLISTED',
+    ])
     await block(site)
-    expect((await site.http('POST /auth/password/set', { body: { token, password: 'new secret of eve' } })).status).toBe(200)
+    expect(
+      (await site.http('POST /auth/password/set', { body: { token, password: 'new secret of eve' } })).status,
+    ).toBe(200)
   })
 
   it('costs no hash where the token is wrong', async () => {
     const site = await makeSite(engine)
     const hashed = vi.mocked(argon2.hash)
     hashed.mockClear()
-    for (const token of [undefined, 'x', UNKNOWN]) await failure(site.call(auth.setPassword, { token, password: 'new secret of eve' }))
+    for (const token of [undefined, 'x', UNKNOWN])
+      await failure(site.call(auth.setPassword, { token, password: 'new secret of eve' }))
     expect(hashed).not.toHaveBeenCalled()
   })
 
@@ -338,12 +383,16 @@ describe.each(engines)('resetting a password on %s', (engine) => {
     await signUp(site)
     const token = await resetToken(site)
     const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, number) => answer(site, 'POST /auth/password/set', { token, password: `new secret ${number}` })),
+      Array.from({ length: 6 }, (_, number) =>
+        answer(site, 'POST /auth/password/set', { token, password: `new secret ${number}` }),
+      ),
     )
     expect(answers.filter(([status]) => status === 200)).toHaveLength(1)
     expect(answers.filter(([status, code]) => status === 404 && code === 'INVALID_TOKEN')).toHaveLength(5)
     const winner = answers.findIndex(([status]) => status === 200)
-    expect((await site.http('POST /auth/login', { body: { ...EVE, password: `new secret ${winner}` } })).status).toBe(200)
+    expect((await site.http('POST /auth/login', { body: { ...EVE, password: `new secret ${winner}` } })).status).toBe(
+      200,
+    )
     expect(await site.db.selectFrom('users').select('sessions').execute()).toEqual([{ sessions: 1 }])
   })
 })
@@ -364,8 +413,14 @@ describe.each(engines)('signing in on %s', (engine) => {
     await block(site, 'spam.example')
     for (const request of ['/auth/login', '/auth/setup']) {
       expect(await answer(site, `POST ${request}`, { email: 'eve@-x.org' })).toEqual([400, 'INVALID_EMAIL_DOMAIN'])
-      expect(await answer(site, `POST ${request}`, { email: 'eve@spam.example' })).toEqual([403, 'EMAIL_DOMAIN_BLACKLISTED'])
-      expect(await answer(site, `POST ${request}`, { email: 'eve@notspam.example', password: '' })).not.toEqual([403, 'EMAIL_DOMAIN_BLACKLISTED'])
+      expect(await answer(site, `POST ${request}`, { email: 'eve@spam.example' })).toEqual([
+        403,
+        'EMAIL_DOMAIN_BLACKLISTED',
+      ])
+      expect(await answer(site, `POST ${request}`, { email: 'eve@notspam.example', password: '' })).not.toEqual([
+        403,
+        'EMAIL_DOMAIN_BLACKLISTED',
+      ])
     }
   })
 })
@@ -381,7 +436,10 @@ describe.each(engines)('blocked domains on %s', (engine) => {
     })
     expect([status, body]).toEqual([200, { domains: ['spam.example', 'münchen.example'] }])
     expect((await site.http('GET /settings/blocked-domains', { token })).body).toEqual(body)
-    expect(await answer(site, 'POST /auth/signup', { ...EVE, email: 'eve@xn--mnchen-3ya.example' })).toEqual([403, 'EMAIL_DOMAIN_BLACKLISTED'])
+    expect(await answer(site, 'POST /auth/signup', { ...EVE, email: 'eve@xn--mnchen-3ya.example' })).toEqual([
+      403,
+      'EMAIL_DOMAIN_BLACKLISTED',
+    ])
     expect((await site.http('PUT /settings/blocked-domains', { token, body: { domains: [] } })).body).toEqual({
       domains: [],
     })
@@ -403,7 +461,12 @@ describe.each(engines)('blocked domains on %s', (engine) => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { status, body } = await site.http('PUT /settings/blocked-domains', { token, body: { domains: list } })
-    expect([status, body.code, body.errors[0].field, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'domains', code])
+    expect([status, body.code, body.errors[0].field, body.errors[0].code]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      'domains',
+      code,
+    ])
     expect((await site.http('GET /settings/blocked-domains', { token })).body).toEqual({ domains: [] })
     expect((await site.events()).map(([action]) => action)).toEqual(['site.set_up'])
   })

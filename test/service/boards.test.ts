@@ -143,7 +143,9 @@ describe.each(engines)('boards on %s', (engine) => {
       const { status, body } = await site.http(`GET /boards?${query}`)
       expect(status).toBe(400)
       expect(body.code).toBe('VALIDATION_ERROR')
-      expect(body.errors).toEqual([{ code, field, rule: expect.any(String), value, message: expect.stringContaining(field) }])
+      expect(body.errors).toEqual([
+        { code, field, rule: expect.any(String), value, message: expect.stringContaining(field) },
+      ])
       expect(body.message).toContain(body.errors[0].rule)
     })
 
@@ -188,10 +190,14 @@ describe.each(engines)('boards on %s', (engine) => {
         expect(names(body)).toEqual([2])
         expect(body.total_count).toBe(1)
         expect(text).not.toContain(hidden.boardId)
-        expect((await site.http(`GET /boards?after=${hidden.boardId}`, { token })).body.errors[0].code).toBe('INVALID_CURSOR')
+        expect((await site.http(`GET /boards?after=${hidden.boardId}`, { token })).body.errors[0].code).toBe(
+          'INVALID_CURSOR',
+        )
       }
       expect(names((await site.http('GET /boards', { token: reader.token })).body)).toEqual([2])
-      expect((await site.http('GET /boards?visibility=public,private', { token: reader.token })).body.total_count).toBe(2)
+      expect((await site.http('GET /boards?visibility=public,private', { token: reader.token })).body.total_count).toBe(
+        2,
+      )
       expect(names((await site.http('GET /boards?visibility=private', { token: reader.token })).body)).toEqual([1])
     })
   })
@@ -201,7 +207,8 @@ describe.each(engines)('boards on %s', (engine) => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas', display: false })
       const { token } = await site.member(['board:read'])
-      for (const key of ['ideas', board.boardId]) expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({ board })
+      for (const key of ['ideas', board.boardId])
+        expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({ board })
       const refused = await site.http('GET /boards/ideas')
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(refused.text).not.toContain(board.boardId)
@@ -213,11 +220,23 @@ describe.each(engines)('boards on %s', (engine) => {
   describe('GET /boards/search/:name', () => {
     it('finds by the start of the name in any case and script, wildcards taken literally', async () => {
       const site = await makeSite(engine)
-      for (const name of ['Mobile app', 'mobility', 'Desktop', 'ÜBER uns', '日本語', '50% off', '50 more', '📱 Mobil', '🎉🎉'])
+      for (const name of [
+        'Mobile app',
+        'mobility',
+        'Desktop',
+        'ÜBER uns',
+        '日本語',
+        '50% off',
+        '50 more',
+        '📱 Mobil',
+        '🎉🎉',
+      ])
         await site.call(boards.create, { name })
       const { token } = await site.member(['board:read'])
       const found = async (text: string) =>
-        (await site.http(`GET /boards/search/${encodeURIComponent(text)}`, { token })).body.boards.map((board: { name: string }) => board.name)
+        (await site.http(`GET /boards/search/${encodeURIComponent(text)}`, { token })).body.boards.map(
+          (board: { name: string }) => board.name,
+        )
       expect(await found('MOB')).toEqual(['📱 Mobil', 'Mobile app', 'mobility'])
       expect(await found('📱 mobil')).toEqual(['📱 Mobil', 'Mobile app', 'mobility'])
       expect(await found('🎉')).toEqual(['🎉🎉'])
@@ -255,7 +274,11 @@ describe.each(engines)('boards on %s', (engine) => {
       const site = await makeSite(engine)
       const urls = []
       for (let round = 0; round < 3; round++) urls.push((await site.call(boards.create, { name: 'Ideas' })).board.url)
-      expect(urls).toEqual(['ideas', expect.stringMatching(/^ideas-[0-9a-z]{4}$/), expect.stringMatching(/^ideas-[0-9a-z]{4}$/)])
+      expect(urls).toEqual([
+        'ideas',
+        expect.stringMatching(/^ideas-[0-9a-z]{4}$/),
+        expect.stringMatching(/^ideas-[0-9a-z]{4}$/),
+      ])
     })
 
     it.each([
@@ -294,7 +317,11 @@ describe.each(engines)('boards on %s', (engine) => {
       const site = await makeSite(engine)
       const { token } = await site.member(['board:create'])
       const refused = await site.http('POST /boards', { token, body })
-      expect([refused.status, refused.body.code, refused.body.errors?.[0].code]).toEqual([400, 'VALIDATION_ERROR', code])
+      expect([refused.status, refused.body.code, refused.body.errors?.[0].code]).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        code,
+      ])
       expect((await site.http('GET /boards')).body.total_count).toBe(0)
     })
 
@@ -313,15 +340,18 @@ describe.each(engines)('boards on %s', (engine) => {
       await site.call(boards.create, { name: 'Plans', display: false })
       const why = async (token: string) => (await site.http('POST /boards', { token, body: { url: 'plans' } })).body.why
       expect(await why((await site.member(['board:create'])).token)).toBeUndefined()
-      expect(await why((await site.member(['board:create', 'board:read'])).token)).toBe('board "Plans" has had it since 2026-03-02')
+      expect(await why((await site.member(['board:create', 'board:read'])).token)).toBe(
+        'board "Plans" has had it since 2026-03-02',
+      )
     })
 
     it('is refused to visitors and to members without the permission', async () => {
       const site = await makeSite(engine)
       expect((await site.http('POST /boards', { body: { name: 'x' } })).body.code).toBe('INVALID_AUTH_HEADER')
-      expect((await site.http('POST /boards', { token: (await site.member(['board:read'])).token, body: { name: 'x' } })).body.code).toBe(
-        'NOT_ENOUGH_PERMISSION',
-      )
+      expect(
+        (await site.http('POST /boards', { token: (await site.member(['board:read'])).token, body: { name: 'x' } }))
+          .body.code,
+      ).toBe('NOT_ENOUGH_PERMISSION')
       expect((await site.http('GET /boards')).body.total_count).toBe(0)
     })
 
@@ -366,7 +396,10 @@ describe.each(engines)('boards on %s', (engine) => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa', display: false })
       const { token } = await site.member(['board:update'])
-      expect((await site.http('PATCH /boards', { token, body: { boardId: board.boardId, name: 'New', url: 'ideas' } })).body.board).toEqual({
+      expect(
+        (await site.http('PATCH /boards', { token, body: { boardId: board.boardId, name: 'New', url: 'ideas' } })).body
+          .board,
+      ).toEqual({
         ...board,
         name: 'New',
       })
@@ -386,12 +419,14 @@ describe.each(engines)('boards on %s', (engine) => {
       expect(await answer({ boardId: 5 })).toEqual([404, 'BOARD_ID_OR_URL_MISSING', undefined])
       expect(await answer({ boardId: newId() })).toEqual([404, 'BOARD_NOT_FOUND', undefined])
       expect(await answer({ boardId: board.boardId })).toEqual([403, 'NOT_ENOUGH_PERMISSION', undefined])
-      expect(await answer({ boardId: board.boardId }, updater.token)).toEqual([400, 'VALIDATION_ERROR', ['BOARD_NAME_MISSING', 'BOARD_URL_MISSING']])
-      expect(await answer({ boardId: board.boardId, name: 'x', url: 'y', color: 'zz', display: 'no' }, updater.token)).toEqual([
+      expect(await answer({ boardId: board.boardId }, updater.token)).toEqual([
         400,
         'VALIDATION_ERROR',
-        ['BOARD_COLOR_HEX_LENGTH', 'BOOLEAN_EXPECTED'],
+        ['BOARD_NAME_MISSING', 'BOARD_URL_MISSING'],
       ])
+      expect(
+        await answer({ boardId: board.boardId, name: 'x', url: 'y', color: 'zz', display: 'no' }, updater.token),
+      ).toEqual([400, 'VALIDATION_ERROR', ['BOARD_COLOR_HEX_LENGTH', 'BOOLEAN_EXPECTED']])
     })
 
     it('refuses a url of another board', async () => {
@@ -433,7 +468,8 @@ describe.each(engines)('boards on %s', (engine) => {
       await site.call(boards.create, { name: 'Ideas' })
       for (const permission of ['board:create', 'board:update'] as const) {
         const { token } = await site.member([permission])
-        const available = async (url: string) => (await site.http('POST /boards/check-slug', { token, body: { url } })).body
+        const available = async (url: string) =>
+          (await site.http('POST /boards/check-slug', { token, body: { url } })).body
         expect(await available('ideas')).toEqual({ available: false })
         expect(await available(' Ideas! ')).toEqual({ available: false })
         expect(await available('get')).toEqual({ available: false })
@@ -477,15 +513,19 @@ describe.each(engines)('boards on %s', (engine) => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: '📱 Mobile App', display: false })
       const { token } = await site.member(['board:create'])
-      const available = async (name: unknown) => (await site.http('POST /boards/check-name', { token, body: { name } })).body
-      for (const name of ['📱 Mobile App', 'mobile app', ' MOBILE APP ']) expect(await available(name)).toEqual({ available: false })
+      const available = async (name: unknown) =>
+        (await site.http('POST /boards/check-name', { token, body: { name } })).body
+      for (const name of ['📱 Mobile App', 'mobile app', ' MOBILE APP '])
+        expect(await available(name)).toEqual({ available: false })
       for (const name of ['mobile', 'Mobile App 2', '📱']) expect(await available(name)).toEqual({ available: true })
     })
 
     it('needs board:create, and then a name', async () => {
       const site = await makeSite(engine)
       expect((await site.http('POST /boards/check-name', { body: {} })).body.code).toBe('INVALID_AUTH_HEADER')
-      expect((await site.http('POST /boards/check-name', { token: (await site.member()).token, body: {} })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+      expect(
+        (await site.http('POST /boards/check-name', { token: (await site.member()).token, body: {} })).body.code,
+      ).toBe('NOT_ENOUGH_PERMISSION')
       const { token } = await site.member(['board:create'])
       for (const body of [undefined, {}, { name: '' }, { name: '  ' }]) {
         const answer = await site.http('POST /boards/check-name', { token, body })
@@ -496,7 +536,11 @@ describe.each(engines)('boards on %s', (engine) => {
         ])
       }
       const wrong = await site.http('POST /boards/check-name', { token, body: { name: 5 } })
-      expect([wrong.status, wrong.body.code, wrong.body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'BOARD_NAME_MISSING'])
+      expect([wrong.status, wrong.body.code, wrong.body.errors[0].code]).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        'BOARD_NAME_MISSING',
+      ])
     })
   })
 
@@ -535,7 +579,10 @@ describe.each(engines)('boards on %s', (engine) => {
       body: { boardId: 'two', url: 'one', partial: true },
     })
     expect([taken.status, taken.body.code]).toEqual([409, 'BOARD_URL_EXISTS'])
-    expect((await site.http('PATCH /boards', { token, headers, body: { boardId: 'two', url: 'three', partial: true } })).body.board.url).toBe('three')
+    expect(
+      (await site.http('PATCH /boards', { token, headers, body: { boardId: 'two', url: 'three', partial: true } })).body
+        .board.url,
+    ).toBe('three')
     expect((await site.http('POST /boards', { token, headers, body: { name: 'x', url: 'one' } })).status).toBe(409)
     expect((await site.http('GET /boards/two')).status).toBe(200)
   })
@@ -543,7 +590,9 @@ describe.each(engines)('boards on %s', (engine) => {
   it('finds a board by its id whatever urls others choose', async () => {
     const site = await makeSite(engine)
     const { board } = await site.call(boards.create, { name: 'Ideas' })
-    expect((await failure(site.call(boards.create, { name: 'Evil', url: board.boardId }))).code).toBe('BOARD_URL_EXISTS')
+    expect((await failure(site.call(boards.create, { name: 'Evil', url: board.boardId }))).code).toBe(
+      'BOARD_URL_EXISTS',
+    )
     const { board: named } = await site.call(boards.create, { name: board.boardId })
     expect(named.url).not.toBe(board.boardId)
     expect((await site.call(boards.show, { url: board.boardId })).board.name).toBe('Ideas')
@@ -553,11 +602,17 @@ describe.each(engines)('boards on %s', (engine) => {
     const site = await makeSite(engine)
     const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa' })
     const { token } = await site.member(['board:update'])
-    expect((await site.http('PATCH /boards', { token, body: { boardId: 'ideas', color: 'bbbbbb', partial: true } })).body.board).toEqual({
+    expect(
+      (await site.http('PATCH /boards', { token, body: { boardId: 'ideas', color: 'bbbbbb', partial: true } })).body
+        .board,
+    ).toEqual({
       ...board,
       color: 'bbbbbb',
     })
-    expect((await site.http('PATCH /boards', { token, body: { boardId: 'ideas', name: ' ', partial: true } })).body.errors[0].code).toBe('BOARD_NAME_MISSING')
+    expect(
+      (await site.http('PATCH /boards', { token, body: { boardId: 'ideas', name: ' ', partial: true } })).body.errors[0]
+        .code,
+    ).toBe('BOARD_NAME_MISSING')
   })
 
   it.each([['boardId'], ['name'], ['url']])('refuses NUL in %s, before it looks anything up', async (field) => {
@@ -576,7 +631,12 @@ describe.each(engines)('boards on %s', (engine) => {
     const { board: ideas } = await site.call(boards.create, { name: 'Ideas' })
     const { board: bugs } = await site.call(boards.create, { name: 'Bugs' })
     const counts = async () =>
-      Object.fromEntries((await site.http('GET /boards')).body.boards.map((board: { url: string; post_count: string }) => [board.url, board.post_count]))
+      Object.fromEntries(
+        (await site.http('GET /boards')).body.boards.map((board: { url: string; post_count: string }) => [
+          board.url,
+          board.post_count,
+        ]),
+      )
     const post = (number: number, boardId: string | null) => ({
       postId: `p${number}`,
       title: 't',
@@ -599,7 +659,9 @@ describe.each(engines)('boards on %s', (engine) => {
     expect(await counts()).toEqual({ ideas: '1', bugs: '1' })
     await site.call(boards.remove, { boardId: 'bugs' })
     expect(await counts()).toEqual({ ideas: '1' })
-    expect(await site.db.selectFrom('posts').select(['postId', 'boardId']).where('postId', '=', 'p2').execute()).toEqual([{ postId: 'p2', boardId: null }])
+    expect(
+      await site.db.selectFrom('posts').select(['postId', 'boardId']).where('postId', '=', 'p2').execute(),
+    ).toEqual([{ postId: 'p2', boardId: null }])
   })
 
   it('gives the operator the owner’s rights in this process', async () => {

@@ -15,7 +15,9 @@ async function withPost(engine: (typeof engines)[number]) {
     return site.http(`POST ${path}/comments`, { token, body })
   }
   const bodies = async (token?: string, query = '') =>
-    (await site.http(`GET ${path}/activity${query}`, { token })).body.activity.map((each: { comment: { body: string } }) => each.comment.body)
+    (await site.http(`GET ${path}/activity${query}`, { token })).body.activity.map(
+      (each: { comment: { body: string } }) => each.comment.body,
+    )
   return { site, owner, post, path, say, bodies }
 }
 
@@ -97,7 +99,9 @@ describe.each(engines)('comments on %s', (engine) => {
       expect(await bodies(token)).toEqual(['open'])
       expect(await bodies(token, '?visibility=internal')).toEqual([])
       expect((await site.http(`GET ${path}/activity`, { token })).body.total_count).toBe(1)
-      expect((await site.http(`GET ${path}/activity?after=${activity.id}`, { token })).body.errors[0].code).toBe('INVALID_CURSOR')
+      expect((await site.http(`GET ${path}/activity?after=${activity.id}`, { token })).body.errors[0].code).toBe(
+        'INVALID_CURSOR',
+      )
     }
     expect((await say(plain.token, { body: 'x', parent_id: activity.id })).body.activity.comment.parent_id).toBeNull()
     for (const token of [viewer.token, owner]) {
@@ -107,11 +111,14 @@ describe.each(engines)('comments on %s', (engine) => {
     }
   })
 
-  it.each([[{}], [{ body: '' }], [{ body: '  ' }], [{ body: 5 }], [{ body: null }]])('refuse %j with COMMENT_BODY_MISSING', async (body) => {
-    const { site, say } = await withPost(engine)
-    const { status, body: answer } = await say((await site.member()).token, body)
-    expect([status, answer.code, answer.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'COMMENT_BODY_MISSING'])
-  })
+  it.each([[{}], [{ body: '' }], [{ body: '  ' }], [{ body: 5 }], [{ body: null }]])(
+    'refuse %j with COMMENT_BODY_MISSING',
+    async (body) => {
+      const { site, say } = await withPost(engine)
+      const { status, body: answer } = await say((await site.member()).token, body)
+      expect([status, answer.code, answer.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'COMMENT_BODY_MISSING'])
+    },
+  )
 
   it('have at most 1000 characters of any script', async () => {
     const { site, say } = await withPost(engine)
@@ -127,7 +134,9 @@ describe.each(engines)('comments on %s', (engine) => {
     expect((await say(blocked.token, { body: 'x' })).body.code).toBe('USER_BLOCK')
     expect((await say(without.token, { body: 'x' })).body.code).toBe('NOT_ENOUGH_PERMISSION')
     expect((await say('nonsense', { body: 'x' })).body.code).toBe('INVALID_TOKEN')
-    expect((await site.http(`POST /posts/${newId()}/comments`, { token: without.token })).body.code).toBe('POST_NOT_FOUND')
+    expect((await site.http(`POST /posts/${newId()}/comments`, { token: without.token })).body.code).toBe(
+      'POST_NOT_FOUND',
+    )
     expect((await site.http(`GET /posts/${newId()}/activity`)).body.code).toBe('POST_NOT_FOUND')
   })
 
@@ -137,7 +146,8 @@ describe.each(engines)('comments on %s', (engine) => {
     const stranger = await site.member()
     const moderator = await site.member(['comment:update:any'], { everyone: false })
     const { activity } = (await say(author.token, { body: 'one' })).body
-    const put = async (token: string | undefined, body: object, id = activity.id) => site.http(`PUT ${path}/comments/${id}`, { token, body })
+    const put = async (token: string | undefined, body: object, id = activity.id) =>
+      site.http(`PUT ${path}/comments/${id}`, { token, body })
     const outcome = async (...args: Parameters<typeof put>) => {
       const { status, body } = await put(...args)
       return [status, body.code ?? body.comment.body]
@@ -218,7 +228,11 @@ describe.each(engines)('comments on %s', (engine) => {
       ])
       expect(marked.body.comment.is_spam).toBe(true)
       expect([200, 403]).toContain(changed.status)
-      const row = await site.db.selectFrom('comments').select('is_spam').where('id', '=', activity.id).executeTakeFirstOrThrow()
+      const row = await site.db
+        .selectFrom('comments')
+        .select('is_spam')
+        .where('id', '=', activity.id)
+        .executeTakeFirstOrThrow()
       expect(row.is_spam).toBe(1)
     }
   })

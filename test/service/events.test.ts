@@ -10,7 +10,8 @@ import * as events from '../../src/service/events.js'
 import { execute } from '../../src/service/lib/operation.js'
 import { cleanup, engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
-const actions = async (site: TestSite) => (await site.call(events.list, { limit: 100 })).events.map((event) => event.action)
+const actions = async (site: TestSite) =>
+  (await site.call(events.list, { limit: 100 })).events.map((event) => event.action)
 const subjects = (answer: { events: { subject: string | null }[] }) => answer.events.map((event) => event.subject)
 const ctxOf = ({ db, clock }: TestSite): Context => ({
   db,
@@ -130,14 +131,21 @@ describe.each(engines)('events on %s', (engine) => {
   ])('cannot be asked for by %s', async (query, field, code) => {
     const site = await makeSite(engine)
     const { status, body } = await site.http(`GET /events?${query}`, { token: await site.owner() })
-    expect([status, body.code, body.errors[0].field, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', field, code])
+    expect([status, body.code, body.errors[0].field, body.errors[0].code]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      field,
+      code,
+    ])
   })
 
   it('are for the owner alone', async () => {
     const site = await makeSite(engine)
     const code = async (token?: string) => (await site.http('GET /events', { token })).body.code
     expect(await code()).toBe('INVALID_AUTH_HEADER')
-    expect(await code((await site.member(['dashboard:read', 'settings:read', 'role:read'])).token)).toBe('NOT_ENOUGH_PERMISSION')
+    expect(await code((await site.member(['dashboard:read', 'settings:read', 'role:read'])).token)).toBe(
+      'NOT_ENOUGH_PERMISSION',
+    )
     expect(await code((await site.member([], { blocked: true })).token)).toBe('USER_BLOCK')
   })
 
@@ -147,7 +155,11 @@ describe.each(engines)('events on %s', (engine) => {
     if (reader !== site.db) cleanup(() => reader.destroy())
     const seen: number[] = []
     const poll = async (): Promise<void> => {
-      const { events: found, next } = await execute(events.list, { ...ctxOf(site), db: reader }, { after: seen.at(-1), limit: 7 })
+      const { events: found, next } = await execute(
+        events.list,
+        { ...ctxOf(site), db: reader },
+        { after: seen.at(-1), limit: 7 },
+      )
       seen.push(...found.map((event) => event.id))
       expect(next).toBe(seen.at(-1) ?? null)
     }

@@ -12,19 +12,24 @@ const tick = (site: TestSite, minutes = 1) => (site.clock.now = new Date(site.cl
 /** A member's posts, a minute apart, with so many votes each. */
 async function withPosts(site: TestSite, wanted: { title: string; board?: string; votes?: number }[]) {
   const author = await site.member()
-  const voters = await Promise.all(Array.from({ length: Math.max(...wanted.map((post) => post.votes ?? 1)) - 1 }, () => site.member()))
+  const voters = await Promise.all(
+    Array.from({ length: Math.max(...wanted.map((post) => post.votes ?? 1)) - 1 }, () => site.member()),
+  )
   const made: Record<string, any> = {} // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
   for (const { title, board, votes: count = 1 } of wanted) {
     tick(site)
     const { body } = await site.http('POST /posts', { token: author.token, body: { title, boardId: board } })
     made[title] = body.post
-    for (const voter of voters.slice(0, count - 1)) await site.http('POST /votes', { token: voter.token, body: { postId: body.post.postId } })
+    for (const voter of voters.slice(0, count - 1))
+      await site.http('POST /votes', { token: voter.token, body: { postId: body.post.postId } })
   }
   return { author, made }
 }
 
 const events = async (site: TestSite) =>
-  (await site.db.selectFrom('events').selectAll().orderBy('id').execute()).map((event) => `${event.action} ${event.subject}`)
+  (await site.db.selectFrom('events').selectAll().orderBy('id').execute()).map(
+    (event) => `${event.action} ${event.subject}`,
+  )
 
 describe.each(engines)('posts on %s', (engine) => {
   describe('POST /posts', () => {
@@ -95,7 +100,8 @@ describe.each(engines)('posts on %s', (engine) => {
     it('is called "new post" without a title', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member()
-      for (const body of [{}, { title: '' }, { title: '  ' }]) expect((await site.http('POST /posts', { token, body })).body.post.title).toBe('new post')
+      for (const body of [{}, { title: '' }, { title: '  ' }])
+        expect((await site.http('POST /posts', { token, body })).body.post.title).toBe('new post')
     })
 
     it('is refused to visitors, blocked members and members without post:create', async () => {
@@ -133,7 +139,10 @@ describe.each(engines)('posts on %s', (engine) => {
       const refused = await site.http('POST /posts', { token, body: { title: 'x', boardId: board.boardId } })
       expect(refused.body.errors).toMatchObject([{ code: 'UNKNOWN_BOARD' }])
       const reader = await site.member(['board:read'])
-      expect((await site.http('POST /posts', { token: reader.token, body: { title: 'x', boardId: 'plans' } })).body.post.boardId).toBe(board.boardId)
+      expect(
+        (await site.http('POST /posts', { token: reader.token, body: { title: 'x', boardId: 'plans' } })).body.post
+          .boardId,
+      ).toBe(board.boardId)
     })
 
     it('is the owner’s when the operator makes it, and needs an owner', async () => {
@@ -202,33 +211,36 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(await list({ roadmapId: '' })).toBe('edcba')
     })
 
-    it.each([{ sort: 'newest' }, { sort: 'oldest' }, { sort: 'votes' }, { boardId: ['ideas', 'bugs'], sort: 'votes' }, { boardId: ['ideas'] }])(
-      'walks %j by number and by cursor, each post once',
-      async (filter) => {
-        const { site } = await filled()
-        const all = titles((await site.http('POST /posts/get', { body: filter })).body)
-        const numbered: string[] = []
-        for (let page = 1; page <= 4; page++) {
-          const { body } = await site.http('POST /posts/get', { body: { ...filter, page, limit: 2 } })
-          expect(body).not.toHaveProperty('results')
-          expect(body.page_info).toMatchObject({ current_page: page, has_next_page: page * 2 < all.length })
-          expect(body).toMatchObject({ total_count: all.length, total_pages: Math.ceil(all.length / 2) })
-          numbered.push(...titles(body))
-        }
-        expect(numbered).toEqual(all)
-        const followed: string[] = []
-        let after: string | undefined
-        do {
-          const { body }: Awaited<ReturnType<TestSite['http']>> = await site.http('POST /posts/get', {
-            body: { ...filter, first: 2, after },
-          })
-          followed.push(...titles(body))
-          expect(body.page_info.has_next_page).toBe(followed.length < all.length)
-          after = body.page_info.has_next_page ? body.page_info.end_cursor : undefined
-        } while (after)
-        expect(followed).toEqual(all)
-      },
-    )
+    it.each([
+      { sort: 'newest' },
+      { sort: 'oldest' },
+      { sort: 'votes' },
+      { boardId: ['ideas', 'bugs'], sort: 'votes' },
+      { boardId: ['ideas'] },
+    ])('walks %j by number and by cursor, each post once', async (filter) => {
+      const { site } = await filled()
+      const all = titles((await site.http('POST /posts/get', { body: filter })).body)
+      const numbered: string[] = []
+      for (let page = 1; page <= 4; page++) {
+        const { body } = await site.http('POST /posts/get', { body: { ...filter, page, limit: 2 } })
+        expect(body).not.toHaveProperty('results')
+        expect(body.page_info).toMatchObject({ current_page: page, has_next_page: page * 2 < all.length })
+        expect(body).toMatchObject({ total_count: all.length, total_pages: Math.ceil(all.length / 2) })
+        numbered.push(...titles(body))
+      }
+      expect(numbered).toEqual(all)
+      const followed: string[] = []
+      let after: string | undefined
+      do {
+        const { body }: Awaited<ReturnType<TestSite['http']>> = await site.http('POST /posts/get', {
+          body: { ...filter, first: 2, after },
+        })
+        followed.push(...titles(body))
+        expect(body.page_info.has_next_page).toBe(followed.length < all.length)
+        after = body.page_info.has_next_page ? body.page_info.end_cursor : undefined
+      } while (after)
+      expect(followed).toEqual(all)
+    })
 
     it.each([
       [{ page: 0 }, 'MIN_VALUE_1'],
@@ -246,7 +258,11 @@ describe.each(engines)('posts on %s', (engine) => {
     ])('refuses %j', async (body, code) => {
       const site = await makeSite(engine)
       const refused = await site.http('POST /posts/get', { body })
-      expect([refused.status, refused.body.code, refused.body.errors?.[0].code]).toEqual([400, 'VALIDATION_ERROR', code])
+      expect([refused.status, refused.body.code, refused.body.errors?.[0].code]).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        code,
+      ])
     })
 
     it('takes numbers as text, as older clients send them', async () => {
@@ -262,8 +278,11 @@ describe.each(engines)('posts on %s', (engine) => {
       ])
       const { body } = await site.http('POST /posts/get', { token: author.token })
       const [b, a] = body.posts
-      expect([a.voters.votes.length, a.voters.votesCount, b.voters.votes.length, b.voters.votesCount]).toEqual([6, 9, 2, 2])
-      for (const post of [a, b]) expect(post.voters.viewerVote).toMatchObject({ userId: author.userId, postId: made[post.title].postId })
+      expect([a.voters.votes.length, a.voters.votesCount, b.voters.votes.length, b.voters.votesCount]).toEqual([
+        6, 9, 2, 2,
+      ])
+      for (const post of [a, b])
+        expect(post.voters.viewerVote).toMatchObject({ userId: author.userId, postId: made[post.title].postId })
     })
   })
 
@@ -285,8 +304,12 @@ describe.each(engines)('posts on %s', (engine) => {
           expect([titles(body), body.total_count]).toEqual([['Open'], 1])
           expect(text).not.toMatch(/Secret|Plans/)
         }
-        expect((await site.http('POST /posts/get', { token, body: { boardId: ['plans'] } })).body.errors[0].code).toBe('UNKNOWN_BOARD')
-        expect((await site.http('POST /posts/get', { token, body: { after: hidden.postId } })).body.errors[0].code).toBe('INVALID_CURSOR')
+        expect((await site.http('POST /posts/get', { token, body: { boardId: ['plans'] } })).body.errors[0].code).toBe(
+          'UNKNOWN_BOARD',
+        )
+        expect(
+          (await site.http('POST /posts/get', { token, body: { after: hidden.postId } })).body.errors[0].code,
+        ).toBe('INVALID_CURSOR')
         for (const key of [hidden.postId, hidden.slug]) {
           for (const [request, body] of [
             ['POST /posts/slug', { slug: key }],
@@ -299,15 +322,21 @@ describe.each(engines)('posts on %s', (engine) => {
             const { status, body: answer, text } = await site.http(request, { token, body })
             expect([request, status, answer.code]).toEqual([
               request,
-              ...(status === 404 ? [404, 'POST_NOT_FOUND'] : [token === undefined ? 400 : 403, token === undefined ? 'INVALID_AUTH_HEADER' : 'USER_BLOCK']),
+              ...(status === 404
+                ? [404, 'POST_NOT_FOUND']
+                : [token === undefined ? 400 : 403, token === undefined ? 'INVALID_AUTH_HEADER' : 'USER_BLOCK']),
             ])
             expect(text).not.toContain('Secret')
           }
         }
       }
       expect(titles((await site.http('POST /posts/get', { token: reader.token })).body)).toEqual(['Open', 'Secret'])
-      expect((await site.http('POST /posts/get', { token: reader.token, body: { boardId: ['plans'] } })).body.total_count).toBe(1)
-      expect((await site.http('POST /posts/slug', { token: reader.token, body: { id: hidden.postId } })).status).toBe(200)
+      expect(
+        (await site.http('POST /posts/get', { token: reader.token, body: { boardId: ['plans'] } })).body.total_count,
+      ).toBe(1)
+      expect((await site.http('POST /posts/slug', { token: reader.token, body: { id: hidden.postId } })).status).toBe(
+        200,
+      )
       expect((await site.http('POST /posts/slug', { body: { id: open.postId } })).status).toBe(200)
     })
 
@@ -341,7 +370,9 @@ describe.each(engines)('posts on %s', (engine) => {
       const site = await makeSite(engine)
       const { author, made } = await withPosts(site, [{ title: 'First title' }])
       const old = made['First title']
-      const { post } = (await site.http('PATCH /posts', { token: author.token, body: { id: old.postId, title: 'Second title' } })).body
+      const { post } = (
+        await site.http('PATCH /posts', { token: author.token, body: { id: old.postId, title: 'Second title' } })
+      ).body
       expect(post.slug).toBe(`second-title-${old.slugId}`)
       for (const body of [
         { slug: post.slug },
@@ -362,20 +393,36 @@ describe.each(engines)('posts on %s', (engine) => {
       }
     })
 
-    it.each([[{}], [{ slug: null }], [{ slug: '' }], [{ slug: 'nothing' }], [{ id: newId() }], [{ id: 5 }]])('answers 404 to %j', async (body) => {
-      const site = await makeSite(engine)
-      const { status, body: answer } = await site.http('POST /posts/slug', { body })
-      expect([status, answer.code]).toEqual([404, 'POST_NOT_FOUND'])
-    })
+    it.each([[{}], [{ slug: null }], [{ slug: '' }], [{ slug: 'nothing' }], [{ id: newId() }], [{ id: 5 }]])(
+      'answers 404 to %j',
+      async (body) => {
+        const site = await makeSite(engine)
+        const { status, body: answer } = await site.http('POST /posts/slug', { body })
+        expect([status, answer.code]).toEqual([404, 'POST_NOT_FOUND'])
+      },
+    )
   })
 
   describe('GET /posts/search/:title', () => {
     it('finds by the start of the title in any case and script, wildcards taken literally, by slug', async () => {
       const site = await makeSite(engine)
       await site.owner()
-      const wanted = ['Dark theme', 'dark mode!', 'Darkness', 'Light', 'ÜBER uns', '日本語のご意見', 'हिन्दी में', '50% off', '50 more', "Don't", '🎉']
+      const wanted = [
+        'Dark theme',
+        'dark mode!',
+        'Darkness',
+        'Light',
+        'ÜBER uns',
+        '日本語のご意見',
+        'हिन्दी में',
+        '50% off',
+        '50 more',
+        "Don't",
+        '🎉',
+      ]
       for (const title of wanted) await site.call(posts.create, { title })
-      const found = async (text: string) => titles((await site.http(`GET /posts/search/${encodeURIComponent(text)}`)).body)
+      const found = async (text: string) =>
+        titles((await site.http(`GET /posts/search/${encodeURIComponent(text)}`)).body)
       expect(await found('DARK')).toEqual(['dark mode!', 'Dark theme', 'Darkness'])
       expect(await found('🎉 dark, m')).toEqual(['dark mode!'])
       expect(await found('dark mode!')).toEqual(['dark mode!'])
@@ -384,7 +431,8 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(await found('हिन्दी')).toEqual(['हिन्दी में'])
       expect(await found('dont')).toEqual(["Don't"])
       expect(await found('50 o')).toEqual(['50% off'])
-      for (const nothing of ['ark', 'd%k', 'd_rk', '%', '_', '🎉', ' ', 'x'.repeat(4000)]) expect([nothing, await found(nothing)]).toEqual([nothing, []])
+      for (const nothing of ['ark', 'd%k', 'd_rk', '%', '_', '🎉', ' ', 'x'.repeat(4000)])
+        expect([nothing, await found(nothing)]).toEqual([nothing, []])
     })
 
     it('answers the first 20, each as it is in a list, and refuses what a path cannot carry', async () => {
@@ -405,7 +453,8 @@ describe.each(engines)('posts on %s', (engine) => {
       await site.call(boards.create, { name: 'Secret', display: false })
       await site.call(posts.create, { title: 'Dark open' })
       await site.call(posts.create, { title: 'Dark secret', boardId: 'secret' })
-      const found = async (token?: string) => titles((await site.http('GET /posts/search/dark', token === undefined ? {} : { token })).body)
+      const found = async (token?: string) =>
+        titles((await site.http('GET /posts/search/dark', token === undefined ? {} : { token })).body)
       expect(await found()).toEqual(['Dark open'])
       expect(await found((await site.member(['post:update'])).token)).toEqual(['Dark open'])
       expect(await found((await site.member(['board:read'])).token)).toEqual(['Dark open', 'Dark secret'])
@@ -418,7 +467,9 @@ describe.each(engines)('posts on %s', (engine) => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: 'Ideas' })
       const { token } = await site.member()
-      const { post } = (await site.http('POST /posts', { token, body: { title: 'a', contentMarkdown: 'text', boardId: 'ideas' } })).body
+      const { post } = (
+        await site.http('POST /posts', { token, body: { title: 'a', contentMarkdown: 'text', boardId: 'ideas' } })
+      ).body
       tick(site)
       const kept = await site.http('PATCH /posts', { token, body: { id: post.postId, title: 'b', partial: true } })
       expect(kept.body.post).toEqual({
@@ -455,15 +506,18 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(await patch(await site.owner(), { id, title: 'z' })).toEqual([200, 'z'])
     })
 
-    it.each([[{}], [{ title: '' }], [{ title: ' ' }], [{ title: 5 }]])('refuses %j with POST_TITLE_MISSING', async (change) => {
-      const site = await makeSite(engine)
-      const { author, made } = await withPosts(site, [{ title: 'a' }])
-      const { status, body } = await site.http('PATCH /posts', {
-        token: author.token,
-        body: { id: made.a.postId, ...change },
-      })
-      expect([status, body.code, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'POST_TITLE_MISSING'])
-    })
+    it.each([[{}], [{ title: '' }], [{ title: ' ' }], [{ title: 5 }]])(
+      'refuses %j with POST_TITLE_MISSING',
+      async (change) => {
+        const site = await makeSite(engine)
+        const { author, made } = await withPosts(site, [{ title: 'a' }])
+        const { status, body } = await site.http('PATCH /posts', {
+          token: author.token,
+          body: { id: made.a.postId, ...change },
+        })
+        expect([status, body.code, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', 'POST_TITLE_MISSING'])
+      },
+    )
   })
 
   describe('DELETE /posts', () => {
@@ -473,13 +527,16 @@ describe.each(engines)('posts on %s', (engine) => {
       const { author, made } = await withPosts(site, [{ title: 'a', board: 'ideas', votes: 3 }])
       const id = made.a.postId
       await site.http(`POST /posts/${id}/comments`, { token: author.token, body: { body: 'hello' } })
-      expect((await site.http('DELETE /posts', { token: author.token, body: { id } })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+      expect((await site.http('DELETE /posts', { token: author.token, body: { id } })).body.code).toBe(
+        'NOT_ENOUGH_PERMISSION',
+      )
       const { token } = await site.member(['post:destroy'])
       expect((await site.http('DELETE /posts', { token, body: { id: newId() } })).body.code).toBe('POST_NOT_FOUND')
       const { status, text } = await site.http('DELETE /posts', { token, body: { id } })
       expect([status, text]).toEqual([204, ''])
       expect((await site.http('DELETE /posts', { token, body: { id } })).body.code).toBe('POST_NOT_FOUND')
-      for (const table of ['votes', 'comments'] as const) expect(await site.db.selectFrom(table).selectAll().execute()).toEqual([])
+      for (const table of ['votes', 'comments'] as const)
+        expect(await site.db.selectFrom(table).selectAll().execute()).toEqual([])
       expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
       expect((await site.http('POST /posts/get')).body.total_count).toBe(0)
       expect(await site.db.selectFrom('users').select('vote_count').where('vote_count', '<>', 0).execute()).toEqual([])
@@ -507,12 +564,16 @@ describe.each(engines)('posts on %s', (engine) => {
     await site.owner()
     for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name })
     const made = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => site.call(posts.create, { title: `${index}`, boardId: index % 2 ? 'ideas' : 'bugs' })),
+      Array.from({ length: 10 }, (_, index) =>
+        site.call(posts.create, { title: `${index}`, boardId: index % 2 ? 'ideas' : 'bugs' }),
+      ),
     )
     const people = await Promise.all(Array.from({ length: 4 }, () => site.member()))
     const ids = made.map(({ post }) => post.postId)
     await Promise.all([
-      ...ids.slice(0, 5).map((id, index) => site.call(posts.update, { id, boardId: index % 2 ? 'bugs' : 'ideas', partial: true })),
+      ...ids
+        .slice(0, 5)
+        .map((id, index) => site.call(posts.update, { id, boardId: index % 2 ? 'bugs' : 'ideas', partial: true })),
       ...people.flatMap(({ token }) => ids.map((postId) => site.http('POST /votes', { token, body: { postId } }))),
       ...[true, false, true].map((display) => site.call(boards.update, { boardId: 'ideas', display, partial: true })),
       site.call(posts.remove, { id: ids[9]! }),
@@ -537,9 +598,12 @@ describe.each(engines)('posts on %s', (engine) => {
     await site.call(roadmaps.create, { name: 'Planned' })
     for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name })
     const made = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => site.call(posts.create, { title: `${index}`, boardId: index % 2 ? 'ideas' : 'bugs' })),
+      Array.from({ length: 20 }, (_, index) =>
+        site.call(posts.create, { title: `${index}`, boardId: index % 2 ? 'ideas' : 'bugs' }),
+      ),
     )
-    for (const { post } of made.slice(0, 10)) await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
+    for (const { post } of made.slice(0, 10))
+      await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
     for (const headers of [{ 'feedbackctl-dry-run': '1' }, {}]) {
       const answers = await Promise.all(
         made.map(({ post }, index) => {
@@ -554,9 +618,11 @@ describe.each(engines)('posts on %s', (engine) => {
       )
       expect(answers.map(({ status }) => status)).toEqual(made.map(() => 200))
     }
-    expect((await site.call(posts.list, { roadmapId: 'planned' })).posts.map(({ title }) => Number(title)).toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: 10 }, (_, index) => index + 10),
-    )
+    expect(
+      (await site.call(posts.list, { roadmapId: 'planned' })).posts
+        .map(({ title }) => Number(title))
+        .toSorted((a, b) => a - b),
+    ).toEqual(Array.from({ length: 10 }, (_, index) => index + 10))
     expect((await site.call(posts.list, { roadmapId: 'planned' })).total_count).toBe(10)
   })
 
@@ -590,7 +656,9 @@ describe.each(engines)('posts on %s', (engine) => {
       ['PATCH /posts', { id: made.a.postId, title: 'b', partial: true }],
     ] as const)
       expect((await site.http(request, { token, body })).text).not.toContain(roadmap.id)
-    expect((await site.http('POST /posts/get', { body: { roadmapId: 'secret' } })).body.errors[0].code).toBe('UNKNOWN_ROADMAP')
+    expect((await site.http('POST /posts/get', { body: { roadmapId: 'secret' } })).body.errors[0].code).toBe(
+      'UNKNOWN_ROADMAP',
+    )
     expect((await site.call(posts.list, { roadmapId: 'secret' })).total_count).toBe(1)
   })
 
@@ -599,8 +667,12 @@ describe.each(engines)('posts on %s', (engine) => {
     const { token } = await site.member()
     const { post } = (await site.http('POST /posts', { token, body: { title: 'x', contentMarkdown: '  ' } })).body
     expect(post.contentMarkdown).toBeNull()
-    expect((await site.http('POST /posts/slug', { body: { id: post.postId.toUpperCase() } })).body.post.postId).toBe(post.postId)
-    expect((await site.http('POST /posts/slug', { body: { id: '', slug: post.slug } })).body.post.postId).toBe(post.postId)
+    expect((await site.http('POST /posts/slug', { body: { id: post.postId.toUpperCase() } })).body.post.postId).toBe(
+      post.postId,
+    )
+    expect((await site.http('POST /posts/slug', { body: { id: '', slug: post.slug } })).body.post.postId).toBe(
+      post.postId,
+    )
   })
 
   it('a post written while its board is being hidden is as hidden as the board', async () => {
@@ -612,7 +684,11 @@ describe.each(engines)('posts on %s', (engine) => {
         site.call(posts.create, { title: 'x', boardId: board.boardId }),
         site.call(boards.update, { boardId: board.boardId, display: false, partial: true }),
       ])
-      const row = await site.db.selectFrom('posts').select('display').where('postId', '=', post.postId).executeTakeFirstOrThrow()
+      const row = await site.db
+        .selectFrom('posts')
+        .select('display')
+        .where('postId', '=', post.postId)
+        .executeTakeFirstOrThrow()
       expect(row.display).toBe(0)
     }
   })
@@ -635,8 +711,13 @@ describe.each(engines)('posts on %s', (engine) => {
     await site.owner()
     const { post } = await site.call(posts.create, { title: 'a' })
     const { token } = await site.member()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => site.http('POST /votes', { token, body: { postId: post.postId } })))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 7 }, () => 409)])
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => site.http('POST /votes', { token, body: { postId: post.postId } })),
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201,
+      ...Array.from({ length: 7 }, () => 409),
+    ])
     expect((await site.call(votes.list, { post_id: post.postId })).votes.total_count).toBe(2)
   })
 })

@@ -12,8 +12,11 @@ async function withRoadmaps(site: TestSite, ...names: string[]): Promise<roadmap
 }
 
 const order = async (site: TestSite) =>
-  (await site.call(roadmaps.list, { visibility: ['public', 'private'], limit: 100 })).roadmaps.map(({ name, index }) => `${name} ${index}`)
-const events = (site: TestSite) => site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
+  (await site.call(roadmaps.list, { visibility: ['public', 'private'], limit: 100 })).roadmaps.map(
+    ({ name, index }) => `${name} ${index}`,
+  )
+const events = (site: TestSite) =>
+  site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
 const names = (body: { roadmaps: { name: string }[] }) => body.roadmaps.map((roadmap) => roadmap.name)
 
 describe.each(engines)('roadmaps on %s', (engine) => {
@@ -87,13 +90,20 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const { roadmap: hidden } = await site.call(roadmaps.create, { name: 'Hidden' })
       await withRoadmaps(site, 'Shown')
       const reader = await site.member(['roadmap:read'])
-      for (const token of [undefined, (await site.member()).token, (await site.member(['roadmap:read'], { blocked: true })).token]) {
+      for (const token of [
+        undefined,
+        (await site.member()).token,
+        (await site.member(['roadmap:read'], { blocked: true })).token,
+      ]) {
         const { body, text } = await site.http('GET /roadmaps?visibility=public,private', { token })
         expect([names(body), body.total_count]).toEqual([['Shown'], 1])
         expect(text).not.toContain(hidden.id)
-        expect((await site.http(`GET /roadmaps?after=${hidden.id}`, { token })).body.errors[0].code).toBe('INVALID_CURSOR')
+        expect((await site.http(`GET /roadmaps?after=${hidden.id}`, { token })).body.errors[0].code).toBe(
+          'INVALID_CURSOR',
+        )
       }
-      const asReader = async (query: string) => names((await site.http(`GET /roadmaps${query}`, { token: reader.token })).body)
+      const asReader = async (query: string) =>
+        names((await site.http(`GET /roadmaps${query}`, { token: reader.token })).body)
       expect(await asReader('')).toEqual(['Shown'])
       expect(await asReader('?visibility=public,private')).toEqual(['Hidden', 'Shown'])
       expect(await asReader('?visibility=private')).toEqual(['Hidden'])
@@ -102,7 +112,12 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     it('counts them rightly when they are hidden, shown and deleted', async () => {
       const site = await makeSite(engine)
       await withRoadmaps(site, 'A', 'B', 'C')
-      const totals = async () => Promise.all([['public'], ['private']].map(async (visibility) => (await site.call(roadmaps.list, { visibility })).total_count))
+      const totals = async () =>
+        Promise.all(
+          [['public'], ['private']].map(
+            async (visibility) => (await site.call(roadmaps.list, { visibility })).total_count,
+          ),
+        )
       await site.call(roadmaps.update, { id: 'a', display: false, partial: true })
       expect(await totals()).toEqual([2, 1])
       await site.call(roadmaps.remove, { id: 'a' })
@@ -117,7 +132,8 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const site = await makeSite(engine)
       const { roadmap } = await site.call(roadmaps.create, { name: 'Plans' })
       const { token } = await site.member(['roadmap:read'])
-      for (const key of ['plans', roadmap.id]) expect((await site.http(`GET /roadmaps/${key}`, { token })).body).toEqual({ roadmap })
+      for (const key of ['plans', roadmap.id])
+        expect((await site.http(`GET /roadmaps/${key}`, { token })).body).toEqual({ roadmap })
       for (const who of [undefined, (await site.member()).token]) {
         const refused = await site.http('GET /roadmaps/plans', { token: who })
         expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
@@ -136,7 +152,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect(names((await site.http('GET /roadmaps/search/NEXT', { token })).body)).toEqual(['🚀 Next', 'Next year'])
       expect((await site.http('GET /roadmaps/search/%25', { token })).body).toEqual({ roadmaps: [] })
       expect((await site.http('GET /roadmaps/search/a')).body.code).toBe('INVALID_AUTH_HEADER')
-      expect((await site.http('GET /roadmaps/search/a', { token: (await site.member()).token })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+      expect((await site.http('GET /roadmaps/search/a', { token: (await site.member()).token })).body.code).toBe(
+        'NOT_ENOUGH_PERMISSION',
+      )
     })
   })
 
@@ -162,9 +180,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
         color: 'aabbcc',
         display: true,
       })
-      expect(await site.db.selectFrom('events').select(['action', 'subject', 'actor_id', 'origin']).limit(1).execute()).toEqual([
-        { action: 'roadmap.created', subject: 'new roadmap', actor_id: userId, origin: 'http' },
-      ])
+      expect(
+        await site.db.selectFrom('events').select(['action', 'subject', 'actor_id', 'origin']).limit(1).execute(),
+      ).toEqual([{ action: 'roadmap.created', subject: 'new roadmap', actor_id: userId, origin: 'http' }])
     })
 
     it.each([
@@ -202,8 +220,13 @@ describe.each(engines)('roadmaps on %s', (engine) => {
         return [status, body.code, body.why]
       }
       expect(await answer(creator.token, 'plans')).toEqual([409, 'ROADMAP_URL_EXISTS', undefined])
-      expect(await answer(reader.token, 'plans')).toEqual([409, 'ROADMAP_URL_EXISTS', 'roadmap "Plans" has had it since 2026-03-02'])
-      for (const url of ['sort', 'search']) expect(await answer(reader.token, url)).toEqual([409, 'ROADMAP_URL_EXISTS', undefined])
+      expect(await answer(reader.token, 'plans')).toEqual([
+        409,
+        'ROADMAP_URL_EXISTS',
+        'roadmap "Plans" has had it since 2026-03-02',
+      ])
+      for (const url of ['sort', 'search'])
+        expect(await answer(reader.token, url)).toEqual([409, 'ROADMAP_URL_EXISTS', undefined])
       expect(await order(site)).toEqual(['Plans 1'])
     })
 
@@ -220,7 +243,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     it('gives each of ten that are made at once its own index and url', async () => {
       const site = await makeSite(engine)
       const made = await Promise.all(Array.from({ length: 10 }, () => site.call(roadmaps.create, { name: 'Plans' })))
-      expect(made.map(({ roadmap }) => roadmap.index).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect(made.map(({ roadmap }) => roadmap.index).toSorted((a, b) => a - b)).toEqual([
+        1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+      ])
       expect(new Set(made.map(({ roadmap }) => roadmap.url)).size).toBe(10)
     })
   })
@@ -282,13 +307,21 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect(await answer({ id: 5 })).toEqual([404, 'ROADMAP_ID_OR_URL_MISSING', undefined])
       expect(await answer({ id: newId() })).toEqual([404, 'ROADMAP_NOT_FOUND', undefined])
       expect(await answer({ id: roadmap.id })).toEqual([403, 'NOT_ENOUGH_PERMISSION', undefined])
-      expect(await answer({ id: roadmap.id }, updater.token)).toEqual([400, 'VALIDATION_ERROR', ['ROADMAP_NAME_MISSING', 'ROADMAP_URL_MISSING']])
+      expect(await answer({ id: roadmap.id }, updater.token)).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        ['ROADMAP_NAME_MISSING', 'ROADMAP_URL_MISSING'],
+      ])
       expect(await answer({ id: roadmap.id, name: 'x', url: 'y', color: 'zz', display: 'no' }, updater.token)).toEqual([
         400,
         'VALIDATION_ERROR',
         ['ROADMAP_COLOR_HEX_LENGTH', 'BOOLEAN_EXPECTED'],
       ])
-      expect(await answer({ id: roadmap.id, name: 'x', url: 'other' }, updater.token)).toEqual([409, 'ROADMAP_URL_EXISTS', undefined])
+      expect(await answer({ id: roadmap.id, name: 'x', url: 'other' }, updater.token)).toEqual([
+        409,
+        'ROADMAP_URL_EXISTS',
+        undefined,
+      ])
       expect(await order(site)).toEqual(['Plans 1', 'Other 2'])
       expect(await events(site)).toHaveLength(2)
     })
@@ -323,7 +356,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect(await order(site)).toEqual(['Plans 1'])
       expect(await remove(destroyer.token, { id: roadmap.id })).toEqual([204, undefined])
       expect(await remove(destroyer.token, { id: roadmap.id })).toEqual([404, 'ROADMAP_NOT_FOUND'])
-      expect(await site.db.selectFrom('posts').select(['postId', 'roadmap_id']).execute()).toEqual([{ postId: 'p', roadmap_id: null }])
+      expect(await site.db.selectFrom('posts').select(['postId', 'roadmap_id']).execute()).toEqual([
+        { postId: 'p', roadmap_id: null },
+      ])
       expect((await events(site)).map((event) => event.action)).toEqual(['roadmap.created', 'roadmap.deleted'])
     })
   })
@@ -375,11 +410,23 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const swap = { from: { id: a!.id, index: 2 }, to: { id: b!.id, index: 1 } }
       const answer = async (body: unknown, token?: string) => {
         const { status, body: answered } = await site.http('PATCH /roadmaps/sort', { token, body })
-        return [status, answered.code, answered.errors?.map((issue: { code: string; field: string }) => `${issue.field} ${issue.code}`)]
+        return [
+          status,
+          answered.code,
+          answered.errors?.map((issue: { code: string; field: string }) => `${issue.field} ${issue.code}`),
+        ]
       }
       expect(await answer(swap)).toEqual([400, 'INVALID_AUTH_HEADER', undefined])
-      expect(await answer({ ...swap, to: { id: newId(), index: 1 } }, member.token)).toEqual([404, 'ROADMAP_NOT_FOUND', undefined])
-      expect(await answer({ ...swap, from: { id: newId(), index: 1 } }, updater.token)).toEqual([404, 'ROADMAP_NOT_FOUND', undefined])
+      expect(await answer({ ...swap, to: { id: newId(), index: 1 } }, member.token)).toEqual([
+        404,
+        'ROADMAP_NOT_FOUND',
+        undefined,
+      ])
+      expect(await answer({ ...swap, from: { id: newId(), index: 1 } }, updater.token)).toEqual([
+        404,
+        'ROADMAP_NOT_FOUND',
+        undefined,
+      ])
       expect(await answer(swap, member.token)).toEqual([403, 'NOT_ENOUGH_PERMISSION', undefined])
       const refused = [
         [{}, ['from FIELD_MISSING', 'to FIELD_MISSING']],
@@ -390,7 +437,8 @@ describe.each(engines)('roadmaps on %s', (engine) => {
         [{ ...swap, to: { id: b!.id, index: -1 } }, ['to INVALID_VALUE']],
         [{ ...swap, to: { id: b!.id, index: 2 ** 40 } }, ['to INVALID_VALUE']],
       ] as const
-      for (const [body, codes] of refused) expect(await answer(body, updater.token)).toEqual([400, 'VALIDATION_ERROR', codes])
+      for (const [body, codes] of refused)
+        expect(await answer(body, updater.token)).toEqual([400, 'VALIDATION_ERROR', codes])
       expect(await order(site)).toEqual(['A 1', 'B 2'])
       expect(await events(site)).toHaveLength(2)
     })
@@ -404,7 +452,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       })
       expect(await call(roadmaps.sort, { from: { id: 'a', index: 2 }, to: { id: 'b', index: 1 } })).toBe('OK')
       expect(await call(roadmaps.sort, { from: { id: 'a', index: 2 }, to: { id: 'a', index: 1 } })).toBeUndefined()
-      expect((await failure(call(roadmaps.sort, { from: { id: 'x', index: 2 }, to: { id: 'a', index: 1 } }))).code).toBe('ROADMAP_NOT_FOUND')
+      expect(
+        (await failure(call(roadmaps.sort, { from: { id: 'x', index: 2 }, to: { id: 'a', index: 1 } }))).code,
+      ).toBe('ROADMAP_NOT_FOUND')
       expect(await order(site)).toEqual(['B 1', 'A 2'])
     })
   })
@@ -422,7 +472,11 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect(await order(site)).toEqual(['D 1', 'B 2', 'A 3', 'C 4'])
       expect(await put('d', Number.MAX_SAFE_INTEGER)).toMatchObject({ index: 4 })
       expect(await order(site)).toEqual(['B 1', 'A 2', 'C 3', 'D 4'])
-      expect((await events(site)).slice(4)).toMatchObject([{ action: 'roadmap.moved', subject: 'D' }, { subject: 'A' }, { subject: 'D' }])
+      expect((await events(site)).slice(4)).toMatchObject([
+        { action: 'roadmap.moved', subject: 'D' },
+        { subject: 'A' },
+        { subject: 'D' },
+      ])
     })
 
     it('writes no event when it is there already, and closes the gaps that deleted ones left', async () => {
@@ -460,7 +514,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     await withRoadmaps(site, 'gone')
     await Promise.all([
       ...ids.map((id, at) => site.call(roadmaps.move, { roadmap: id, position: 10 - at })),
-      ...ids.map((id, at) => site.call(roadmaps.sort, { from: { id, index: (at * 3) % 10 }, to: { id: ids[(at + 1) % 10], index: at } })),
+      ...ids.map((id, at) =>
+        site.call(roadmaps.sort, { from: { id, index: (at * 3) % 10 }, to: { id: ids[(at + 1) % 10], index: at } }),
+      ),
       site.call(roadmaps.create, { name: 'new' }),
       site.call(roadmaps.remove, { id: 'gone' }),
       site.call(roadmaps.update, { id: 'a', display: false, partial: true }),
@@ -475,7 +531,9 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     await withRoadmaps(site, 'A', 'B')
     const { token } = await site.member(['roadmap:update', 'roadmap:create', 'roadmap:destroy'])
     const headers = { 'feedbackctl-dry-run': '1' }
-    expect((await site.http('PUT /roadmaps/b/position', { token, headers, body: { position: 1 } })).body.roadmap.index).toBe(1)
+    expect(
+      (await site.http('PUT /roadmaps/b/position', { token, headers, body: { position: 1 } })).body.roadmap.index,
+    ).toBe(1)
     expect((await site.http('POST /roadmaps', { token, headers })).body.roadmap.index).toBe(3)
     expect((await site.http('DELETE /roadmaps', { token, headers, body: { id: 'a' } })).status).toBe(204)
     expect(await order(site)).toEqual(['A 1', 'B 2'])

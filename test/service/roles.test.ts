@@ -4,17 +4,23 @@ import { EVERYONE, PERMISSIONS, type Permission } from '../../src/core/permissio
 import * as roles from '../../src/service/roles.js'
 import { engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
-const events = (site: TestSite) => site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
-const make = async (site: TestSite, name: string, permissions: Permission[] = []) => (await site.call(roles.create, { name, permissions })).role
+const events = (site: TestSite) =>
+  site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
+const make = async (site: TestSite, name: string, permissions: Permission[] = []) =>
+  (await site.call(roles.create, { name, permissions })).role
 const permissionsOf = async (site: TestSite, id: string) => (await site.call(roles.show, { id })).role.permissions
-const allowed = async (site: TestSite, token: string) => (await site.http('GET /roles/permissions', { token })).status === 200
+const allowed = async (site: TestSite, token: string) =>
+  (await site.http('GET /roles/permissions', { token })).status === 200
 
 describe.each(engines)('roles on %s', (engine) => {
   describe('GET /roles', () => {
     it('answers roles by age with exactly the fields of the contract', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member()
-      await site.db.updateTable('roles').set({ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }).execute()
+      await site.db
+        .updateTable('roles')
+        .set({ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' })
+        .execute()
       const made = await make(site, 'Moderators')
       const owner = await site.owner()
       const { status, body } = await site.http('GET /roles', { token: owner })
@@ -45,7 +51,9 @@ describe.each(engines)('roles on %s', (engine) => {
       expect(second.body.page_info).toMatchObject({ current_page: 2, has_next_page: false })
       expect((await site.http('GET /roles?limit=1&page=2', { token: owner })).body).not.toHaveProperty('results')
       for (const after of ['', 'Moderators', newId()]) {
-        expect((await site.http(`GET /roles?after=${after}`, { token: owner })).body.errors[0].code).toBe('INVALID_CURSOR')
+        expect((await site.http(`GET /roles?after=${after}`, { token: owner })).body.errors[0].code).toBe(
+          'INVALID_CURSOR',
+        )
       }
       expect((await site.http('GET /roles')).body.code).toBe('INVALID_AUTH_HEADER')
       expect((await site.http('GET /roles', { token })).body.code).toBe('NOT_ENOUGH_PERMISSION')
@@ -61,7 +69,9 @@ describe.each(engines)('roles on %s', (engine) => {
         expect((await site.http(`GET /roles/${key}`, { token })).body).toEqual({
           role: { ...role, permissions: ['post:update', 'post:destroy'] },
         })
-      expect((await site.http('GET /roles/@everyone', { token })).body.role.permissions.toSorted()).toEqual(EVERYONE.toSorted())
+      expect((await site.http('GET /roles/@everyone', { token })).body.role.permissions.toSorted()).toEqual(
+        EVERYONE.toSorted(),
+      )
       await make(site, 'Moderators')
       const twice = await site.http('GET /roles/Moderators', { token })
       expect([twice.status, twice.body.code]).toEqual([404, 'ROLE_NOT_FOUND'])
@@ -88,7 +98,9 @@ describe.each(engines)('roles on %s', (engine) => {
     const { token } = await site.member(['role:read'])
     expect((await site.http('GET /roles/permissions', { token })).body).toEqual({ permissions: [...PERMISSIONS] })
     expect((await site.http('GET /roles/permissions')).body.code).toBe('INVALID_AUTH_HEADER')
-    expect((await site.http('GET /roles/permissions', { token: (await site.member()).token })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await site.http('GET /roles/permissions', { token: (await site.member()).token })).body.code).toBe(
+      'NOT_ENOUGH_PERMISSION',
+    )
   })
 
   describe('POST /roles', () => {
@@ -138,7 +150,8 @@ describe.each(engines)('roles on %s', (engine) => {
 
     it('needs role:create, and gives away nothing that its maker does not have', async () => {
       const site = await makeSite(engine)
-      const code = async (token: string | undefined, body: unknown = {}) => (await site.http('POST /roles', { token, body })).body.code
+      const code = async (token: string | undefined, body: unknown = {}) =>
+        (await site.http('POST /roles', { token, body })).body.code
       expect(await code(undefined)).toBe('INVALID_AUTH_HEADER')
       expect(await code((await site.member(['role:read'])).token)).toBe('NOT_ENOUGH_PERMISSION')
       expect(await code((await site.member(['role:create'], { blocked: true })).token)).toBe('USER_BLOCK')
@@ -150,7 +163,9 @@ describe.each(engines)('roles on %s', (engine) => {
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(refused.body.message).toContain('settings:update')
       expect(await events(site)).toEqual([])
-      expect((await site.http('POST /roles', { token: await site.owner(), body: { permissions: [...PERMISSIONS] } })).status).toBe(201)
+      expect(
+        (await site.http('POST /roles', { token: await site.owner(), body: { permissions: [...PERMISSIONS] } })).status,
+      ).toBe(201)
     })
   })
 
@@ -170,10 +185,12 @@ describe.each(engines)('roles on %s', (engine) => {
         permissions: ['post:read', 'post:destroy'],
       })
       expect((await events(site)).at(-1)).toEqual({ action: 'role.updated', subject_id: role.id, subject: 'Mods' })
-      expect((await site.http('PATCH /roles', { token, body: { id: role.id, description: null } })).body).toMatchObject({
-        role: { name: 'Mods', description: null },
-        permissions: [],
-      })
+      expect((await site.http('PATCH /roles', { token, body: { id: role.id, description: null } })).body).toMatchObject(
+        {
+          role: { name: 'Mods', description: null },
+          permissions: [],
+        },
+      )
       expect(await permissionsOf(site, role.id)).toEqual([])
     })
 
@@ -200,11 +217,15 @@ describe.each(engines)('roles on %s', (engine) => {
         return [status, answered.code]
       }
       expect(await answer({ id: role.id })).toEqual([400, 'INVALID_AUTH_HEADER'])
-      for (const id of [undefined, 5, '', newId(), 'nothing']) expect(await answer({ id }, token)).toEqual([404, 'ROLE_NOT_FOUND'])
+      for (const id of [undefined, 5, '', newId(), 'nothing'])
+        expect(await answer({ id }, token)).toEqual([404, 'ROLE_NOT_FOUND'])
       expect(await answer({ id: role.id, name: '' }, token)).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(await answer({ id: role.id, name: '' }, updater.token)).toEqual([400, 'VALIDATION_ERROR'])
       for (const who of [updater.token, await site.owner()])
-        expect(await answer({ id: '@everyone', name: 'all', partial: true }, who)).toEqual([403, 'CANNOT_UPDATE_SYSTEM_ROLE'])
+        expect(await answer({ id: '@everyone', name: 'all', partial: true }, who)).toEqual([
+          403,
+          'CANNOT_UPDATE_SYSTEM_ROLE',
+        ])
       expect(await permissionsOf(site, '@everyone')).toHaveLength(EVERYONE.length)
       expect((await events(site)).map((event) => event.action)).toEqual(['role.created', 'site.set_up'])
     })
@@ -223,17 +244,24 @@ describe.each(engines)('roles on %s', (engine) => {
         name: 'Moderators',
         permissions: ['post:update', 'post:destroy'],
       })
-      expect((await site.http('PATCH /roles', { token, body: { id: role.id, permissions: ['post:update', 'board:read'] } })).body.permissions).toEqual([
-        'post:update',
-        'board:read',
-      ])
+      expect(
+        (await site.http('PATCH /roles', { token, body: { id: role.id, permissions: ['post:update', 'board:read'] } }))
+          .body.permissions,
+      ).toEqual(['post:update', 'board:read'])
     })
 
     it('leaves the permissions of one of many changes at once, never a mixture', async () => {
       const site = await makeSite(engine)
       const role = await make(site, 'Moderators')
-      const sets: Permission[][] = [['post:read', 'post:update'], ['board:read', 'board:update'], ['roadmap:read', 'roadmap:update'], []]
-      await Promise.all(Array.from({ length: 12 }, (_, turn) => site.call(roles.update, { id: role.id, permissions: sets[turn % 4] })))
+      const sets: Permission[][] = [
+        ['post:read', 'post:update'],
+        ['board:read', 'board:update'],
+        ['roadmap:read', 'roadmap:update'],
+        [],
+      ]
+      await Promise.all(
+        Array.from({ length: 12 }, (_, turn) => site.call(roles.update, { id: role.id, permissions: sets[turn % 4] })),
+      )
       expect(sets).toContainEqual(await permissionsOf(site, role.id))
     })
   })
@@ -258,7 +286,9 @@ describe.each(engines)('roles on %s', (engine) => {
       expect(await remove(destroyer.token, role.id)).toEqual([204, undefined])
       expect(await remove(destroyer.token, role.id)).toEqual([404, 'ROLE_NOT_FOUND'])
       expect(await allowed(site, token)).toBe(false)
-      expect(await site.db.selectFrom('role_permissions').selectAll().where('role_id', '=', role.id).execute()).toEqual([])
+      expect(await site.db.selectFrom('role_permissions').selectAll().where('role_id', '=', role.id).execute()).toEqual(
+        [],
+      )
       expect((await events(site)).at(-1)).toEqual({ action: 'role.deleted', subject_id: role.id, subject: 'Readers' })
     })
   })
@@ -269,7 +299,11 @@ describe.each(engines)('roles on %s', (engine) => {
       const owner = await site.owner()
       const role = await make(site, 'Readers', ['role:read'])
       const { userId, token } = await site.member([], { email: 'grace@example.org' })
-      const { username } = await site.db.selectFrom('users').select('username').where('userId', '=', userId).executeTakeFirstOrThrow()
+      const { username } = await site.db
+        .selectFrom('users')
+        .select('username')
+        .where('userId', '=', userId)
+        .executeTakeFirstOrThrow()
       expect(await allowed(site, token)).toBe(false)
       for (const [who, which] of [
         [userId, role.id],
@@ -277,7 +311,10 @@ describe.each(engines)('roles on %s', (engine) => {
         [username, role.id],
       ]) {
         const given = await site.http(`PUT /roles/${which}/users/${who}`, { token: owner })
-        expect([given.status, given.body]).toEqual([200, { success: 1, id: role.id, name: 'Readers', isSystem: false, user_role_id: role.id }])
+        expect([given.status, given.body]).toEqual([
+          200,
+          { success: 1, id: role.id, name: 'Readers', isSystem: false, user_role_id: role.id },
+        ])
         expect(await allowed(site, token)).toBe(true)
         const taken = await site.http(`DELETE /roles/${which}/users/${who}`, { token: owner })
         expect([taken.status, taken.text]).toEqual([204, ''])
@@ -298,8 +335,13 @@ describe.each(engines)('roles on %s', (engine) => {
       const owner = await site.owner()
       const role = await make(site, 'Readers')
       const { userId } = await site.member()
-      const answers = await Promise.all(Array.from({ length: 8 }, () => site.http(`PUT /roles/${role.id}/users/${userId}`, { token: owner })))
-      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 7 }, () => 409)])
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => site.http(`PUT /roles/${role.id}/users/${userId}`, { token: owner })),
+      )
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+        200,
+        ...Array.from({ length: 7 }, () => 409),
+      ])
       expect(answers.find(({ status }) => status === 409)!.body).toMatchObject({
         code: 'ROLE_USER_CONFLICT',
         success: 0,

@@ -141,7 +141,13 @@ export const table: Record<string, Row> = {
 }
 
 /** A sentence after an operation; who asks: a visitor, the owner, or a member with these permissions; for what; and what comes of it. */
-type Rule = [op: string, sentence: string, who: 'visitor' | 'owner' | readonly Permission[], input: Input, outcome: Outcome]
+type Rule = [
+  op: string,
+  sentence: string,
+  who: 'visitor' | 'owner' | readonly Permission[],
+  input: Input,
+  outcome: Outcome,
+]
 
 const NOT_ALLOWED = '403 NOT_ENOUGH_PERMISSION'
 const NO_POST = '404 POST_NOT_FOUND'
@@ -157,7 +163,13 @@ export const rules: Rule[] = [
   ['site.setup', 'makes the first visitor the owner', 'visitor', (w) => w.disowned(), 'ok'],
   ['auth.login', 'refuses the blocked', 'visitor', (w) => w.account({ blocked: true }), '403 USER_BLOCKED'],
 
-  ['users.list', 'checks the input before it refuses, as in the contract', ['post:read'], () => ({ limit: 0 }), INVALID],
+  [
+    'users.list',
+    'checks the input before it refuses, as in the contract',
+    ['post:read'],
+    () => ({ limit: 0 }),
+    INVALID,
+  ],
   ['users.block', 'leaves the owner alone', 'owner', (_, me) => ({ user: me }), '403 CANNOT_CHANGE_OWNER'],
   ['users.delete', 'leaves the owner alone', 'owner', (_, me) => ({ user: me }), '403 CANNOT_CHANGE_OWNER'],
 
@@ -168,21 +180,69 @@ export const rules: Rule[] = [
   ['posts.list', 'finds nobody by address', ['post:read'], (w) => ({ authorId: w.authorEmail }), INVALID],
   ['posts.create', 'knows no private board', ['post:create'], (w) => ({ boardId: w.secretBoard }), INVALID],
   ['posts.update', 'lets its author', ['post:read'], async (w, me) => ({ id: await w.post(me), title: 'Mine' }), 'ok'],
-  ['posts.update', 'knows no private roadmap', ['post:read'], async (w, me) => ({ id: await w.post(me), title: 'x', roadmapId: w.secretRoadmap }), INVALID],
+  [
+    'posts.update',
+    'knows no private roadmap',
+    ['post:read'],
+    async (w, me) => ({ id: await w.post(me), title: 'x', roadmapId: w.secretRoadmap }),
+    INVALID,
+  ],
   ['posts.update', 'finds no hidden post', ['post:update'], (w) => ({ id: w.secretPost, title: 'x' }), NO_POST],
-  ['posts.delete', 'does not let its author', ['post:update'], async (w, me) => ({ id: await w.post(me) }), NOT_ALLOWED],
+  [
+    'posts.delete',
+    'does not let its author',
+    ['post:update'],
+    async (w, me) => ({ id: await w.post(me) }),
+    NOT_ALLOWED,
+  ],
   ['posts.delete', 'finds no hidden post', ['post:destroy'], (w) => ({ id: w.secretPost }), NO_POST],
 
   ['votes.list', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
   ['votes.add', 'finds no hidden post', ['vote:create'], (w) => ({ postId: w.secretPost }), NO_POST],
-  ['votes.remove', 'does not take back the vote of another', ['vote:destroy'], async (w) => ({ postId: await w.voted(w.authorId) }), '404 VOTE_NOT_FOUND'],
-  ['votes.assign', 'finds no hidden post', ['vote:assign'], (w) => ({ post_id: w.secretPost, user_id: w.authorId }), NO_POST],
-  ['votes.assign', 'is off unless the labs allow it', 'owner', (w) => w.withoutLabs({ user_id: w.authorId }), '403 LABS_DISABLED'],
-  ['votes.unassign', 'is off unless the labs allow it', 'owner', (w) => w.withoutLabs({ user_id: w.authorId }), '403 LABS_DISABLED'],
+  [
+    'votes.remove',
+    'does not take back the vote of another',
+    ['vote:destroy'],
+    async (w) => ({ postId: await w.voted(w.authorId) }),
+    '404 VOTE_NOT_FOUND',
+  ],
+  [
+    'votes.assign',
+    'finds no hidden post',
+    ['vote:assign'],
+    (w) => ({ post_id: w.secretPost, user_id: w.authorId }),
+    NO_POST,
+  ],
+  [
+    'votes.assign',
+    'is off unless the labs allow it',
+    'owner',
+    (w) => w.withoutLabs({ user_id: w.authorId }),
+    '403 LABS_DISABLED',
+  ],
+  [
+    'votes.unassign',
+    'is off unless the labs allow it',
+    'owner',
+    (w) => w.withoutLabs({ user_id: w.authorId }),
+    '403 LABS_DISABLED',
+  ],
 
   ['comments.list', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
-  ['comments.create', 'finds no hidden post', ['comment:create'], (w) => ({ post_id: w.secretPost, body: 'x' }), NO_POST],
-  ['comments.create', 'refuses internal ones', ['comment:create'], (w) => ({ post_id: w.openPost, body: 'x', is_internal: true }), NOT_ALLOWED],
+  [
+    'comments.create',
+    'finds no hidden post',
+    ['comment:create'],
+    (w) => ({ post_id: w.secretPost, body: 'x' }),
+    NO_POST,
+  ],
+  [
+    'comments.create',
+    'refuses internal ones',
+    ['comment:create'],
+    (w) => ({ post_id: w.openPost, body: 'x', is_internal: true }),
+    NOT_ALLOWED,
+  ],
   [
     'comments.create',
     'takes internal ones',
@@ -192,25 +252,79 @@ export const rules: Rule[] = [
   ],
   ['comments.update', 'lets its author with :own', ['comment:update:own'], ownChanged({ body: 'x' }), 'ok'],
   ['comments.update', 'does not let its author without', ['comment:create'], ownChanged({ body: 'x' }), NOT_ALLOWED],
-  ['comments.update', 'does not let :own make it internal', ['comment:update:own'], ownChanged({ body: 'x', is_internal: true }), NOT_ALLOWED],
-  ['comments.update', 'does not let :own call it spam', ['comment:update:own'], ownChanged({ body: 'x', is_spam: true }), NOT_ALLOWED],
-  ['comments.update', 'finds no internal one', ['comment:update:any'], (w) => w.comment({ internal: true }), '404 COMMENT_NOT_FOUND'],
+  [
+    'comments.update',
+    'does not let :own make it internal',
+    ['comment:update:own'],
+    ownChanged({ body: 'x', is_internal: true }),
+    NOT_ALLOWED,
+  ],
+  [
+    'comments.update',
+    'does not let :own call it spam',
+    ['comment:update:own'],
+    ownChanged({ body: 'x', is_spam: true }),
+    NOT_ALLOWED,
+  ],
+  [
+    'comments.update',
+    'finds no internal one',
+    ['comment:update:any'],
+    (w) => w.comment({ internal: true }),
+    '404 COMMENT_NOT_FOUND',
+  ],
   ['comments.delete', 'lets its author with :own', ['comment:delete:own'], own, 'ok'],
   ['comments.delete', 'does not let its author without', ['comment:create'], own, NOT_ALLOWED],
-  ['comments.delete', 'finds no internal one', ['comment:delete:any'], (w) => w.comment({ internal: true }), '404 COMMENT_NOT_FOUND'],
+  [
+    'comments.delete',
+    'finds no internal one',
+    ['comment:delete:any'],
+    (w) => w.comment({ internal: true }),
+    '404 COMMENT_NOT_FOUND',
+  ],
 
   ['boards.show', 'refuses a private one', 'visitor', (w) => ({ url: w.secretBoard }), NOT_ALLOWED],
   ['boards.show', 'shows a private one with board:read', ['board:read'], (w) => ({ url: w.secretBoard }), 'ok'],
-  ['boards.create', 'does not name the private board that has a url', ['board:create'], () => ({ url: 'hidden' }), '409 BOARD_URL_EXISTS'],
+  [
+    'boards.create',
+    'does not name the private board that has a url',
+    ['board:create'],
+    () => ({ url: 'hidden' }),
+    '409 BOARD_URL_EXISTS',
+  ],
   ['boards.checkSlug', 'lets whoever has board:update, too', ['board:update'], () => ({ url: 'x' }), 'ok'],
 
   ['roadmaps.show', 'refuses a private one', 'visitor', (w) => ({ url: w.secretRoadmap }), NOT_ALLOWED],
   ['roadmaps.show', 'shows a private one with roadmap:read', ['roadmap:read'], (w) => ({ url: w.secretRoadmap }), 'ok'],
-  ['roadmaps.create', 'does not name the private roadmap that has a url', ['roadmap:create'], () => ({ url: 'hidden' }), '409 ROADMAP_URL_EXISTS'],
+  [
+    'roadmaps.create',
+    'does not name the private roadmap that has a url',
+    ['roadmap:create'],
+    () => ({ url: 'hidden' }),
+    '409 ROADMAP_URL_EXISTS',
+  ],
 
-  ['roles.create', 'gives nothing that one has not', ['role:create'], () => ({ permissions: ['board:read'] }), NOT_ALLOWED],
-  ['roles.update', 'gives nothing that one has not', ['role:update'], async (w) => ({ id: await w.role(), permissions: ['role:assign'] }), NOT_ALLOWED],
-  ['roles.assign', 'gives nothing that one has not', ['role:assign'], async (w, me) => ({ role_id: await w.role(['board:read']), user_id: me }), NOT_ALLOWED],
+  [
+    'roles.create',
+    'gives nothing that one has not',
+    ['role:create'],
+    () => ({ permissions: ['board:read'] }),
+    NOT_ALLOWED,
+  ],
+  [
+    'roles.update',
+    'gives nothing that one has not',
+    ['role:update'],
+    async (w) => ({ id: await w.role(), permissions: ['role:assign'] }),
+    NOT_ALLOWED,
+  ],
+  [
+    'roles.assign',
+    'gives nothing that one has not',
+    ['role:assign'],
+    async (w, me) => ({ role_id: await w.role(['board:read']), user_id: me }),
+    NOT_ALLOWED,
+  ],
   ['roles.update', 'leaves @everyone as it is', 'owner', () => ({ id: '@everyone', name: 'x' }), SYSTEM_ROLE],
   ['roles.delete', 'leaves @everyone as it is', 'owner', () => ({ id: '@everyone' }), SYSTEM_ROLE],
 ]

@@ -23,7 +23,8 @@ interface Answer {
   text: string
 }
 
-const named = (needs: Needs): readonly Permission[] => (needs === 'nobody' || needs === 'account' || needs === 'owner' ? PERMISSIONS : [needs].flat())
+const named = (needs: Needs): readonly Permission[] =>
+  needs === 'nobody' || needs === 'account' || needs === 'owner' ? PERMISSIONS : [needs].flat()
 
 /** The rules that hold for every operation. */
 function expected(needs: Needs, role: Role): Outcome {
@@ -38,7 +39,8 @@ function expected(needs: Needs, role: Role): Outcome {
 async function makeAskers({ site, ownerToken }: World, needs: Needs): Promise<Record<Role, Asker>> {
   const needed = named(needs)
   const some: Permission = needed.includes('dashboard:read') ? 'post:read' : 'dashboard:read'
-  const make = async (permissions: readonly Permission[], blocked = false) => site.member([...permissions], { everyone: false, blocked })
+  const make = async (permissions: readonly Permission[], blocked = false) =>
+    site.member([...permissions], { everyone: false, blocked })
   return {
     visitor: { token: undefined, userId: null },
     powerless: await make([]),
@@ -55,7 +57,8 @@ async function ownerOf({ db }: World['site'], token: string): Promise<Asker> {
   return { token, userId }
 }
 
-const operationOf = (id: string): AnyOperation => operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
+const operationOf = (id: string): AnyOperation =>
+  operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
 
 async function overCall({ site }: World, op: AnyOperation, { token }: Asker, input: object): Promise<Answer> {
   const actor = await actorOf(token && `Bearer ${token}`, {
@@ -86,7 +89,9 @@ async function overHttp({ site }: World, op: AnyOperation, { token }: Asker, inp
     rest.delete(name)
     return encodeURIComponent(value)
   })
-  const query = new URLSearchParams([...rest].map(([name, value]): [string, string] => [name, [value].flat().join(',')]))
+  const query = new URLSearchParams(
+    [...rest].map(([name, value]): [string, string] => [name, [value].flat().join(',')]),
+  )
   const answer = await site.http(method === 'GET' ? `GET ${url}?${query.toString()}` : `${method} ${url}`, {
     token,
     ...(method !== 'GET' && { body: Object.fromEntries(rest) }),
@@ -100,10 +105,18 @@ type Surface = keyof typeof surfaces
 
 const reading = (op: AnyOperation): boolean => op.http.startsWith('GET ') || table[op.id]?.silent === true
 
-const secretsIn = ({ text }: Pick<Answer, 'text'>): string[] => SECRETS.filter((secret) => text.toLowerCase().includes(secret.toLowerCase()))
+const secretsIn = ({ text }: Pick<Answer, 'text'>): string[] =>
+  SECRETS.filter((secret) => text.toLowerCase().includes(secret.toLowerCase()))
 
 /** Asks once; `faults` say what is wrong with the answer, whoever asked. */
-async function ask(world: World, surface: Surface, op: AnyOperation, asker: Asker, input: object, outcome: Outcome): Promise<Answer & { faults: string[] }> {
+async function ask(
+  world: World,
+  surface: Surface,
+  op: AnyOperation,
+  asker: Asker,
+  input: object,
+  outcome: Outcome,
+): Promise<Answer & { faults: string[] }> {
   const before = (await world.site.events()).length
   const answer = await surfaces[surface](world, op, asker, input)
   const written = (await world.site.events()).length - before
@@ -114,7 +127,9 @@ async function ask(world: World, surface: Surface, op: AnyOperation, asker: Aske
     written > 0 !== (outcome === 'ok' && !reading(op)) && `wrote ${written} events`,
     /\$argon2|tokenHash/.test(answer.text) && `tells what is stored of a secret: ${answer.text}`,
     // An address is told to whoever gave it.
-    answer.outcome !== 'ok' && secretsIn(answer).some((secret) => !secret.includes('@')) && `is refused with a secret: ${answer.text}`,
+    answer.outcome !== 'ok' &&
+      secretsIn(answer).some((secret) => !secret.includes('@')) &&
+      `is refused with a secret: ${answer.text}`,
   ]
   return { ...answer, faults: faults.filter((fault) => fault !== false) }
 }
@@ -133,16 +148,25 @@ async function tryAll(world: World, op: AnyOperation, { needs, input = nothing, 
     const outcome = typeof but === 'string' ? but : (but[role] ?? expected(needs, role))
     const bodies = []
     for (const surface of ['call', 'http'] as const) {
-      const answer = await ask(world, surface, op, askers[role], shared ?? (await input(world, askers[role].userId)), outcome)
+      const answer = await ask(
+        world,
+        surface,
+        op,
+        askers[role],
+        shared ?? (await input(world, askers[role].userId)),
+        outcome,
+      )
       const told = OUTSIDERS.includes(role) ? secretsIn(answer).map((secret) => `tells ${secret}`) : []
       faults.push(...[...answer.faults, ...told].map((fault) => `${role} over ${surface} ${fault}`))
       bodies.push(answer.body)
     }
-    if (reading(op) && !isDeepStrictEqual(bodies[0], bodies[1])) faults.push(`${role} reads over HTTP what is not read in this process`)
+    if (reading(op) && !isDeepStrictEqual(bodies[0], bodies[1]))
+      faults.push(`${role} reads over HTTP what is not read in this process`)
     read[role] = bodies[1]
   }
   for (const role of ['blocked', 'powerless'] as const)
-    if (needs === 'nobody' && reading(op) && !isDeepStrictEqual(read[role], read.visitor)) faults.push(`${role} reads what a visitor does not`)
+    if (needs === 'nobody' && reading(op) && !isDeepStrictEqual(read[role], read.visitor))
+      faults.push(`${role} reads what a visitor does not`)
   return faults
 }
 
@@ -199,7 +223,10 @@ describe.each(engines)('on %s', (engine) => {
     const id = await role(['role:read'])
     await site.http(`PUT /roles/${id}/users/${member.userId}`, { token })
     const tries = async () => {
-      const answers = [await site.http('GET /roles', { token: member.token }), await site.http('GET /users/dashboard', { token: member.token })]
+      const answers = [
+        await site.http('GET /roles', { token: member.token }),
+        await site.http('GET /users/dashboard', { token: member.token }),
+      ]
       return answers.map(({ status, body }) => body.code ?? status)
     }
     expect(await tries()).toEqual([200, 'NOT_ENOUGH_PERMISSION'])

@@ -14,7 +14,14 @@ import { makeSite, type Engine } from '../support/site.js'
 export type World = Awaited<ReturnType<typeof makeWorld>>
 
 /** What nobody reads who may not read what is private. */
-export const SECRETS = ['SECRET-BOARD', 'SECRET-POST', 'SECRET-COMMENT', 'SECRET-ROADMAP', 'ada@example.org', 'author@example.org']
+export const SECRETS = [
+  'SECRET-BOARD',
+  'SECRET-POST',
+  'SECRET-COMMENT',
+  'SECRET-ROADMAP',
+  'ada@example.org',
+  'author@example.org',
+]
 
 /** A site with an owner, an author, something private of every kind, and means to make more of everything. */
 export async function makeWorld(engine: Engine) {
@@ -34,13 +41,16 @@ export async function makeWorld(engine: Engine) {
     (await inNameOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare' })).roadmap
-  const role = async (permissions: Permission[] = []) => (await call(roles.create, { name: 'spare', permissions })).role.id
+  const role = async (permissions: Permission[] = []) =>
+    (await call(roles.create, { name: 'spare', permissions })).role.id
 
   await call(labs.update, { voteOnBehalf: true })
   const { boardId: openBoard } = (await call(boards.create, { name: 'Open board' })).board
-  const { boardId: secretBoard } = (await call(boards.create, { name: 'SECRET-BOARD', url: 'hidden', display: false })).board
+  const { boardId: secretBoard } = (await call(boards.create, { name: 'SECRET-BOARD', url: 'hidden', display: false }))
+    .board
   const { id: openRoadmap } = (await call(roadmaps.create, { name: 'Open roadmap', display: true })).roadmap
-  const { id: secretRoadmap } = (await call(roadmaps.create, { name: 'SECRET-ROADMAP', url: 'hidden', display: false })).roadmap
+  const { id: secretRoadmap } = (await call(roadmaps.create, { name: 'SECRET-ROADMAP', url: 'hidden', display: false }))
+    .roadmap
   const openPost = await post()
   await call(posts.update, { id: openPost, boardId: openBoard, roadmapId: secretRoadmap, partial: true })
   const secretPost = await post(null, secretBoard)
@@ -89,7 +99,8 @@ export async function makeWorld(engine: Engine) {
       const password = 'a long password'
       return { email: (await person({ ...options, password })).email, password }
     },
-    mailed: async (purpose: 'emailVerification' | 'resetPassword') => oneTimeToken(site.db, site.clock.now, (await person()).userId, purpose),
+    mailed: async (purpose: 'emailVerification' | 'resetPassword') =>
+      oneTimeToken(site.db, site.clock.now, (await person()).userId, purpose),
     async withoutLabs(input: object) {
       await call(labs.update, { voteOnBehalf: false })
       return { post_id: openPost, ...input }

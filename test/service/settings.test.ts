@@ -17,7 +17,8 @@ const FRESH = {
 }
 
 const now = async (site: TestSite) => (await site.http('GET /settings/site')).body.settings
-const events = (site: TestSite) => site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
+const events = (site: TestSite) =>
+  site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
 
 describe.each(engines)('settings on %s', (engine) => {
   describe('PATCH /settings/site', () => {
@@ -74,21 +75,27 @@ describe.each(engines)('settings on %s', (engine) => {
       expect((await site.http('PATCH /settings/site', { token, body })).body.settings).toEqual(FRESH)
     })
 
-    it.each([[undefined], [{}], [{ labs: { comments: true } }]])('answers %j with the settings as they are, and no event', async (body) => {
-      const site = await makeSite(engine)
-      const { token } = await site.member(['settings:update'])
-      const answer = await site.http('PATCH /settings/site', { token, body })
-      expect([answer.status, answer.body.settings]).toEqual([200, FRESH])
-      expect(await events(site)).toEqual([])
-    })
-
-    it.each(['example.com/a.png', 'http://example.com', 'HTTPS://example.com/ü.png', 'http://192.0.2.1:8080/a.png', '192.0.2.1/a.png'])(
-      'takes %s as a logo, as it is written',
-      async (logo) => {
+    it.each([[undefined], [{}], [{ labs: { comments: true } }]])(
+      'answers %j with the settings as they are, and no event',
+      async (body) => {
         const site = await makeSite(engine)
-        expect((await site.call(settings.update, { logo })).settings).toMatchObject({ logo, icon: logo })
+        const { token } = await site.member(['settings:update'])
+        const answer = await site.http('PATCH /settings/site', { token, body })
+        expect([answer.status, answer.body.settings]).toEqual([200, FRESH])
+        expect(await events(site)).toEqual([])
       },
     )
+
+    it.each([
+      'example.com/a.png',
+      'http://example.com',
+      'HTTPS://example.com/ü.png',
+      'http://192.0.2.1:8080/a.png',
+      '192.0.2.1/a.png',
+    ])('takes %s as a logo, as it is written', async (logo) => {
+      const site = await makeSite(engine)
+      expect((await site.call(settings.update, { logo })).settings).toMatchObject({ logo, icon: logo })
+    })
 
     it.each([
       ['logo', 'nothing', 'INVALID_LOGO_URL'],
@@ -158,16 +165,20 @@ describe.each(engines)('settings on %s', (engine) => {
       expect(await events(site)).toMatchObject([{ action: 'site.updated' }, { action: 'site.updated' }])
     })
 
-    it.each([[{}], [{ voteOnBehalf: 'true' }], [{ voteOnBehalf: 1 }], [{ voteOnBehalf: null }], [{ comments: true }], [{ voteOnBehalf: { a: [] } }]])(
-      'ignore %j',
-      async (body) => {
-        const site = await makeSite(engine)
-        const { token } = await site.member(['settings:update'])
-        const answer = await site.http('PATCH /settings/labs', { token, body })
-        expect([answer.status, answer.body]).toEqual([200, { labs: { comments: false } }])
-        expect(await events(site)).toEqual([])
-      },
-    )
+    it.each([
+      [{}],
+      [{ voteOnBehalf: 'true' }],
+      [{ voteOnBehalf: 1 }],
+      [{ voteOnBehalf: null }],
+      [{ comments: true }],
+      [{ voteOnBehalf: { a: [] } }],
+    ])('ignore %j', async (body) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const answer = await site.http('PATCH /settings/labs', { token, body })
+      expect([answer.status, answer.body]).toEqual([200, { labs: { comments: false } }])
+      expect(await events(site)).toEqual([])
+    })
 
     it('keep both of two changes at once, of labs and of other settings', async () => {
       const site = await makeSite(engine)
@@ -179,22 +190,26 @@ describe.each(engines)('settings on %s', (engine) => {
     })
   })
 
-  it.each(['site', 'labs'])('PATCH /settings/%s is for settings:update alone, and says so before it looks at what is given', async (which) => {
-    const site = await makeSite(engine)
-    const code = async (token?: string) => (await site.http(`PATCH /settings/${which}`, { token, body: { title: 5, voteOnBehalf: true } })).body.code
-    expect(await code()).toBe('INVALID_AUTH_HEADER')
-    expect(await code((await site.member(['settings:read'])).token)).toBe('NOT_ENOUGH_PERMISSION')
-    expect(await code((await site.member(['settings:update'], { blocked: true })).token)).toBe('USER_BLOCK')
-    expect(await now(site)).toEqual(FRESH)
-    const owner = await site.owner()
-    const answer = await site.http(`PATCH /settings/${which}`, { token: owner, body: { developer_mode: true } })
-    expect(answer.status).toBe(200)
-    const dry = await site.http(`PATCH /settings/${which}`, {
-      token: owner,
-      body: { title: 'X', voteOnBehalf: true },
-      headers: { 'feedbackctl-dry-run': '1' },
-    })
-    expect(dry.status).toBe(200)
-    expect(await now(site)).toMatchObject({ title: 'Moonbase', labs: { comments: false } })
-  })
+  it.each(['site', 'labs'])(
+    'PATCH /settings/%s is for settings:update alone, and says so before it looks at what is given',
+    async (which) => {
+      const site = await makeSite(engine)
+      const code = async (token?: string) =>
+        (await site.http(`PATCH /settings/${which}`, { token, body: { title: 5, voteOnBehalf: true } })).body.code
+      expect(await code()).toBe('INVALID_AUTH_HEADER')
+      expect(await code((await site.member(['settings:read'])).token)).toBe('NOT_ENOUGH_PERMISSION')
+      expect(await code((await site.member(['settings:update'], { blocked: true })).token)).toBe('USER_BLOCK')
+      expect(await now(site)).toEqual(FRESH)
+      const owner = await site.owner()
+      const answer = await site.http(`PATCH /settings/${which}`, { token: owner, body: { developer_mode: true } })
+      expect(answer.status).toBe(200)
+      const dry = await site.http(`PATCH /settings/${which}`, {
+        token: owner,
+        body: { title: 'X', voteOnBehalf: true },
+        headers: { 'feedbackctl-dry-run': '1' },
+      })
+      expect(dry.status).toBe(200)
+      expect(await now(site)).toMatchObject({ title: 'Moonbase', labs: { comments: false } })
+    },
+  )
 })

@@ -113,7 +113,9 @@ describe.each(engines)('setup on %s', (engine) => {
     expect(answers.filter((answer) => answer.status === 403 && answer.body.code === 'SETUP_COMPLETED')).toHaveLength(19)
     const users = await site.db.selectFrom('users').select(['email', 'isOwner']).execute()
     expect(users).toEqual([{ email: winners[0]?.body.user.email, isOwner: 1 }])
-    expect((await site.http('GET /settings/site')).body.settings.title).toBe(users[0]?.email.replace(/^o(\d+)@.*/, 'T$1'))
+    expect((await site.http('GET /settings/site')).body.settings.title).toBe(
+      users[0]?.email.replace(/^o(\d+)@.*/, 'T$1'),
+    )
     expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([{ recipient: users[0]?.email }])
   })
 
@@ -134,7 +136,8 @@ describe.each(engines)('setup on %s', (engine) => {
       sentAt: null,
       subject: 'Moonbase – please confirm your e-mail address',
     })
-    const token = /https:\/\/feedback\.example\.org\/board\/email-verify\/\?token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? ''
+    const token =
+      /https:\/\/feedback\.example\.org\/board\/email-verify\/\?token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? ''
     expect(token).not.toBe('')
     expect(mail?.html).toContain(token)
     expect(JSON.stringify(await site.db.selectFrom('one_time_tokens').selectAll().execute())).not.toContain(token)
@@ -194,7 +197,11 @@ describe.each(engines)('login on %s', (engine) => {
     const [user] = await site.db.selectFrom('users').selectAll().execute()
     expect(user?.password).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(
-      JSON.stringify(await Promise.all((['users', 'settings', 'outbox'] as const).map((table) => site.db.selectFrom(table).selectAll().execute()))),
+      JSON.stringify(
+        await Promise.all(
+          (['users', 'settings', 'outbox'] as const).map((table) => site.db.selectFrom(table).selectAll().execute()),
+        ),
+      ),
     ).not.toContain(OWNER.password)
   })
 })
@@ -231,6 +238,9 @@ it('no secret of a site reaches its log', async () => {
   const mailed = /token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? 'missing'
   const log = site.logs.join('')
   expect(log).toContain('"op":"auth.login"')
-  for (const secret of [OWNER.password, token, mailed, 'a secret of the tests', '$argon2id']) expect(log).not.toContain(secret)
-  expect(readdirSync(site.folder).map((name) => readFileSync(path.join(site.folder, name)).includes(OWNER.password))).not.toContain(true)
+  for (const secret of [OWNER.password, token, mailed, 'a secret of the tests', '$argon2id'])
+    expect(log).not.toContain(secret)
+  expect(
+    readdirSync(site.folder).map((name) => readFileSync(path.join(site.folder, name)).includes(OWNER.password)),
+  ).not.toContain(true)
 })

@@ -13,9 +13,16 @@ const answer = async (site: TestSite, request: string, body?: unknown, token?: s
   return [status, answered?.code]
 }
 const later = (site: TestSite) => void (site.clock.now = new Date(site.clock.now.getTime() + 60_000))
-const row = (site: TestSite, userId: string) => site.db.selectFrom('users').selectAll().where('userId', '=', userId).executeTakeFirst()
+const row = (site: TestSite, userId: string) =>
+  site.db.selectFrom('users').selectAll().where('userId', '=', userId).executeTakeFirst()
 const everything = async (site: TestSite) =>
-  JSON.stringify(await Promise.all((['users', 'outbox', 'one_time_tokens', 'events'] as const).map((table) => site.db.selectFrom(table).selectAll().execute())))
+  JSON.stringify(
+    await Promise.all(
+      (['users', 'outbox', 'one_time_tokens', 'events'] as const).map((table) =>
+        site.db.selectFrom(table).selectAll().execute(),
+      ),
+    ),
+  )
 
 /** A post of somebody, with a vote and a comment of everybody given. */
 async function writePost(site: TestSite, userId: string, readers: string[]): Promise<string> {
@@ -75,7 +82,15 @@ describe.each(engines)('the own account on %s', (engine) => {
     const { token } = await site.member(['settings:read', 'vote:create', 'board:read'])
     const { body } = await site.http('GET /users/permissions', { token })
     expect(body).toEqual({
-      permissions: ['post:create', 'board:read', 'vote:create', 'vote:destroy', 'comment:create', 'comment:update:own', 'settings:read'],
+      permissions: [
+        'post:create',
+        'board:read',
+        'vote:create',
+        'vote:destroy',
+        'comment:create',
+        'comment:update:own',
+        'settings:read',
+      ],
     })
     expect((await site.http('GET /users/permissions', { token: owner })).body).toEqual({
       permissions: [...PERMISSIONS],
@@ -88,20 +103,28 @@ describe.each(engines)('the own account on %s', (engine) => {
     const blocked = await site.member([], { blocked: true })
     const nobody = await site.member([], { everyone: false })
     const plain = await site.member()
-    for (const request of ['GET /users/profile', 'PATCH /users/profile', 'GET /users/permissions', 'GET /users/dashboard']) {
+    for (const request of [
+      'GET /users/profile',
+      'PATCH /users/profile',
+      'GET /users/permissions',
+      'GET /users/dashboard',
+    ]) {
       const body = request.startsWith('GET') ? undefined : { name: 'Eve' }
       expect(await answer(site, request, body)).toEqual([400, 'INVALID_AUTH_HEADER'])
       expect(await answer(site, request, body, 'nonsense')).toEqual([401, 'INVALID_TOKEN'])
       expect(await answer(site, request, body, blocked.token)).toEqual([403, 'USER_BLOCK'])
       expect(await answer(site, request, body, nobody.token)).toEqual([403, 'ACCESS_DENIED'])
-      expect(await answer(site, request, body, plain.token)).toEqual(request.endsWith('dashboard') ? [403, 'NOT_ENOUGH_PERMISSION'] : [200, undefined])
+      expect(await answer(site, request, body, plain.token)).toEqual(
+        request.endsWith('dashboard') ? [403, 'NOT_ENOUGH_PERMISSION'] : [200, undefined],
+      )
     }
   })
 
   it('opens the dashboard to whoever has dashboard:read, and to the owner', async () => {
     const site = await makeSite(engine)
     const { token } = await site.member(['dashboard:read'])
-    for (const each of [token, await site.owner()]) expect((await site.http('GET /users/dashboard', { token: each })).body).toEqual({ access: true })
+    for (const each of [token, await site.owner()])
+      expect((await site.http('GET /users/dashboard', { token: each })).body).toEqual({ access: true })
   })
 })
 
@@ -114,7 +137,14 @@ describe.each(engines)('the list of people on %s', (engine) => {
     await writePost(site, eve.userId, [eve.userId])
     const { status, body, text } = await site.http('GET /users', { token: owner })
     expect(status).toBe(200)
-    expect(Object.keys(body).toSorted()).toEqual(['page_info', 'results', 'status', 'total_count', 'total_pages', 'users'])
+    expect(Object.keys(body).toSorted()).toEqual([
+      'page_info',
+      'results',
+      'status',
+      'total_count',
+      'total_pages',
+      'users',
+    ])
     expect(body).toMatchObject({ status: { code: 200, type: 'success' }, total_count: 2, total_pages: 1 })
     expect(body.results).toEqual(body.users)
     expect(body.users.map((user: { email: string }) => user.email)).toEqual([OWNER.email, EVE.email])
@@ -175,10 +205,21 @@ describe.each(engines)('the list of people on %s', (engine) => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const member = await site.member([...PERMISSIONS])
-    for (const query of ['created=sideways', 'limit=0', 'limit=101', 'page=0', 'after=', `after=${newId()}`, 'after=ada@example.org']) {
+    for (const query of [
+      'created=sideways',
+      'limit=0',
+      'limit=101',
+      'page=0',
+      'after=',
+      `after=${newId()}`,
+      'after=ada@example.org',
+    ]) {
       expect(await answer(site, `GET /users?${query}`, undefined, token)).toEqual([400, 'VALIDATION_ERROR'])
     }
-    expect(await answer(site, 'GET /users?created=sideways', undefined, member.token)).toEqual([400, 'VALIDATION_ERROR'])
+    expect(await answer(site, 'GET /users?created=sideways', undefined, member.token)).toEqual([
+      400,
+      'VALIDATION_ERROR',
+    ])
     expect(await answer(site, 'GET /users', undefined, member.token)).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
     expect(await answer(site, 'GET /users')).toEqual([400, 'INVALID_AUTH_HEADER'])
   })
@@ -191,7 +232,8 @@ describe.each(engines)('the owner on %s', (engine) => {
     const { userId } = await site.member([], EVE)
     const { body } = await site.http(`GET /users/${userId}`, { token })
     expect(body).toEqual({ user: expect.objectContaining({ userId, email: EVE.email }) })
-    for (const who of ['EVE@example.org', body.user.username]) expect((await site.http(`GET /users/${who}`, { token })).body).toEqual(body)
+    for (const who of ['EVE@example.org', body.user.username])
+      expect((await site.http(`GET /users/${who}`, { token })).body).toEqual(body)
     expect(await answer(site, 'GET /users/nobody', undefined, token)).toEqual([404, 'USER_NOT_FOUND'])
   })
 
@@ -221,7 +263,13 @@ describe.each(engines)('the owner on %s', (engine) => {
   it('is told 404 about people who are not there', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
-    for (const request of ['PATCH /users/x', 'POST /users/x/block', 'POST /users/x/unblock', 'POST /users/x/sign-out', 'DELETE /users/x']) {
+    for (const request of [
+      'PATCH /users/x',
+      'POST /users/x/block',
+      'POST /users/x/unblock',
+      'POST /users/x/sign-out',
+      'DELETE /users/x',
+    ]) {
       expect(await answer(site, request, { nonsense: 1 }, token)).toEqual([404, 'USER_NOT_FOUND'])
     }
   })
@@ -250,13 +298,22 @@ describe.each(engines)('creating a person on %s', (engine) => {
     expect(status).toBe(201)
     expect(body.user).toMatchObject({ name: '', email: EVE.email, isVerified: false })
     expect((await row(site, body.user.userId))?.password).toBe('!')
-    expect(await answer(site, 'POST /auth/login', { email: EVE.email, password: '!' })).toEqual([403, 'INCORRECT_PASSWORD'])
+    expect(await answer(site, 'POST /auth/login', { email: EVE.email, password: '!' })).toEqual([
+      403,
+      'INCORRECT_PASSWORD',
+    ])
     const mailed = await site.mailedToken(EVE.email)
     expect(text).not.toContain(mailed)
-    const mail = await site.db.selectFrom('outbox').selectAll().where('recipient', '=', EVE.email).executeTakeFirstOrThrow()
+    const mail = await site.db
+      .selectFrom('outbox')
+      .selectAll()
+      .where('recipient', '=', EVE.email)
+      .executeTakeFirstOrThrow()
     expect(mail).toMatchObject({ subject: 'Moonbase – you are invited', text: expect.stringMatching(/^Hello,\n/) })
     expect(mail.text).toContain(`https://feedback.example.org/board/password-reset/confirm/?token=${mailed}\n`)
-    expect((await site.http('POST /auth/password/set', { body: { token: mailed, password: EVE.password } })).status).toBe(200)
+    expect(
+      (await site.http('POST /auth/password/set', { body: { token: mailed, password: EVE.password } })).status,
+    ).toBe(200)
     expect((await site.http('POST /auth/login', { body: EVE })).status).toBe(200)
     expect((await row(site, body.user.userId))?.isVerified).toBe(0)
   })
@@ -306,11 +363,15 @@ describe.each(engines)('changing a person on %s', (engine) => {
       isVerified: 1,
       updatedAt: '2026-03-02T10:01:00.000Z',
     })
-    expect((await site.http('PATCH /users/zoe.L-1_', { token, body: { notes: '', isVerified: false } })).body.user).toMatchObject({
+    expect(
+      (await site.http('PATCH /users/zoe.L-1_', { token, body: { notes: '', isVerified: false } })).body.user,
+    ).toMatchObject({
       notes: null,
       isVerified: false,
     })
-    expect((await site.events()).filter(([action]) => action.startsWith('user'))).toEqual(Array.from({ length: 2 }, () => ['user.updated', userId]))
+    expect((await site.events()).filter(([action]) => action.startsWith('user'))).toEqual(
+      Array.from({ length: 2 }, () => ['user.updated', userId]),
+    )
   })
 
   it('a new address is not confirmed, has another picture, and ends what was mailed to the old one', async () => {
@@ -325,7 +386,10 @@ describe.each(engines)('changing a person on %s', (engine) => {
     expect(body.user).toMatchObject({ email: 'eva@example.org', isVerified: false })
     expect(body.user.avatar).not.toBe(user.avatar)
     expect(await answer(site, 'POST /auth/email/validate', { token: verification })).toEqual([404, 'INVALID_TOKEN'])
-    expect(await answer(site, 'POST /auth/password/set', { token: reset, password: '12345678' })).toEqual([404, 'INVALID_TOKEN'])
+    expect(await answer(site, 'POST /auth/password/set', { token: reset, password: '12345678' })).toEqual([
+      404,
+      'INVALID_TOKEN',
+    ])
     expect((await site.http('GET /users/profile', { token: user.authToken })).body.user.email).toBe('eva@example.org')
     const same = await site.call(users.update, { user: user.userId, email: 'EVA@example.org', isVerified: true })
     expect(same.user.isVerified).toBe(true)
@@ -340,7 +404,10 @@ describe.each(engines)('changing a person on %s', (engine) => {
     const reset = await site.mailedToken(EVE.email)
     await site.call(users.update, { user: EVE.email, password: 'new secret of eve' })
     expect(await answer(site, 'GET /users/profile', undefined, user.authToken)).toEqual([401, 'INVALID_TOKEN'])
-    expect(await answer(site, 'POST /auth/password/set', { token: reset, password: '12345678' })).toEqual([404, 'INVALID_TOKEN'])
+    expect(await answer(site, 'POST /auth/password/set', { token: reset, password: '12345678' })).toEqual([
+      404,
+      'INVALID_TOKEN',
+    ])
     expect((await site.http('POST /auth/login', { body: { ...EVE, password: 'new secret of eve' } })).status).toBe(200)
     expect(await site.events()).toContainEqual(['user.password_set', user.userId])
     expect(JSON.stringify(await site.db.selectFrom('events').selectAll().execute())).not.toContain('secret of eve')
@@ -383,7 +450,9 @@ describe.each(engines)('changing a person on %s', (engine) => {
   it('gives a user name to one of many who are to have it at once', async () => {
     const site = await makeSite(engine)
     const people = await Promise.all(Array.from({ length: 5 }, () => site.member()))
-    const answers = await Promise.allSettled(people.map(({ userId }) => site.call(users.update, { user: userId, username: 'eve' })))
+    const answers = await Promise.allSettled(
+      people.map(({ userId }) => site.call(users.update, { user: userId, username: 'eve' })),
+    )
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(await site.events()).toHaveLength(1)
   })
@@ -442,7 +511,8 @@ describe.each(engines)('blocking and signing out on %s', (engine) => {
 
 describe.each(engines)('deleting a person on %s', (engine) => {
   const counts = async (site: TestSite) => {
-    const of = async (table: 'posts' | 'votes' | 'comments') => (await site.db.selectFrom(table).selectAll().execute()).length
+    const of = async (table: 'posts' | 'votes' | 'comments') =>
+      (await site.db.selectFrom(table).selectAll().execute()).length
     return { posts: await of('posts'), votes: await of('votes'), comments: await of('comments') }
   }
 
@@ -456,7 +526,9 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect([status, text]).toEqual([204, ''])
     expect(await row(site, eve.userId)).toBeUndefined()
     expect(await counts(site)).toEqual({ posts: 1, votes: 1, comments: 2 })
-    expect(await site.db.selectFrom('posts').select(['postId', 'userId', 'votesCount']).execute()).toEqual([{ postId, userId: null, votesCount: 1 }])
+    expect(await site.db.selectFrom('posts').select(['postId', 'userId', 'votesCount']).execute()).toEqual([
+      { postId, userId: null, votesCount: 1 },
+    ])
     const authors = await site.db.selectFrom('comments').select('author_id').execute()
     expect(authors.map((comment) => comment.author_id)).toEqual(expect.arrayContaining([null, bob.userId]))
     expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([{ recipient: OWNER.email }])
@@ -478,7 +550,12 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect((await site.http(`GET /users/${bob.userId}`, { token })).body.user).toMatchObject({ posts: '1', votes: '1' })
     expect(await site.db.selectFrom('posts').select('votesCount').execute()).toEqual([{ votesCount: 1 }])
     const events = (await site.events()).slice(1)
-    expect(events.map(([action]) => action)).toEqual(['comment.deleted', 'comment.deleted', 'post.deleted', 'user.deleted'])
+    expect(events.map(([action]) => action)).toEqual([
+      'comment.deleted',
+      'comment.deleted',
+      'post.deleted',
+      'user.deleted',
+    ])
     expect(events.slice(2)).toEqual([
       ['post.deleted', gone],
       ['user.deleted', eve.userId],
@@ -513,7 +590,13 @@ describe.each(engines)('deleting a person on %s', (engine) => {
       const eve = await site.member([], EVE)
       const reset = () => answer(site, 'POST /auth/password/reset', { email: EVE.email })
       const verify = () => answer(site, 'POST /auth/email/verify', {}, eve.token)
-      const answers = await Promise.all([reset(), answer(site, `DELETE /users/${eve.userId}`, {}, token), verify(), reset(), verify()])
+      const answers = await Promise.all([
+        reset(),
+        answer(site, `DELETE /users/${eve.userId}`, {}, token),
+        verify(),
+        reset(),
+        verify(),
+      ])
       expect(answers[1]).toEqual([204, undefined])
       for (const [status] of answers) expect([200, 204, 404]).toContain(status)
     }
@@ -524,7 +607,9 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     const token = await site.owner()
     const { userId } = await site.member()
     expect(await answer(site, `DELETE /users/${userId}`, { posts: 'some' }, token)).toEqual([400, 'VALIDATION_ERROR'])
-    const answers = await Promise.all(Array.from({ length: 4 }, () => answer(site, `DELETE /users/${userId}`, {}, token)))
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => answer(site, `DELETE /users/${userId}`, {}, token)),
+    )
     expect(answers.filter(([status]) => status === 204)).toHaveLength(1)
     expect(answers.filter(([status]) => status === 404)).toHaveLength(3)
     expect((await site.events()).filter(([action]) => action === 'user.deleted')).toHaveLength(1)
@@ -539,7 +624,9 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect((await site.http('GET /users/nobody@example.org', { token: owner })).body.code).toBe('USER_NOT_FOUND')
     for (const name of ['@everyone', 'nothing']) {
       expect((await site.http(`GET /roles/${name}`, { token: plain.token })).body.code).toBe('ROLE_NOT_FOUND')
-      expect((await site.http(`PUT /roles/${name}/users/${OWNER.email}`, { token: plain.token })).body.code).toBe('INVALID_ROLE_ID')
+      expect((await site.http(`PUT /roles/${name}/users/${OWNER.email}`, { token: plain.token })).body.code).toBe(
+        'INVALID_ROLE_ID',
+      )
     }
   })
 
@@ -553,6 +640,9 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect((await site.http(`DELETE /users/${eve.userId}?posts=delete`, { token: owner })).status).toBe(204)
     const { body, text } = await site.http('GET /events?limit=100', { token: owner })
     expect(text).not.toContain('secret illness')
-    expect(body.events.map((event: { action: string }) => event.action).slice(-2)).toEqual(['post.deleted', 'user.deleted'])
+    expect(body.events.map((event: { action: string }) => event.action).slice(-2)).toEqual([
+      'post.deleted',
+      'user.deleted',
+    ])
   })
 })

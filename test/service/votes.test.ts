@@ -16,12 +16,9 @@ async function withPost(engine: (typeof engines)[number], { board }: { board?: s
 }
 
 const events = async (site: TestSite) =>
-  (await site.db.selectFrom('events').selectAll().orderBy('id').execute()).map(({ action, subject_id: id, actor_id: actor, origin }) => [
-    action,
-    id,
-    actor,
-    origin,
-  ])
+  (await site.db.selectFrom('events').selectAll().orderBy('id').execute()).map(
+    ({ action, subject_id: id, actor_id: actor, origin }) => [action, id, actor, origin],
+  )
 const labs = (site: TestSite, on: boolean) =>
   site.db
     .updateTable('settings')
@@ -38,7 +35,10 @@ describe.each(engines)('votes on %s', (engine) => {
       expect(cast.status).toBe(201)
       expect(cast.body).toEqual({
         voters: {
-          votes: [expect.objectContaining({ userId, postId: post.postId, name: 'Member' }), expect.objectContaining({ name: 'Ada' })],
+          votes: [
+            expect.objectContaining({ userId, postId: post.postId, name: 'Member' }),
+            expect.objectContaining({ name: 'Ada' }),
+          ],
           votesCount: 2,
           viewerVote: { voteId: expect.any(String), userId, postId: post.postId, createdAt: expect.any(String) },
         },
@@ -59,20 +59,24 @@ describe.each(engines)('votes on %s', (engine) => {
     it.each([
       ['POST /votes', 'vote:create', 201],
       ['DELETE /votes', 'vote:destroy', 404],
-    ] as const)('%s is refused to visitors, blocked members and members without %s; 404 comes first', async (request, permission, done) => {
-      const { site, post } = await withPost(engine)
-      const outcome = async (token: string | undefined, postId: unknown = post.postId) =>
-        (await site.http(request, { token, body: { postId } })).body.code ?? done
-      const others = permission === 'vote:create' ? (['vote:destroy'] as const) : (['vote:create'] as const)
-      const without = await site.member([...others], { everyone: false })
-      const allowed = await site.member([permission], { everyone: false })
-      const blocked = await site.member([], { blocked: true })
-      expect(await outcome(undefined)).toBe('INVALID_AUTH_HEADER')
-      expect(await outcome(blocked.token)).toBe('USER_BLOCK')
-      expect(await outcome(without.token)).toBe('NOT_ENOUGH_PERMISSION')
-      for (const id of [newId(), 'nonsense', null, 5, '']) expect(await outcome(without.token, id)).toBe('POST_NOT_FOUND')
-      expect(await outcome(allowed.token)).toBe(done === 201 ? 201 : 'VOTE_NOT_FOUND')
-    })
+    ] as const)(
+      '%s is refused to visitors, blocked members and members without %s; 404 comes first',
+      async (request, permission, done) => {
+        const { site, post } = await withPost(engine)
+        const outcome = async (token: string | undefined, postId: unknown = post.postId) =>
+          (await site.http(request, { token, body: { postId } })).body.code ?? done
+        const others = permission === 'vote:create' ? (['vote:destroy'] as const) : (['vote:create'] as const)
+        const without = await site.member([...others], { everyone: false })
+        const allowed = await site.member([permission], { everyone: false })
+        const blocked = await site.member([], { blocked: true })
+        expect(await outcome(undefined)).toBe('INVALID_AUTH_HEADER')
+        expect(await outcome(blocked.token)).toBe('USER_BLOCK')
+        expect(await outcome(without.token)).toBe('NOT_ENOUGH_PERMISSION')
+        for (const id of [newId(), 'nonsense', null, 5, ''])
+          expect(await outcome(without.token, id)).toBe('POST_NOT_FOUND')
+        expect(await outcome(allowed.token)).toBe(done === 201 ? 201 : 'VOTE_NOT_FOUND')
+      },
+    )
   })
 
   describe('GET /posts/:post_id/votes', () => {
@@ -86,7 +90,9 @@ describe.each(engines)('votes on %s', (engine) => {
         await site.http('POST /votes', { token, body: { postId: path.split('/')[2] } })
       }
       const { body } = await site.http(`GET ${path}`)
-      expect(body.votes.results.map((vote: { user: { userId: string } }) => vote.user.userId).slice(0, 4)).toEqual(people)
+      expect(body.votes.results.map((vote: { user: { userId: string } }) => vote.user.userId).slice(0, 4)).toEqual(
+        people,
+      )
       expect(Object.keys(body.votes.results[0])).toEqual(['voteId', 'user'])
       expect(Object.keys(body.votes.results[0].user)).toEqual(['userId', 'name', 'username', 'avatar'])
       expect(body.votes).toMatchObject({
@@ -121,7 +127,8 @@ describe.each(engines)('votes on %s', (engine) => {
 
     it('answers 404 for a post that is not there', async () => {
       const { site } = await withPost(engine)
-      for (const id of [newId(), 'nonsense']) expect((await site.http(`GET /posts/${id}/votes`)).body.code).toBe('POST_NOT_FOUND')
+      for (const id of [newId(), 'nonsense'])
+        expect((await site.http(`GET /posts/${id}/votes`)).body.code).toBe('POST_NOT_FOUND')
     })
 
     it('names nobody where the board hides its voters, except to the team; the count stays', async () => {
@@ -140,7 +147,8 @@ describe.each(engines)('votes on %s', (engine) => {
       await site.call(boards.remove, { boardId: 'ideas' }) // the post outlives it, and its voters stay hidden
       expect((await site.http(`GET ${path}`)).body.votes).toMatchObject({ results: [], total_count: 2 })
       const team = await site.member(['dashboard:read'])
-      for (const viewer of [owner, team.token]) expect((await site.http(`GET ${path}`, { token: viewer })).body.votes.results).toHaveLength(2)
+      for (const viewer of [owner, team.token])
+        expect((await site.http(`GET ${path}`, { token: viewer })).body.votes.results).toHaveLength(2)
     })
   })
 
@@ -176,7 +184,8 @@ describe.each(engines)('votes on %s', (engine) => {
       const { site, path } = await withPost(engine)
       const plain = await site.member()
       const blocked = await site.member(['vote:assign', 'vote:unassign'], { blocked: true })
-      const code = async (token?: string, to = path) => (await site.http(`${method} ${to}/${plain.userId}`, { token })).body.code
+      const code = async (token?: string, to = path) =>
+        (await site.http(`${method} ${to}/${plain.userId}`, { token })).body.code
       expect(await code()).toBe('INVALID_AUTH_HEADER')
       expect(await code(blocked.token)).toBe('USER_BLOCK')
       expect(await code(plain.token, `/posts/${newId()}/votes`)).toBe('POST_NOT_FOUND')

@@ -14,7 +14,11 @@ export function buildWithNotes(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-notes-'))
   afterAll(() => rmSync(folder, { recursive: true }))
   for (const name of ['node_modules', 'package.json']) symlinkSync(path.join(root, name), path.join(folder, name))
-  execFileSync(process.execPath, ['esbuild.config.js', '--entry', 'test/support/notes.ts', '--outbase', 'test', '--outdir', `${folder}/dist`], { cwd: root })
+  execFileSync(
+    process.execPath,
+    ['esbuild.config.js', '--entry', 'test/support/notes.ts', '--outbase', 'test', '--outdir', `${folder}/dist`],
+    { cwd: root },
+  )
   return path.join(folder, 'dist/support/notes.js')
 }
 
@@ -56,7 +60,10 @@ interface Screen {
 
 export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Machine> {
   const folder = temporaryFolder()
-  const databaseUrl = engine === 'postgres' ? await makeDatabase(engine, folder) : `sqlite:${path.join(folder, 'data/feedbackctl/feedback.db')}`
+  const databaseUrl =
+    engine === 'postgres'
+      ? await makeDatabase(engine, folder)
+      : `sqlite:${path.join(folder, 'data/feedbackctl/feedback.db')}`
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
@@ -65,7 +72,8 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
     FEEDBACKCTL_LISTEN: '127.0.0.1:0',
     ...(engine === 'postgres' && { FEEDBACKCTL_DATABASE_URL: databaseUrl }),
   }
-  const start: Machine['start'] = (args, options) => running([program, ...words(args)], { cwd: folder, env: { ...env, ...options?.env } })
+  const start: Machine['start'] = (args, options) =>
+    running([program, ...words(args)], { cwd: folder, env: { ...env, ...options?.env } })
   const run: Machine['run'] = async (args, { stdin = '', ...options } = {}) => {
     const { child, ended } = start(args, options)
     child.stdin?.end(stdin)
@@ -84,9 +92,12 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
         columns: options?.columns ?? 80,
       }),
     async setup() {
-      const { stdout, stderr, code } = await run('setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json', {
-        stdin: 'correct horse battery\n',
-      })
+      const { stdout, stderr, code } = await run(
+        'setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json',
+        {
+          stdin: 'correct horse battery\n',
+        },
+      )
       if (code !== 0) throw new Error(stderr)
       return (JSON.parse(stdout) as { user: { authToken: string } }).user.authToken
     },
@@ -94,7 +105,8 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
 }
 
 /** Words of a command line; what is in single quotes is one word. */
-const words = (args: string): string[] => [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+const words = (args: string): string[] =>
+  [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 
 function running(args: string[], { cwd, env }: { cwd: string; env: Record<string, string> }): Running {
   const child = spawn(process.execPath, args, { cwd, env })
@@ -132,12 +144,17 @@ async function until<T>(look: () => T | null, child?: ChildProcess): Promise<T |
   return null
 }
 
-function screen(args: string[], { cwd, env, columns }: { cwd: string; env: Record<string, string>; columns: number }): Screen {
+function screen(
+  args: string[],
+  { cwd, env, columns }: { cwd: string; env: Record<string, string>; columns: number },
+): Screen {
   const terminal = pty.spawn(process.execPath, args, { cwd, env, cols: columns, rows: 40 })
   let text = ''
   let typed = 0 // where the answer to what was typed last begins
   terminal.onData((data) => (text += data))
-  const ended = new Promise<{ code: number; text: string }>((resolve) => terminal.onExit(({ exitCode }) => resolve({ code: exitCode, text })))
+  const ended = new Promise<{ code: number; text: string }>((resolve) =>
+    terminal.onExit(({ exitCode }) => resolve({ code: exitCode, text })),
+  )
   cleanup(async () => {
     try {
       terminal.kill('SIGKILL')
@@ -153,7 +170,8 @@ function screen(args: string[], { cwd, env, columns }: { cwd: string; env: Recor
       terminal.write(input)
     },
     async sees(pattern) {
-      if ((await until(() => pattern.exec(text.slice(typed)))) === null) throw new Error(`The screen never showed ${pattern}: ${text}`)
+      if ((await until(() => pattern.exec(text.slice(typed)))) === null)
+        throw new Error(`The screen never showed ${pattern}: ${text}`)
     },
   }
 }

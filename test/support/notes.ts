@@ -125,9 +125,19 @@ function register(group: Command, cli: Cli): void {
   const table = { columns, id: (note: Note) => note.noteId }
   const one = { ...table, rows: ({ note }: { note: Note }) => [note] }
   const body = { text: 'contentMarkdown', flags: { contentMarkdown: 'body', boardId: 'board' } } as const
-  command(group, list, { ...table, words: 'list', examples: [], rows: (answer) => answer.notes.results, list: 'notes.results' }, cli)
+  command(
+    group,
+    list,
+    { ...table, words: 'list', examples: [], rows: (answer) => answer.notes.results, list: 'notes.results' },
+    cli,
+  )
   command(group, show, { ...one, words: 'show <noteId:note>', examples: [] }, cli)
-  command(group, create, { ...one, ...body, words: 'create <title>', examples: [], asks: ['contentMarkdown'], edits: async () => '' }, cli)
+  command(
+    group,
+    create,
+    { ...one, ...body, words: 'create <title>', examples: [], asks: ['contentMarkdown'], edits: async () => '' },
+    cli,
+  )
   command(
     group,
     update,
@@ -136,7 +146,8 @@ function register(group: Command, cli: Cli): void {
       ...body,
       words: 'update <noteId:note>',
       examples: [],
-      edits: async (call, { noteId: id, title }) => (title === undefined ? (await call(show, { noteId: id })).note.body : undefined),
+      edits: async (call, { noteId: id, title }) =>
+        title === undefined ? (await call(show, { noteId: id })).note.body : undefined,
       changes: true,
       done: ({ note }) => `Changed "${note.title}".`,
     },

@@ -45,7 +45,10 @@ async function start() {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(server, 'exit')
-  const [line] = (await Promise.race([once(server.stdout, 'data'), ended.then(() => Promise.reject(new Error('PostgreSQL did not start')))])) as [Buffer]
+  const [line] = (await Promise.race([
+    once(server.stdout, 'data'),
+    ended.then(() => Promise.reject(new Error('PostgreSQL did not start'))),
+  ])) as [Buffer]
   return {
     url: line.toString().trim(),
     stop: async () => {

@@ -47,7 +47,10 @@ export interface TestSite {
   logs: string[]
   call: Call
   callAs(actor: Actor): Call
-  http(request: string, options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> }): Promise<Answer>
+  http(
+    request: string,
+    options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> },
+  ): Promise<Answer>
   /** The token of the newest mail to an address. */
   mailedToken(recipient: string): Promise<string>
   /** What happened, oldest first: the action, and to whom or what. */
@@ -103,7 +106,10 @@ export async function makeDatabase(engine: Engine, folder: string, { bare = fals
   return withDatabase(inject('postgres'), name)
 }
 
-export async function makeSite(engine: Engine, { mail = true, kept = true }: { mail?: boolean; kept?: boolean } = {}): Promise<TestSite> {
+export async function makeSite(
+  engine: Engine,
+  { mail = true, kept = true }: { mail?: boolean; kept?: boolean } = {},
+): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
   const db = await connect(databaseUrl)
@@ -133,10 +139,15 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
   const callAs =
     (actor: Actor): Call =>
     async (op, input) => {
-      const answer = await execute(op, { ...base, actor, origin: 'cli:tester', dryRun: false }, input).catch((error: unknown) => {
-        if (error instanceof AppError) expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(error.code)
-        throw error
-      })
+      const answer = await execute(op, { ...base, actor, origin: 'cli:tester', dryRun: false }, input).catch(
+        (error: unknown) => {
+          if (error instanceof AppError)
+            expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(
+              error.code,
+            )
+          throw error
+        },
+      )
       assertExact(op.output, answer)
       return answer
     }
@@ -153,7 +164,12 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
     base,
     http: httpOf(server),
     async mailedToken(recipient) {
-      const mail = await db.selectFrom('outbox').select('text').where('recipient', '=', recipient).orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+      const mail = await db
+        .selectFrom('outbox')
+        .select('text')
+        .where('recipient', '=', recipient)
+        .orderBy('mailId', 'desc')
+        .executeTakeFirstOrThrow()
       return /token=([\w-]{43})\n/.exec(mail.text)?.[1] ?? expect.fail('the mail has no token')
     },
     async events() {
@@ -164,7 +180,10 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
       const { user } = await callAs(operator)(setup.setup, OWNER)
       return user.authToken
     },
-    async member(permissions = [], { blocked = false, everyone = true, email = `m${randomWord(6)}@example.org`, password } = {}) {
+    async member(
+      permissions = [],
+      { blocked = false, everyone = true, email = `m${randomWord(6)}@example.org`, password } = {},
+    ) {
       const user = {
         ...newUser(clock.now, {
           email,
@@ -177,7 +196,10 @@ export async function makeSite(engine: Engine, { mail = true, kept = true }: { m
       if (everyone) await assignEveryone(db, user.userId)
       if (permissions.length > 0) {
         const [id, now] = [newId(), clock.now.toISOString()]
-        await db.insertInto('roles').values({ id, name: 'tested', description: null, isSystem: 0, created_at: now, updated_at: now }).execute()
+        await db
+          .insertInto('roles')
+          .values({ id, name: 'tested', description: null, isSystem: 0, created_at: now, updated_at: now })
+          .execute()
         await db
           .insertInto('role_permissions')
           .values(permissions.map((permission) => ({ role_id: id, permission })))
@@ -206,7 +228,11 @@ export const httpOf =
       ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
     }
     await server.ready()
-    const { statusCode, payload, headers: answered } = await ask((req, res) => void server.server.emit('request', req, res), options)
+    const {
+      statusCode,
+      payload,
+      headers: answered,
+    } = await ask((req, res) => void server.server.emit('request', req, res), options)
     return {
       status: statusCode,
       text: payload,
@@ -220,7 +246,9 @@ function assertExact(schema: TSchema, answer: unknown): void {
   if (answer === undefined && (schema as { type?: string }).type === 'undefined') return
   const errors = Compile(strict(schema) as TSchema).Errors(answer)
   expect(errors, `the answer does not match its schema: ${JSON.stringify(answer)}`).toEqual([])
-  expect(JSON.stringify(answer), 'the keys of the answer are in the order in which HTTP sends them').toBe(JSON.stringify(asSent(schema, answer)))
+  expect(JSON.stringify(answer), 'the keys of the answer are in the order in which HTTP sends them').toBe(
+    JSON.stringify(asSent(schema, answer)),
+  )
 }
 
 interface Shape {
@@ -236,9 +264,13 @@ function asSent({ properties, required = [], items, anyOf = [] }: Shape, value: 
   if (typeof value !== 'object' || value === null) return value
   const shape = properties ?? anyOf.find((each) => each.properties)?.properties
   if (!shape) return value
-  const names = Object.keys(shape).toSorted((one, other) => Number(required.includes(other)) - Number(required.includes(one)))
+  const names = Object.keys(shape).toSorted(
+    (one, other) => Number(required.includes(other)) - Number(required.includes(one)),
+  )
   const given = value as Record<string, unknown>
-  return Object.fromEntries(names.filter((name) => given[name] !== undefined).map((name) => [name, asSent(shape[name] ?? {}, given[name])]))
+  return Object.fromEntries(
+    names.filter((name) => given[name] !== undefined).map((name) => [name, asSent(shape[name] ?? {}, given[name])]),
+  )
 }
 
 function strict(schema: unknown): unknown {

@@ -25,7 +25,9 @@ export async function smtpHost(options: SMTPServerOptions = {}): Promise<MailHos
     authOptional: false,
     logger: false,
     onAuth: ({ username, password }, _session, done) =>
-      username === 'board' && password === 'p@ss:w/rd' ? done(null, { user: username }) : done(new Error('wrong account')),
+      username === 'board' && password === 'p@ss:w/rd'
+        ? done(null, { user: username })
+        : done(new Error('wrong account')),
     onData(stream, session, done) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -13,7 +13,8 @@ export async function asking<T>(
   try {
     return await ask(prompts, { input: terminal.stdin, output: terminal.stderr })
   } catch (error) {
-    if (error instanceof Error && error.name === 'ExitPromptError') throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
+    if (error instanceof Error && error.name === 'ExitPromptError')
+      throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
     throw error
   }
 }
@@ -22,10 +23,15 @@ export async function asking<T>(
 export type Loss = string | { question: string; type: string }
 
 /** Asks before something is lost. Without a terminal only --yes consents: silence never does. */
-export async function confirm(terminal: Terminal, flags: { input?: boolean; yes?: boolean }, loss: Loss): Promise<void> {
+export async function confirm(
+  terminal: Terminal,
+  flags: { input?: boolean; yes?: boolean },
+  loss: Loss,
+): Promise<void> {
   if (flags.yes) return
   const { question, type }: { question: string; type?: string } = typeof loss === 'string' ? { question: loss } : loss
-  if (!canAsk(terminal, flags)) throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be taken back, and nobody is here to be asked.`)
+  if (!canAsk(terminal, flags))
+    throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be taken back, and nobody is here to be asked.`)
   const agreed = await asking(terminal, async (prompts, streams) => {
     if (type === undefined) return prompts.confirm({ message: question, default: false }, streams)
     const typed = await prompts.input({ message: `${question} Type ${printable(type)} to go on:` }, streams)

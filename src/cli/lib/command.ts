@@ -21,10 +21,17 @@ interface Flags extends OutputFlags {
 }
 
 /** Makes a command of an operation: its schema gives the flags, its view gives the words and the table. */
-export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In, Out, Subject>, view: View<In, Out, Row>, cli: Cli): void {
+export function command<In, Out, Row, Subject>(
+  parent: Command,
+  op: Operation<In, Out, Subject>,
+  view: View<In, Out, Row>,
+  cli: Cli,
+): void {
   const positional = [...view.words.matchAll(/[<[](\w+)(?::\w+)?[>\]]/g)].map(([, name]) => name as string)
   const made = parent.command(view.words.replaceAll(/(\w+):(\w+)/g, '$2')).description(op.summary)
-  const offered = fieldsOf(op.input).filter((field) => !positional.includes(field.name) && !view.hidden?.includes(field.name))
+  const offered = fieldsOf(op.input).filter(
+    (field) => !positional.includes(field.name) && !view.hidden?.includes(field.name),
+  )
   const options = optionsOf(offered, view)
   for (const option of options) made.addOption(option)
   if (view.as) made.option('--as <user>', 'in the name of this account: e-mail address, user name or id')
@@ -47,7 +54,8 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
     const reach = await inTheNameOf(flags)
     const { values, generated, written } = await complete(flags, given, reach)
     const input = coerce(op.input, { ...view.preset, ...values })
-    if (view.list && flags.all) return streamAll(cli.terminal, flags, { call: await reach(), op, input, view, list: view.list })
+    if (view.list && flags.all)
+      return streamAll(cli.terminal, flags, { call: await reach(), op, input, view, list: view.list })
     const answer = await answerTo(flags, input, reach).catch(async (error: unknown) => {
       if (written) (await import('./editor.js')).keep(cli.terminal, written)
       throw error
@@ -91,12 +99,18 @@ export function command<In, Out, Row, Subject>(parent: Command, op: Operation<In
     if (!view.changes || Object.keys(given).some((name) => !about.includes(name))) return
     if (view.edits && canAsk(cli.terminal, flags)) return
     const ways = flagsOf(options.filter(({ field }) => !about.includes(field)))
-    throw new AppError('USAGE', `What should be changed? Give ${new Intl.ListFormat('en', { type: 'disjunction' }).format(ways)}.`)
+    throw new AppError(
+      'USAGE',
+      `What should be changed? Give ${new Intl.ListFormat('en', { type: 'disjunction' }).format(ways)}.`,
+    )
   }
 
   function typedValues(): Values {
     const local = made.opts<Values>()
-    const all = [...offered.map(({ name }) => [name, local[name]]), ...positional.map((name, index) => [name, made.args[index]])]
+    const all = [
+      ...offered.map(({ name }) => [name, local[name]]),
+      ...positional.map((name, index) => [name, made.args[index]]),
+    ]
     return Object.fromEntries(all.filter(([, value]) => value !== undefined))
   }
 

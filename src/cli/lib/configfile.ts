@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { AppError } from '../../core/errors.js'
@@ -62,9 +72,12 @@ function removeEmpty(folder: string, top: string): void {
 function withSetting(text: string, section: string, name: string, line: string): string {
   const lines = text.split('\n')
   const start = lines.findIndex((each) => each.trim() === `[${section}]`)
-  if (start === -1) return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text.trim() === '' ? '' : '\n'}[${section}]\n${line}\n`
+  if (start === -1)
+    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text.trim() === '' ? '' : '\n'}[${section}]\n${line}\n`
   const next = lines.findIndex((each, index) => index > start && each.trimStart().startsWith('['))
   const end = next === -1 ? lines.length : next
-  const held = lines.findIndex((each, index) => index > start && index < end && new RegExp(`^\\s*${name}\\s*=`).test(each))
+  const held = lines.findIndex(
+    (each, index) => index > start && index < end && new RegExp(`^\\s*${name}\\s*=`).test(each),
+  )
   return (held === -1 ? lines.toSpliced(start + 1, 0, line) : lines.toSpliced(held, 1, line)).join('\n')
 }

@@ -98,14 +98,19 @@ export async function fillDemo(app: App): Promise<string> {
   const addresses = PEOPLE.map((_, index) => `person${index + 1}@example.org`)
 
   await at(40)(site.setup, OWNER)
-  await Promise.all(PEOPLE.map((name, index) => at(39 - index)(users.create, { email: addresses[index], name, password: OWNER.password })))
+  await Promise.all(
+    PEOPLE.map((name, index) =>
+      at(39 - index)(users.create, { email: addresses[index], name, password: OWNER.password }),
+    ),
+  )
   for (const [index, name] of BOARDS.entries())
     await at(BOARDS.length + 10 - index)(boards.create, {
       name,
       display: name !== '🧪 Labs',
       color: PALETTE[index % PALETTE.length],
     })
-  for (const [index, name] of ROADMAPS.entries()) await at(35)(roadmaps.create, { name, display: true, color: PALETTE[(index * 3 + 1) % PALETTE.length] })
+  for (const [index, name] of ROADMAPS.entries())
+    await at(35)(roadmaps.create, { name, display: true, color: PALETTE[(index * 3 + 1) % PALETTE.length] })
   for (const [index, [title, board, roadmap]] of POSTS.entries()) {
     const age = (POSTS.length - index) * 1.2
     const author = pick(addresses)
@@ -118,7 +123,8 @@ export async function fillDemo(app: App): Promise<string> {
         partial: true,
       })
     const liked = next() ** 2
-    for (const voter of addresses) if (voter !== author && next() < liked) await at(age * next(), voter)(votes.add, { postId: post.postId })
+    for (const voter of addresses)
+      if (voter !== author && next() < liked) await at(age * next(), voter)(votes.add, { postId: post.postId })
     for (let said = Math.floor(next() * 3); said > 0; said--)
       await at(age * next() * 0.9, pick(addresses))(comments.create, { post_id: post.postId, body: pick(COMMENTS) })
   }

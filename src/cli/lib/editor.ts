@@ -11,7 +11,11 @@ import { readText, type Written } from './textfile.js'
 const INTERRUPTED = 130
 
 /** Lets a person write a text in their editor, and returns what they saved; unchanged or empty means that they thought better of it. */
-export async function edited(terminal: Terminal, present: string, otherwise: { field: string; rule: string }): Promise<string> {
+export async function edited(
+  terminal: Terminal,
+  present: string,
+  otherwise: { field: string; rule: string },
+): Promise<string> {
   const editor = terminal.env.VISUAL || terminal.env.EDITOR || 'vi'
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-')) // only its owner may enter
   try {
@@ -21,7 +25,8 @@ export async function edited(terminal: Terminal, present: string, otherwise: { f
     if (ended === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
     if (ended !== 0) throw failed(editor, ended, otherwise)
     const text = await readText(terminal, file, 'the editor')
-    if (text.trim() === '' || text === present) throw new AppError('INTERRUPTED', 'The text is empty or as it was: nothing was changed.')
+    if (text.trim() === '' || text === present)
+      throw new AppError('INTERRUPTED', 'The text is empty or as it was: nothing was changed.')
     return text
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -59,6 +64,10 @@ async function run({ env, cwd, stdin, stderr }: Terminal, editor: string, file: 
 }
 
 const failed = (editor: string, ended: number | string, { field, rule }: { field: string; rule: string }): AppError =>
-  new AppError('INPUT_MISSING', `The editor ${JSON.stringify(editor)} failed (${ended}): nothing was changed. Set VISUAL or EDITOR to one that works.`, {
-    errors: [{ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule }],
-  })
+  new AppError(
+    'INPUT_MISSING',
+    `The editor ${JSON.stringify(editor)} failed (${ended}): nothing was changed. Set VISUAL or EDITOR to one that works.`,
+    {
+      errors: [{ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule }],
+    },
+  )

@@ -19,11 +19,26 @@ export const helpsAgainst = (command: Command, fixes: Fixes): void => void own.s
 export const fixesOf = (command: Command): Fixes => own.get(command) ?? {}
 
 /** The command that helps, a line each. */
-export function fixFor(error: AppError, args: readonly string[], { flags, words, options, fixes = {} }: Run): readonly string[] {
-  const secrets = options.flatMap((option) => (option instanceof FieldOption && option.secret ? [option.long ?? ''] : []))
+export function fixFor(
+  error: AppError,
+  args: readonly string[],
+  { flags, words, options, fixes = {} }: Run,
+): readonly string[] {
+  const secrets = options.flatMap((option) =>
+    option instanceof FieldOption && option.secret ? [option.long ?? ''] : [],
+  )
   const again = (changed: readonly string[]) => typed(changed, secrets)
-  const run = (...commands: readonly string[]) => commands.map((command) => again([...command.split(' '), ...reachIn(args)]))
-  const otherUrl = () => [again(withOptions(withoutOption(args, '--url'), '--url', `${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`))]
+  const run = (...commands: readonly string[]) =>
+    commands.map((command) => again([...command.split(' '), ...reachIn(args)]))
+  const otherUrl = () => [
+    again(
+      withOptions(
+        withoutOption(args, '--url'),
+        '--url',
+        `${(/"(.+)"/.exec(error.message)?.[1] ?? 'another').slice(0, 48)}-2`,
+      ),
+    ),
+  ]
   const login = [`feedbackctl login --server ${flags.server ?? 'URL'}`]
   const answers = error.errors?.map((issue) => issue.rule) ?? []
   const users = words[0] === 'login' ? [] : run('users list')
@@ -40,8 +55,14 @@ export function fixFor(error: AppError, args: readonly string[], { flags, words,
     ROADMAP_URL_EXISTS: otherUrl(),
     SIGNUP_NOT_ALLOWED: run('settings update --allow-signup true'),
     LABS_DISABLED: run('labs update --vote-on-behalf true'),
-    SETUP_COMPLETED: [...(flags.server === undefined ? run('serve') : login), `${run('setup --if-needed').join()}   where that is no error`],
-    MAIL_CONFIG_MISSING: ['--mail-url smtp://USER:PASSWORD@HOST:587', 'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)'],
+    SETUP_COMPLETED: [
+      ...(flags.server === undefined ? run('serve') : login),
+      `${run('setup --if-needed').join()}   where that is no error`,
+    ],
+    MAIL_CONFIG_MISSING: [
+      '--mail-url smtp://USER:PASSWORD@HOST:587',
+      'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)',
+    ],
     DATABASE_OUTDATED: run('migrate'),
     CONFIRMATION_NEEDED: [again(withOptions(args, '--yes'))],
     LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),

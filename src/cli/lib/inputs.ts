@@ -31,14 +31,16 @@ export async function gather(terminal: Terminal, flags: { input?: boolean }, wan
   const { given, asks, text } = wanted
   const sources = Object.entries(given).filter((entry): entry is [string, Source] => isSource(entry[1]))
   const stdin = sources.filter(([, source]) => readsStdin(source)).map(([, source]) => source.flag)
-  if (stdin.length > 1) throw new AppError('USAGE', `${stdin.join(' and ')} cannot both be read from stdin. Use a file for one of them.`)
+  if (stdin.length > 1)
+    throw new AppError('USAGE', `${stdin.join(' and ')} cannot both be read from stdin. Use a file for one of them.`)
   const may = canAsk(terminal, { input: flags.input !== false && stdin.length === 0 })
   const missing = asks.filter((name) => given[name] === undefined)
   const rules = missing.map((field) => ({ field, rule: waysToGive(wanted.options, field) }))
   if (!may && missing.length > 0) throw cannotAsk(terminal, wanted.what, rules)
   const values = { ...given }
   for (const [name, source] of sources) values[name] = await valueOf(terminal, source)
-  for (const field of wanted.offered.filter(({ name }) => missing.includes(name) && name !== text)) values[field.name] = await answerTo(terminal, field)
+  for (const field of wanted.offered.filter(({ name }) => missing.includes(name) && name !== text))
+    values[field.name] = await answerTo(terminal, field)
   const present = text !== undefined && values[text] === undefined && may ? await wanted.present(values) : undefined
   let written: Written | undefined
   if (text !== undefined && present !== undefined) {
@@ -57,12 +59,14 @@ export async function valueOf(terminal: Terminal, source: Source): Promise<strin
   const { how, value, flag, secret } = source
   if (how === 'random') return randomBytes(18).toString('base64url')
   if (how === 'file') return readText(terminal, value, flag)
-  if (secret) say(terminal, `Note: ${flag} is visible to everybody on this machine in the process list. ${flag}-stdin is not.`)
+  if (secret)
+    say(terminal, `Note: ${flag} is visible to everybody on this machine in the process list. ${flag}-stdin is not.`)
   return value
 }
 
 /** A password that was made up is seen once: here. */
-export const showGenerated = (terminal: Terminal, password: string): void => say(terminal, `The password, shown only now: ${password}`)
+export const showGenerated = (terminal: Terminal, password: string): void =>
+  say(terminal, `The password, shown only now: ${password}`)
 
 interface Missing {
   field: string
@@ -70,7 +74,12 @@ interface Missing {
 }
 
 /** Without a terminal every missing answer is named at once, with the flag that gives it. */
-export function cannotAsk(terminal: Terminal, what: string, missing: readonly Missing[], code: ErrorCode = 'INPUT_MISSING'): AppError {
+export function cannotAsk(
+  terminal: Terminal,
+  what: string,
+  missing: readonly Missing[],
+  code: ErrorCode = 'INPUT_MISSING',
+): AppError {
   const count = missing.length === 1 ? '1 more answer' : `${missing.length} more answers`
   const errors = missing.map(({ field, rule }) => ({
     code: 'FIELD_MISSING',
@@ -85,7 +94,9 @@ export function cannotAsk(terminal: Terminal, what: string, missing: readonly Mi
 
 /** The flags that give a field, without the one that everybody on the machine could read. */
 function waysToGive(options: readonly FieldOption[], name: string): string {
-  const [first = '', ...others] = options.filter(({ field, exposes }) => field === name && !exposes).map(({ flags }) => flags)
+  const [first = '', ...others] = options
+    .filter(({ field, exposes }) => field === name && !exposes)
+    .map(({ flags }) => flags)
   return others.length === 0 ? first : `${first.padEnd(22)} or ${others.join(', ')}`
 }
 
@@ -101,7 +112,9 @@ export async function askNewPassword(terminal: Terminal): Promise<string> {
     const password = await asking(terminal, (prompts, streams) =>
       prompts.password({ message: 'Password (8 to 256 characters)', mask: false, validate }, streams),
     )
-    const again = await asking(terminal, (prompts, streams) => prompts.password({ message: 'The same again', mask: false }, streams))
+    const again = await asking(terminal, (prompts, streams) =>
+      prompts.password({ message: 'The same again', mask: false }, streams),
+    )
     if (again === password) return password
     say(terminal, 'The two passwords differ. Type them once more.')
   }

@@ -24,7 +24,8 @@ export async function mailUrlAsked(terminal: Terminal, config: Config): Promise<
 /** Warns when a mail setting that was given does not work: mail then waits in the outbox, and setup goes on. */
 export async function checkMail(terminal: Terminal, url: string, from: string): Promise<boolean> {
   const problem = await smtpProblem(terminal, url, from)
-  if (problem !== undefined) say(terminal, `Warning: mail cannot be sent now (${problem}). It waits, and "feedbackctl serve" goes on trying.`)
+  if (problem !== undefined)
+    say(terminal, `Warning: mail cannot be sent now (${problem}). It waits, and "feedbackctl serve" goes on trying.`)
   return problem === undefined
 }
 
@@ -33,7 +34,10 @@ export async function deliverHere(cli: Cli): Promise<void> {
   const config = await cli.config()
   if (config.get('server') !== undefined) return
   if (config.origin('site.url') === 'default')
-    say(cli.terminal, `Note: links in mails start with ${config.get('site.url')}; set site.url to where people reach the site.`)
+    say(
+      cli.terminal,
+      `Note: links in mails start with ${config.get('site.url')}; set site.url to where people reach the site.`,
+    )
   const app = await cli.open()
   if (app.base.mail) await deliverNow(cli.terminal, app, app.base.mail)
 }
@@ -42,7 +46,11 @@ export async function deliverHere(cli: Cli): Promise<void> {
 export async function deliverNow(terminal: Terminal, app: App, mail: NonNullable<App['base']['mail']>): Promise<void> {
   const { deliverDue } = await import('../../app.js')
   const waiting = await deliverDue(app, mail, (line) => say(terminal, line))
-  if (waiting) say(terminal, `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`)
+  if (waiting)
+    say(
+      terminal,
+      `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`,
+    )
 }
 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
@@ -66,7 +74,8 @@ async function urlAsked(terminal: Terminal): Promise<string> {
       streams,
     )
     if (way === 'sendmail:') return way
-    if (way === 'folder') return absoluteUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
+    if (way === 'folder')
+      return absoluteUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
     const host = await prompts.input({ message: 'Host of the SMTP server', required: true }, streams)
     const port = await prompts.number(
       {
@@ -79,7 +88,8 @@ async function urlAsked(terminal: Terminal): Promise<string> {
       streams,
     )
     const user = await prompts.input({ message: 'User name (empty: none)' }, streams)
-    const password = user === '' ? '' : await prompts.password({ message: 'Password of the mail account', mask: false }, streams)
+    const password =
+      user === '' ? '' : await prompts.password({ message: 'Password of the mail account', mask: false }, streams)
     const account = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
     return `${port === 465 ? 'smtps' : 'smtp'}://${account}${host}:${port}`
   })

@@ -10,7 +10,8 @@ export interface Source {
   secret: boolean
 }
 
-export const isSource = (value: unknown): value is Source => typeof value === 'object' && value !== null && 'how' in value
+export const isSource = (value: unknown): value is Source =>
+  typeof value === 'object' && value !== null && 'how' in value
 
 type Named = Pick<Field, 'name' | 'description'>
 
@@ -51,31 +52,38 @@ export const optionsOf = (fields: readonly Field[], { flags, preset, text, gener
     return [plainOption(field, flag, preset?.[field.name] ?? field.default)]
   })
 
-const kebab = (name: string): string => name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const kebab = (name: string): string =>
+  name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const otherwise = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
   const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type] // an optional value would take the thing that follows
   const option = new FieldOption(`--${flag} <${placeholder}>`, field.description + choices + otherwise, field.name)
-  if (field.type === 'array') option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...listIn(value, field.default)])
+  if (field.type === 'array')
+    option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...listIn(value, field.default)])
   if (field.type === 'boolean') option.argParser((value) => yesOrNo(value, flag))
   return option
 }
 
 /** An empty text is the empty list, or what stands for it, as in a query string. */
-const listIn = (text: string, otherwise: unknown = []): unknown[] => (text.trim() === '' ? [otherwise].flat() : text.split(',').map((item) => item.trim()))
+const listIn = (text: string, otherwise: unknown = []): unknown[] =>
+  text.trim() === '' ? [otherwise].flat() : text.split(',').map((item) => item.trim())
 
 /** Some operations take anything for a flag, by their contract, and do nothing then: here that would be a lie. */
 function yesOrNo(text: string, flag: string): boolean {
-  if (text !== 'true' && text !== 'false') throw new AppError('USAGE', `--${flag} must be true or false; ${JSON.stringify(text.slice(0, 100))} is not.`)
+  if (text !== 'true' && text !== 'false')
+    throw new AppError('USAGE', `--${flag} must be true or false; ${JSON.stringify(text.slice(0, 100))} is not.`)
   return text === 'true'
 }
 
 /** One flag for each field: the first that does not show a secret. */
 export const flagsOf = (options: readonly FieldOption[]): string[] =>
   options
-    .filter((option) => !option.exposes && options.find(({ field, exposes }) => field === option.field && !exposes) === option)
+    .filter(
+      (option) =>
+        !option.exposes && options.find(({ field, exposes }) => field === option.field && !exposes) === option,
+    )
     .map(({ long }) => long ?? '')
 
 const textOptions = (field: Named, flag: string): FieldOption[] => [
@@ -107,11 +115,16 @@ export function secretOptions(field: Named, flag = field.name, generated = false
   ]
 }
 
-function sourceOption(flags: string, description: string, { field, how, secret = false }: { field: Named; how: Source['how']; secret?: boolean }): FieldOption {
+function sourceOption(
+  flags: string,
+  description: string,
+  { field, how, secret = false }: { field: Named; how: Source['how']; secret?: boolean },
+): FieldOption {
   const option = new FieldOption(flags, description, field.name, secret)
   const flag = option.long ?? ''
   option.argParser<Source | undefined>((value, before) => {
-    if (before !== undefined) throw new AppError('USAGE', `${before.flag} and ${flag} give the same. Leave one of them out.`)
+    if (before !== undefined)
+      throw new AppError('USAGE', `${before.flag} and ${flag} give the same. Leave one of them out.`)
     return { how, value, flag, secret }
   })
   return option

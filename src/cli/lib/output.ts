@@ -16,7 +16,8 @@ export interface OutputFlags {
 
 /** A table on a terminal and tab-separated values in a pipe, unless a flag says otherwise. */
 export function formatOf({ stdout }: Terminal, { output, json, quiet }: OutputFlags): Format {
-  if (json && output !== undefined && output !== 'json') throw new AppError('USAGE', `--json and -o ${output} contradict each other. Give one of them.`)
+  if (json && output !== undefined && output !== 'json')
+    throw new AppError('USAGE', `--json and -o ${output} contradict each other. Give one of them.`)
   if (json) return 'json'
   if (quiet) return 'name'
   return output ?? (stdout.isTTY ? 'table' : 'tsv')
@@ -36,7 +37,11 @@ export interface Printable<Row> {
   single: boolean
 }
 
-export async function print<Row>(terminal: Terminal, flags: OutputFlags, { body, rows, columns, id, single }: Printable<Row>): Promise<void> {
+export async function print<Row>(
+  terminal: Terminal,
+  flags: OutputFlags,
+  { body, rows, columns, id, single }: Printable<Row>,
+): Promise<void> {
   const format = formatOf(terminal, flags)
   const safe = (text: string) => (terminal.stdout.isTTY ? printable(text) : text) // a file gets what there is
   const cells = () => rows.map((row) => columns.map((column) => safe(column.text(row))))
@@ -55,7 +60,10 @@ export async function print<Row>(terminal: Terminal, flags: OutputFlags, { body,
       return write(terminal, toCsv([...(flags.header === false ? [] : [heads]), ...cells()]))
     }
     case 'tsv':
-      return write(terminal, lines([...(flags.header ? [heads] : []), ...cells()].map((row) => row.map(escapedCell).join('\t'))))
+      return write(
+        terminal,
+        lines([...(flags.header ? [heads] : []), ...cells()].map((row) => row.map(escapedCell).join('\t'))),
+      )
     case 'name':
       return write(terminal, lines(rows.map(id)))
     case 'table':
@@ -82,6 +90,7 @@ async function draw<Row>(
 }
 
 /** A value with a tab or a line break must not become two. */
-const escapedCell = (cell: string): string => cell.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
+const escapedCell = (cell: string): string =>
+  cell.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
 
 const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('')

@@ -15,7 +15,8 @@ interface Paged {
 }
 
 /** What every list answers beside its rows: in the body, or beside them inside of it ('votes.results'). */
-const pagedOf = (answer: unknown, list: string): Paged => (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged // by the contract of lists
+const pagedOf = (answer: unknown, list: string): Paged =>
+  (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged // by the contract of lists
 
 interface Stream<In, Out, Row, Subject> {
   call: Call
@@ -26,7 +27,11 @@ interface Stream<In, Out, Row, Subject> {
 }
 
 /** Prints every page, one at a time: the memory it takes does not grow with the list. JSON is one body with all rows. */
-export async function streamAll<In, Out, Row, Subject>(terminal: Terminal, flags: OutputFlags, stream: Stream<In, Out, Row, Subject>): Promise<void> {
+export async function streamAll<In, Out, Row, Subject>(
+  terminal: Terminal,
+  flags: OutputFlags,
+  stream: Stream<In, Out, Row, Subject>,
+): Promise<void> {
   const { view, list } = stream
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
@@ -41,7 +46,11 @@ export async function streamAll<In, Out, Row, Subject>(terminal: Terminal, flags
         await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
       } else {
         const once = first ? {} : { header: false }
-        await print(terminal, { ...flags, ...once }, { body: rows, rows, columns: view.columns, id: view.id, single: false })
+        await print(
+          terminal,
+          { ...flags, ...once },
+          { body: rows, rows, columns: view.columns, id: view.id, single: false },
+        )
       }
     }
   } finally {
@@ -60,10 +69,13 @@ async function* pages<In, Out, Row, Subject>({
 }: Stream<In, Out, Row, Subject>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
   let cursors: string[] = []
   for (let first = true; ; first = false) {
-    const answer = await call(op, { ...input, limit: PAGE, ...(!first && { after: cursors.at(-1) }) }).catch((error: unknown) => {
-      if (cursors.length > 1 && error instanceof AppError && error.errors?.[0]?.code === 'INVALID_CURSOR') return undefined
-      throw error
-    })
+    const answer = await call(op, { ...input, limit: PAGE, ...(!first && { after: cursors.at(-1) }) }).catch(
+      (error: unknown) => {
+        if (cursors.length > 1 && error instanceof AppError && error.errors?.[0]?.code === 'INVALID_CURSOR')
+          return undefined
+        throw error
+      },
+    )
     if (answer === undefined) {
       cursors = cursors.slice(0, -1)
       continue
@@ -96,14 +108,21 @@ export function footer(terminal: Terminal, answer: unknown, { list, shown, numbe
   if (total === 0) return say(terminal, 'There is nothing yet.')
   if (shown === 0 && page.current_page === null) return say(terminal, `Nothing comes after that, of ${total} in all.`)
   if (shown === 0)
-    return say(terminal, `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`)
+    return say(
+      terminal,
+      `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`,
+    )
   if (!terminal.stderr.isTTY) return
   const place = page.current_page === null ? '' : `Page ${page.current_page} of ${pages} · `
   const next = page.has_next_page ? ` · next: ${nextCommand(terminal.args, page, numbered)}` : ''
   say(terminal, `${place}${shown} of ${total}${next}`)
 }
 
-function nextCommand(args: readonly string[], { current_page: current, end_cursor: end }: PageInfo, numbered: boolean): string {
+function nextCommand(
+  args: readonly string[],
+  { current_page: current, end_cursor: end }: PageInfo,
+  numbered: boolean,
+): string {
   const byCursor = !numbered || current === null || args.some((arg) => arg === '--after' || arg.startsWith('--after='))
   const rest = withoutOption(withoutOption(args, '--after'), '--page')
   return typed(withOptions(rest, ...(byCursor ? ['--after', end ?? ''] : ['--page', String((current ?? 1) + 1)])))

@@ -27,7 +27,10 @@ export function report(terminal: Terminal, run: Reported, thrown: unknown): numb
     say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit }))
   } else {
     const { red, dim } = ink(hasColor(terminal, terminal.stderr, flags))
-    const unknown = thrown instanceof AppError ? inFlags(error, options) : `Something went wrong: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+    const unknown =
+      thrown instanceof AppError
+        ? inFlags(error, options)
+        : `Something went wrong: ${thrown instanceof Error ? thrown.message : String(thrown)}`
     say(terminal, `${red('✗')} ${printable(unknown)}`)
     if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
     for (const [index, line] of fix.entries()) say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${line}`)

@@ -87,9 +87,15 @@ function fit<C extends Fitted>(columns: C[], available: number): C[] {
   const kept = [...columns]
   const excess = () => kept.reduce((sum, column) => sum + column.width + GAP, -GAP) - available
   const widest = () =>
-    kept.filter((column) => !column.whole).reduce((most, column) => (column.width > (most?.width ?? 0) ? column : most), undefined as C | undefined)
+    kept
+      .filter((column) => !column.whole)
+      .reduce((most, column) => (column.width > (most?.width ?? 0) ? column : most), undefined as C | undefined)
   const rank = ({ empty, drop = 0 }: C) => (empty && drop > 0 ? Infinity : drop)
-  const least = () => kept.reduce((worst, column) => (rank(column) > (worst ? rank(worst) : 0) ? column : worst), undefined as C | undefined)
+  const least = () =>
+    kept.reduce(
+      (worst, column) => (rank(column) > (worst ? rank(worst) : 0) ? column : worst),
+      undefined as C | undefined,
+    )
   const cut = (narrowest: number) => {
     for (let column = widest(); excess() > 0 && column && column.width > narrowest; column = widest())
       column.width = Math.max(narrowest, column.width - excess())

@@ -39,7 +39,8 @@ export async function write({ stdout }: Terminal, text: string): Promise<void> {
 export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${line}\n`)
 
 /** Questions are asked only where somebody can see and answer them. */
-export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean => input && stdin.isTTY && stderr.isTTY && !env.CI
+export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean =>
+  input && stdin.isTTY && stderr.isTTY && !env.CI
 
 /** Why nobody can be asked, as the end of a sentence. */
 export const whyNot = ({ stdin, stderr, env }: Terminal): string => {
@@ -49,7 +50,11 @@ export const whyNot = ({ stdin, stderr, env }: Terminal): string => {
 }
 
 /** Whether a stream gets colour: --no-color, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
-export function hasColor({ env }: Terminal, stream: NodeJS.WriteStream, { color }: { color?: boolean | undefined }): boolean {
+export function hasColor(
+  { env }: Terminal,
+  stream: NodeJS.WriteStream,
+  { color }: { color?: boolean | undefined },
+): boolean {
   if (color === false) return false
   if (env.NO_COLOR) return false
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'

@@ -23,9 +23,13 @@ export async function readText(terminal: Terminal, file: string, origin: string)
       if ((size += chunks.at(-1)?.length ?? 0) > MAX_BYTES) break
     }
   } catch (error) {
-    throw new AppError('USAGE', `Cannot read ${where}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`)
+    throw new AppError(
+      'USAGE',
+      `Cannot read ${where}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`,
+    )
   }
-  if (size > MAX_BYTES) throw new AppError('USAGE', `${where}, named by ${origin}, has more than 100 kB. Give a shorter text.`)
+  if (size > MAX_BYTES)
+    throw new AppError('USAGE', `${where}, named by ${origin}, has more than 100 kB. Give a shorter text.`)
   if (size === 0 && file === '-') throw new AppError('INPUT_MISSING', 'Nothing came on stdin.')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')

@@ -24,7 +24,9 @@ export function withOptions(args: readonly string[], ...options: string[]): stri
 export function reachIn(args: readonly string[]): string[] {
   const end = args.indexOf('--')
   const options = end === -1 ? args : args.slice(0, end)
-  return options.filter((arg, index) => REACH.includes(arg.split('=')[0] ?? '') || REACH.includes(options[index - 1] ?? ''))
+  return options.filter(
+    (arg, index) => REACH.includes(arg.split('=')[0] ?? '') || REACH.includes(options[index - 1] ?? ''),
+  )
 }
 
 function shownAs(arg: string, before: string, hidden: readonly string[]): string {
@@ -36,6 +38,8 @@ function shownAs(arg: string, before: string, hidden: readonly string[]): string
 
 /** Addresses that hold no password: without them a command would not find the data again. */
 const isOpen = (option: string, value: string): boolean =>
-  (option === '--server' && /^https?:\/\/[^@]*$/.test(value)) || (option === '--database-url' && value.startsWith('sqlite:'))
+  (option === '--server' && /^https?:\/\/[^@]*$/.test(value)) ||
+  (option === '--database-url' && value.startsWith('sqlite:'))
 
-const quoted = (arg: string): string => (/^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`)
+const quoted = (arg: string): string =>
+  /^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`

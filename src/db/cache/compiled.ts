@@ -36,7 +36,9 @@ export async function compiled<Given extends object, Row>(
     query = build(placesOf(values) as Given).compile() // stand-ins are passed on as what they stand for
     kept.set(key, query)
   }
-  const parameters = query.parameters.map((parameter) => (parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter))
+  const parameters = query.parameters.map((parameter) =>
+    parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter,
+  )
   const concerned: Concerned = { query: query.query, queryId: query.queryId, sql: query.sql, parameters, votesOn }
   const { rows } = await db.executeQuery<Row>(concerned)
   return rows
@@ -46,7 +48,10 @@ const placesOf = (values: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, Array.isArray(value) ? value.map((_, at) => new Place(name, at)) : new Place(name)]),
+      .map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map((_, at) => new Place(name, at)) : new Place(name),
+      ]),
   )
 
 const valueOf = (value: unknown, { at }: Place): unknown => (at === undefined ? value : (value as unknown[])[at])

@@ -41,6 +41,9 @@ export class Changes {
 
   /** Whether what was found at an earlier revision, and these votes have to do with, may be another now. */
   concern(votesOn: readonly string[] | undefined, since: number): boolean {
-    return since < this.#everything || (since < this.#revision && (!votesOn || votesOn.some((post) => (this.#votes.get(post) ?? 0) > since)))
+    return (
+      since < this.#everything ||
+      (since < this.#revision && (!votesOn || votesOn.some((post) => (this.#votes.get(post) ?? 0) > since)))
+    )
   }
 }

@@ -66,7 +66,8 @@ export class Reads {
     if (revision === read.revision) return read.rows
     if (typeof revision !== 'number' || Number.isNaN(revision)) return undefined
     if (this.#dialect.driver.changes.concern(read.votesOn, read.revision)) this.#look(read)
-    else if (this.#doubts && this.#look(read)) throw new Error(`A change was said not to concern a query, and did: ${read.sql}`)
+    else if (this.#doubts && this.#look(read))
+      throw new Error(`A change was said not to concern a query, and did: ${read.sql}`)
     read.revision = revision
     const { rows } = read
     if (read.isGone) read.rows = undefined // too many for more than the one who asks
@@ -161,7 +162,8 @@ class Made implements Basis {
     this.#isKnown = false
   }
 
-  readonly holds = (): boolean => this.#isKnown && this.#reads.every((read, at) => this.#from.rowsOf(read) && read.version === this.#versions[at])
+  readonly holds = (): boolean =>
+    this.#isKnown && this.#reads.every((read, at) => this.#from.rowsOf(read) && read.version === this.#versions[at])
 }
 
 /** Finds what queries find, and notes it; a transaction reads for itself. */

@@ -45,7 +45,13 @@ async function siteAndPeople(db: Kysely<Tables>): Promise<void> {
     .addColumn('updatedAt', words, (column) => column.notNull())
     .execute()
   // One owner, whoever asks and from wherever: the database decides.
-  await db.schema.createIndex('users_one_owner').on('users').column('isOwner').unique().where('isOwner', '=', sql.lit(1)).execute()
+  await db.schema
+    .createIndex('users_one_owner')
+    .on('users')
+    .column('isOwner')
+    .unique()
+    .where('isOwner', '=', sql.lit(1))
+    .execute()
   await db.schema
     .createTable('roles')
     .addColumn('id', words, (column) => column.primaryKey())
@@ -141,7 +147,8 @@ async function counters(db: Kysely<Tables>): Promise<void> {
     .addColumn('value', 'integer', (column) => column.notNull())
     .execute()
   const add = (name: string, by: string) => `update counters set value = value + (${by}) where name = '${name}'`
-  const posts = (row: 'new' | 'old', by: string) => `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
+  const posts = (row: 'new' | 'old', by: string) =>
+    `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
   const triggers = [
     {
       name: 'boards_added',

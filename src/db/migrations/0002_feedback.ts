@@ -150,9 +150,12 @@ async function counts(db: Kysely<Tables>): Promise<void> {
   await db.insertInto('counters').columns(['name', 'value']).expression((eb) => eb.selectFrom('users').select((select) => [select.val('users').as('name'), select.fn.countAll<number>().as('value')])).execute() // prettier-ignore
 
   const users = (by: string) => `update counters set value = value ${by} where name = 'users'`
-  const ofBoard = (row: 'new' | 'old', by: string) => `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
-  const ofAuthor = (row: 'new' | 'old', column: string, by: string) => `update users set ${column} = ${column} ${by} where "userId" = ${row}."userId"`
-  const ofPost = (row: 'new' | 'old', by: string) => `update posts set "votesCount" = "votesCount" ${by} where "postId" = ${row}."postId"`
+  const ofBoard = (row: 'new' | 'old', by: string) =>
+    `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
+  const ofAuthor = (row: 'new' | 'old', column: string, by: string) =>
+    `update users set ${column} = ${column} ${by} where "userId" = ${row}."userId"`
+  const ofPost = (row: 'new' | 'old', by: string) =>
+    `update posts set "votesCount" = "votesCount" ${by} where "postId" = ${row}."postId"`
   // The board's row is written just before, and so locked: whether it is private cannot change until this is committed.
   const shownAsBoard = `update posts set display = (select display from boards where "boardId" = new."boardId") where "postId" = new."postId" and display <> (select display from boards where "boardId" = new."boardId")`
   const moved = `coalesce(new."boardId", '') <> coalesce(old."boardId", '')`

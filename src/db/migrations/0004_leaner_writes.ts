@@ -10,7 +10,12 @@ import type { Tables } from '../tables.js'
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db.schema.dropIndex('posts_by_age').execute()
   await db.schema.dropIndex('events_of_subject').execute()
-  await db.schema.createIndex('events_of_subject').on('events').column('subject_id').where(sql.ref('subject'), 'is not', null).execute()
+  await db.schema
+    .createIndex('events_of_subject')
+    .on('events')
+    .column('subject_id')
+    .where(sql.ref('subject'), 'is not', null)
+    .execute()
   if (isPostgres(db)) return
   await votes(db)
   await postCounts(db)
@@ -51,6 +56,8 @@ async function postCounts(db: Kysely<Tables>): Promise<void> {
     .addPrimaryKeyConstraint('post_counts_key', ['board', 'roadmap', 'display'])
     .modifyEnd(sql`without rowid`)
     .execute()
-  await sql`insert into post_counts (board, roadmap, display, value) select board, roadmap, display, value from counted order by 1, 2, 3`.execute(db)
+  await sql`insert into post_counts (board, roadmap, display, value) select board, roadmap, display, value from counted order by 1, 2, 3`.execute(
+    db,
+  )
   await sql`drop table counted`.execute(db)
 }

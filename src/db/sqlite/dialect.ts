@@ -19,7 +19,14 @@ import { FileDriver, groupOf, type FileConnection } from './driver.js'
 /** One file, shared by the server and every command. Writers of all processes queue; readers wait for nobody. */
 export function openFile(file: string): Db {
   const dialect = new FileDialect(file)
-  return databaseOf(dialect, new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), new DefaultConnectionProvider(dialect.driver)))
+  return databaseOf(
+    dialect,
+    new DefaultQueryExecutor(
+      dialect.createQueryCompiler(),
+      dialect.createAdapter(),
+      new DefaultConnectionProvider(dialect.driver),
+    ),
+  )
 }
 
 /** Kysely's usual layer between itself and the driver is left out: the driver opens its file by itself. */

@@ -287,7 +287,8 @@ async function patiently<T>(deadline: number, attempt: () => T): Promise<T> {
     try {
       return attempt()
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE') || performance.now() > deadline) throw error
+      if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE') || performance.now() > deadline)
+        throw error
     }
     await sleep(ATTEMPT)
   }

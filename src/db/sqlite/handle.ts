@@ -69,7 +69,11 @@ export class Handle {
     const { statement, row } = this.#prepare(sql)
     if (!row || !statement.readonly) return undefined
     const found = statement.all(...parameters) as unknown[][]
-    if (known?.length === found.length && found.every((values, at) => isSame(row.columns, values, known[at] as Record<string, unknown>))) return known
+    if (
+      known?.length === found.length &&
+      found.every((values, at) => isSame(row.columns, values, known[at] as Record<string, unknown>))
+    )
+      return known
     return Object.freeze(found.map((values) => Object.freeze(row.of(values))))
   }
 
@@ -111,7 +115,10 @@ const namesOf = (statement: BetterSqlite.Statement): string[] => statement.colum
  */
 const rowMaker = (columns: readonly string[]): NonNullable<Kept['row']>['of'] =>
   // oxlint-disable-next-line no-implied-eval -- names of columns, quoted; nothing that was given to the program
-  new Function('values', `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`) as ReturnType<typeof rowMaker>
+  new Function(
+    'values',
+    `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`,
+  ) as ReturnType<typeof rowMaker>
 
 function isSame(columns: readonly string[], values: readonly unknown[], row: Record<string, unknown>): boolean {
   for (let at = 0; at < columns.length; at++) if (row[columns[at] as string] !== values[at]) return false
@@ -194,4 +201,8 @@ function explained(error: unknown, file: string): unknown {
 }
 
 export const locked = (cause?: unknown): AppError =>
-  new AppError('DATABASE_UNREACHABLE', 'Another process kept the database locked for more than 5 seconds. Try again in a moment.', { cause })
+  new AppError(
+    'DATABASE_UNREACHABLE',
+    'Another process kept the database locked for more than 5 seconds. Try again in a moment.',
+    { cause },
+  )

@@ -2,7 +2,14 @@ import type { TObject, TSchema } from 'typebox'
 import { statusOf, type ErrorCode, type Failure } from '../../core/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 
-const SIGN_IN: Failure[] = ['INVALID_AUTH_HEADER', 'INVALID_AUTH_HEADER_FORMAT', 'INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED']
+const SIGN_IN: Failure[] = [
+  'INVALID_AUTH_HEADER',
+  'INVALID_AUTH_HEADER_FORMAT',
+  'INVALID_TOKEN',
+  'USER_NOT_FOUND',
+  'USER_BLOCK',
+  'ACCESS_DENIED',
+]
 
 /** The OpenAPI 3.1 document of the operations: every one with its inputs, its answer and each code it can fail with. */
 export function openapi(operations: readonly AnyOperation[], root: string): object {
@@ -39,8 +46,19 @@ function failuresOf(op: AnyOperation): Failure[] {
     ...(access === 'public' ? [] : SIGN_IN),
     ...(access === 'public' || access === 'signed-in' ? [] : (['NOT_ENOUGH_PERMISSION'] as const)),
   ]
-  const body: Failure[] = op.http.startsWith('GET') ? [] : ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-  return [...new Set([...gate, ...op.errors, ...body, 'DECODE_URI_ERROR', 'SERVER_ERROR', 'DATABASE_UNREACHABLE'] as Failure[])]
+  const body: Failure[] = op.http.startsWith('GET')
+    ? []
+    : ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+  return [
+    ...new Set([
+      ...gate,
+      ...op.errors,
+      ...body,
+      'DECODE_URI_ERROR',
+      'SERVER_ERROR',
+      'DATABASE_UNREACHABLE',
+    ] as Failure[]),
+  ]
 }
 
 function describe(op: AnyOperation): object {
@@ -50,7 +68,9 @@ function describe(op: AnyOperation): object {
   const inQuery = method === 'GET'
   const parameters = properties
     .filter(([name]) => inQuery || inPath.includes(name))
-    .map(([name, schema]) => parameter(name, schema, inPath.includes(name) ? 'path' : 'query', op.input.required?.includes(name) ?? false))
+    .map(([name, schema]) =>
+      parameter(name, schema, inPath.includes(name) ? 'path' : 'query', op.input.required?.includes(name) ?? false),
+    )
   const success = { description: op.summary, ...(status !== '204' && { content: content(op.output) }) }
   return {
     operationId: op.id,
@@ -103,12 +123,18 @@ function failures(all: Failure[]): object {
 const json = (schema: object) => ({ 'application/json': { schema } })
 
 /** A text travels as it is. */
-const content = (schema: TSchema) => ('const' in schema ? { 'text/plain': { schema: plain(schema) } } : json(plain(schema)))
+const content = (schema: TSchema) =>
+  'const' in schema ? { 'text/plain': { schema: plain(schema) } } : json(plain(schema))
 
 /** The schema without the keywords that are ours. */
 function plain(schema: unknown): object {
   const ours = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'rule', 'ignored'])
-  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ours.has(key) ? undefined : value)).replaceAll('"documentedFormat"', '"format"')) as object
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => (ours.has(key) ? undefined : value)).replaceAll(
+      '"documentedFormat"',
+      '"format"',
+    ),
+  ) as object
 }
 
 const ERROR = {

@@ -95,7 +95,8 @@ export class Answers {
     const { authorization = NONE, 'content-type': type = NONE, 'content-encoding': encoding = NONE } = headers
     if (method === 'GET') return `GET ${url}\n${authorization}`
     if (method !== 'POST' || headers[DRY_RUN_HEADER] !== undefined) return undefined
-    if (headers['transfer-encoding'] !== undefined || body?.length !== Number(headers['content-length'] ?? 0)) return undefined
+    if (headers['transfer-encoding'] !== undefined || body?.length !== Number(headers['content-length'] ?? 0))
+      return undefined
     if (body.length > LONGEST_BODY) return undefined
     return `POST ${url}\n${authorization}\n${type}\n${encoding}\n${body.toString('latin1')}`
   }
@@ -122,13 +123,21 @@ export class Answers {
   onlyRead(request: IncomingMessage, reading: Reading): void {
     const question = this.#asked.get(request)
     if (question) Object.assign(question, reading)
-    else if (request.method === 'POST' && this.#addresses.size < MOST_ADDRESSES) this.#addresses.add(addressOf(request.url ?? ''))
+    else if (request.method === 'POST' && this.#addresses.size < MOST_ADDRESSES)
+      this.#addresses.add(addressOf(request.url ?? ''))
   }
 
   /** Nothing is kept that was made of data which have changed since. */
   keep(request: IncomingMessage, headers: Headers, etag: string, bytes: Buffer): void {
     const { key, revision, op, until = 0, basis } = this.#asked.get(request) ?? {}
-    if (key === undefined || revision === undefined || op === undefined || until <= this.#now().getTime() || this.#kept.has(key)) return
+    if (
+      key === undefined ||
+      revision === undefined ||
+      op === undefined ||
+      until <= this.#now().getTime() ||
+      this.#kept.has(key)
+    )
+      return
     const kept = this.#bodies.get(etag)?.body
     const size = OVERHEAD + (kept === undefined ? bytes.length : 0)
     if (size > MOST_BYTES / 10 || (this.#bytes + size > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0)) return
@@ -175,7 +184,8 @@ export class Answers {
 
 const bodyOf = (bytes: Buffer): Body => (bytes.length > LONG ? bytes : bytes.toString('latin1'))
 
-const isSame = (one: Body, other: Body): boolean => (typeof one === 'string' ? one === other : typeof other !== 'string' && one.equals(other))
+const isSame = (one: Body, other: Body): boolean =>
+  typeof one === 'string' ? one === other : typeof other !== 'string' && one.equals(other)
 
 const isRight = (answer: Answer, revision: Revision): boolean => {
   if (answer.revision === revision) return true

@@ -39,8 +39,12 @@ export function assertAllowed(access: Access, actor: Actor): void {
 
 /** In the contract what is the owner's alone is refused after the input was checked, unlike what needs a permission. */
 export function assertOwner(access: Access, actor: Actor): void {
-  if (access === 'owner' && !actor.isOwner) throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
+  if (access === 'owner' && !actor.isOwner)
+    throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
 }
 
 export const notAllowed = (anyOf: readonly Permission[]): AppError =>
-  new AppError('NOT_ENOUGH_PERMISSION', `This needs the permission ${anyOf.join(' or ')}. Ask the owner of the site for a role that has it.`)
+  new AppError(
+    'NOT_ENOUGH_PERMISSION',
+    `This needs the permission ${anyOf.join(' or ')}. Ask the owner of the site for a role that has it.`,
+  )

@@ -42,11 +42,26 @@ export const naming = (noun: Noun) => ({
     },
   }),
   display: Type.Boolean({ description: 'Shown to everybody' }),
-  partial: Type.Optional(Type.Boolean({ description: 'Leave name and url as they are if they are not given; both are needed otherwise' })),
+  partial: Type.Optional(
+    Type.Boolean({ description: 'Leave name and url as they are if they are not given; both are needed otherwise' }),
+  ),
 })
 
 /** Colours that read well under white text and beside each other. */
-export const PALETTE = ['c2410c', 'b45309', '4d7c0f', '15803d', '0f766e', '0e7490', '1d4ed8', '4338ca', '6d28d9', 'a21caf', 'be185d', 'b91c1c']
+export const PALETTE = [
+  'c2410c',
+  'b45309',
+  '4d7c0f',
+  '15803d',
+  '0f766e',
+  '0e7490',
+  '1d4ed8',
+  '4338ca',
+  '6d28d9',
+  'a21caf',
+  'be185d',
+  'b91c1c',
+]
 
 export const anyColor = (): string => PALETTE[randomInt(PALETTE.length)] ?? ''
 

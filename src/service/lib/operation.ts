@@ -29,8 +29,9 @@ type Definition<I extends TObject, O extends TSchema, S> = Omit<Operation, 'inpu
 }
 
 /** Gives `run` its types from the schemas. */
-export const operation = <I extends TObject, O extends TSchema, S = undefined>(definition: Definition<I, O, S>): Operation<Static<I>, Static<O>, S> =>
-  definition
+export const operation = <I extends TObject, O extends TSchema, S = undefined>(
+  definition: Definition<I, O, S>,
+): Operation<Static<I>, Static<O>, S> => definition
 
 /** An operation whose types only its schemas tell: what an interpreter sees. */
 export type AnyOperation = Operation<unknown, unknown, unknown>
@@ -39,7 +40,11 @@ export type AnyOperation = Operation<unknown, unknown, unknown>
 export type Call = <In, Out, Subject>(op: Operation<In, Out, Subject>, input: unknown) => Promise<Out>
 
 /** The one gate every call goes through, whatever surface it came from: who asks, what is asked, then the work. */
-export async function execute<In, Out, Subject>(op: Operation<In, Out, Subject>, ctx: Context, input: unknown): Promise<Out> {
+export async function execute<In, Out, Subject>(
+  op: Operation<In, Out, Subject>,
+  ctx: Context,
+  input: unknown,
+): Promise<Out> {
   assertMail(op, ctx)
   assertSignedIn(op.access, ctx.actor)
   assertReadable(input)
@@ -53,5 +58,8 @@ export async function execute<In, Out, Subject>(op: Operation<In, Out, Subject>,
 /** Thrown before any other check, so by the HTTP server even before it reads the body. */
 export function assertMail(op: Pick<AnyOperation, 'mails'>, { mail }: Pick<Context, 'mail'>): void {
   if (!op.mails || mail) return
-  throw new AppError('MAIL_CONFIG_MISSING', 'The mail configuration is missing, so no confirmation could be sent. Set mail.url (feedbackctl help mail).')
+  throw new AppError(
+    'MAIL_CONFIG_MISSING',
+    'The mail configuration is missing, so no confirmation could be sent. Set mail.url (feedbackctl help mail).',
+  )
 }

@@ -5,7 +5,9 @@ import { PageInfo } from './schemas.js'
 
 /** The fields by which a page of a list is asked for: by number, or after a row, whose id is the cursor. */
 export const pageFields = (rows: string, cursor: string, size = 10) => ({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: `${rows} on a page (default: ${size})` })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: `${rows} on a page (default: ${size})` }),
+  ),
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -29,7 +31,8 @@ export const pageFields = (rows: string, cursor: string, size = 10) => ({
 export const pageKeys = { page_info: PageInfo, total_count: Type.Integer(), total_pages: Type.Integer() }
 
 /** The alias of the rows, answered only when page is not given. */
-export const alias = <T extends Type.TSchema>(rows: T) => Type.Optional(Type.Array(rows, { description: 'The same list; only when page is not given' }))
+export const alias = <T extends Type.TSchema>(rows: T) =>
+  Type.Optional(Type.Array(rows, { description: 'The same list; only when page is not given' }))
 
 /** A page that is asked for. */
 export interface Asked {
@@ -56,7 +59,8 @@ export interface Source<Row> {
 
 /** One page of a list, with the keys that go with it. A page past the end is empty. */
 export async function pageOf<Row>({ limit, page, first, after }: Asked, source: Source<Row>) {
-  if (page !== undefined && after !== undefined) throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
+  if (page !== undefined && after !== undefined)
+    throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
   const { total, size: usual = 10 } = source
   const size = limit ?? first ?? usual
   if (after === undefined) {
@@ -66,7 +70,11 @@ export async function pageOf<Row>({ limit, page, first, after }: Asked, source: 
   }
   const cursor = await source.find(after)
   if (!cursor)
-    throw invalidCursor(`after must be the ${source.cursor} in this list; ${JSON.stringify(shown(after))} is not.`, `the ${source.cursor} in this list`, after)
+    throw invalidCursor(
+      `after must be the ${source.cursor} in this list; ${JSON.stringify(shown(after))} is not.`,
+      `the ${source.cursor} in this list`,
+      after,
+    )
   const before = source.behind && total - (await source.behind(cursor))
   const found = await source.read({ limit: size + 1, after: cursor })
   const rows = found.slice(0, size)

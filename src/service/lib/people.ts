@@ -61,10 +61,16 @@ export const DELETED_USER: Author = { userId: NIL, name: 'deleted user', usernam
 
 /** Who wrote something, from columns of a join: all null where the account was deleted. */
 export const authorOf = (row: { [Key in keyof Author]: string | null }): Author =>
-  row.userId === null ? DELETED_USER : { userId: row.userId, name: row.name ?? '', username: row.username ?? '', avatar: row.avatar ?? '' }
+  row.userId === null
+    ? DELETED_USER
+    : { userId: row.userId, name: row.name ?? '', username: row.username ?? '', avatar: row.avatar ?? '' }
 
-export const emailField = Type.Optional(nullable('string', { description: 'E-mail address', documentedFormat: 'email' }))
-export const passwordField = Type.Optional(nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }))
+export const emailField = Type.Optional(
+  nullable('string', { description: 'E-mail address', documentedFormat: 'email' }),
+)
+export const passwordField = Type.Optional(
+  nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }),
+)
 /** A name that people are called by; it may be empty, and then the user name is shown. */
 export const displayName = {
   ...oneLine(100),
@@ -74,7 +80,10 @@ export const displayName = {
 }
 export const nameField = Type.Optional(nullable('string', displayName))
 
-export const authUser = async (ctx: Context, { userId, name, username, email, avatar, sessions }: UserRow): Promise<Type.Static<typeof AuthUser>> => ({
+export const authUser = async (
+  ctx: Context,
+  { userId, name, username, email, avatar, sessions }: UserRow,
+): Promise<Type.Static<typeof AuthUser>> => ({
   authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessions }), // of a dry run there is nobody to sign in
   userId,
   name,
@@ -90,7 +99,10 @@ export function assertEmail(email: string | null | undefined): string {
   if (isEmail(address)) return address
   const domain = domainOf(address)
   if (domain.includes('.') && isEmail(`${localPart(address)}@example.org`))
-    throw new AppError('INVALID_EMAIL_DOMAIN', `${quoted(domain)} is not the name of a domain. Check what stands after the @.`)
+    throw new AppError(
+      'INVALID_EMAIL_DOMAIN',
+      `${quoted(domain)} is not the name of a domain. Check what stands after the @.`,
+    )
   throw new AppError('EMAIL_INVALID', `${quoted(address)} is not an e-mail address.`)
 }
 
@@ -112,7 +124,8 @@ export function newUser(now: Date, { email, name, password }: { email: string; n
   } satisfies Partial<Tables['users']>
 }
 
-export const avatarOf = (email: string): string => `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`
+export const avatarOf = (email: string): string =>
+  `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`
 
 /** People with their roles, in the order given. */
 export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
@@ -143,8 +156,10 @@ export async function userShown(db: Db, row: UserRow): Promise<{ user: Type.Stat
 }
 
 /** A person by id or user name; by e-mail address for the owner alone, as addresses are nobody else's business. */
-export const findPerson = async ({ db, actor }: Pick<Context, 'db' | 'actor'>, who: string): Promise<UserRow | undefined> =>
-  who.includes('@') && !actor.isOwner ? undefined : findUser(db, who)
+export const findPerson = async (
+  { db, actor }: Pick<Context, 'db' | 'actor'>,
+  who: string,
+): Promise<UserRow | undefined> => (who.includes('@') && !actor.isOwner ? undefined : findUser(db, who))
 
 /** How many user names are tried: each has eight random characters, so that even the second is hardly ever needed. */
 const NAMES = 5
@@ -160,9 +175,11 @@ export async function insertPerson(db: Db, person: ReturnType<typeof newUser>): 
   throw new AppError('USERNAME_EXISTS', 'No free user name was found. Try again.')
 }
 
-export const setupCompleted = () => new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
+export const setupCompleted = () =>
+  new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
 
-export const userExists = (email: string) => new AppError('USER_EXISTS', `${email} has an account already. Use another address.`)
+export const userExists = (email: string) =>
+  new AppError('USER_EXISTS', `${email} has an account already. Use another address.`)
 
 export const userNotFound = () => new AppError('USER_NOT_FOUND', 'This account does not exist any more.')
 

@@ -16,13 +16,21 @@ export async function visibleBoard({ db, actor }: Asking, given: string): Promis
 }
 
 /** The id of a board that a post is put on: null for none. The one it is on already may stay, whoever may read it. */
-export async function boardIdFrom(ctx: Asking, given: string | null | undefined, present: string | null = null): Promise<string | null> {
+export async function boardIdFrom(
+  ctx: Asking,
+  given: string | null | undefined,
+  present: string | null = null,
+): Promise<string | null> {
   if (!given || given === present) return given || null
   return (await visibleBoard(ctx, given)).boardId
 }
 
 /** The same for a roadmap. */
-export async function roadmapIdFrom({ db, actor }: Asking, given: string | null | undefined, present: string | null = null): Promise<string | null> {
+export async function roadmapIdFrom(
+  { db, actor }: Asking,
+  given: string | null | undefined,
+  present: string | null = null,
+): Promise<string | null> {
   if (!given || given === present) return given || null
   const roadmap = await findRoadmap(db, given)
   if (roadmap && (roadmap.display === 1 || can(actor, 'roadmap:read'))) return roadmap.id
@@ -38,7 +46,10 @@ export async function authorIdFrom(ctx: Asking, given: string | undefined): Prom
 }
 
 const unknown = (field: string, noun: string, given: string) => {
-  const [value, rule] = [given.slice(0, 100).toWellFormed(), `the id or ${noun === 'person' ? 'user name' : 'url'} of a ${noun}`]
+  const [value, rule] = [
+    given.slice(0, 100).toWellFormed(),
+    `the id or ${noun === 'person' ? 'user name' : 'url'} of a ${noun}`,
+  ]
   return invalidField({
     code: `UNKNOWN_${noun.toUpperCase()}`,
     message: `${field} must be ${rule}; ${JSON.stringify(value)} is not.`,

@@ -83,11 +83,16 @@ function commonOf(post: PostView, voters: PostVote = { votes: [], votesCount: po
 }
 
 function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, boardCreatedAt: createdAt }: PostView) {
-  return boardId === null || name === null || url === null || color === null || createdAt === null ? undefined : { boardId, name, url, color, createdAt }
+  return boardId === null || name === null || url === null || color === null || createdAt === null
+    ? undefined
+    : { boardId, name, url, color, createdAt }
 }
 
 /** A private roadmap is not named to whoever may not read it. */
-function roadmapOf(actor: Actor, { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: PostView) {
+function roadmapOf(
+  actor: Actor,
+  { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: PostView,
+) {
   if (id === null || name === null || url === null || color === null) return undefined
   return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color } : undefined
 }

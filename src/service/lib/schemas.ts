@@ -29,4 +29,5 @@ export const PageInfo = Type.Object({
 })
 
 /** A value that is part of the path: not empty, and not a dot segment, which a URL could not carry. */
-export const inPath = (description: string) => Type.String({ minLength: 1, pattern: '^(?!\\.{1,2}$)', rule: 'text other than "", "." and ".."', description })
+export const inPath = (description: string) =>
+  Type.String({ minLength: 1, pattern: '^(?!\\.{1,2}$)', rule: 'text other than "", "." and ".."', description })

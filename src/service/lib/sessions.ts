@@ -15,21 +15,31 @@ const ANYBODY = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an accou
  * visitor that carries the reason, thrown only by operations that need an account. Asked anew for every request, so
  * that blocking and role changes act at once.
  */
-export async function actorOf(authorization: string | undefined, ctx: Pick<Context, 'db' | 'secret' | 'now'>): Promise<Actor> {
+export async function actorOf(
+  authorization: string | undefined,
+  ctx: Pick<Context, 'db' | 'secret' | 'now'>,
+): Promise<Actor> {
   if (authorization === undefined) return ANYBODY
   const [scheme, token, ...more] = authorization.trim().split(/\s+/)
   if (scheme?.toLowerCase() !== 'bearer' || !token || more.length > 0)
-    return visitor(new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`))
+    return visitor(
+      new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`),
+    )
   const session = await readSessionToken(ctx, token)
-  if (session === undefined) return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
+  if (session === undefined)
+    return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
   const { userId } = session
   const user = await findActor(ctx.db, userId)
   if (!user) return visitor(new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.'))
-  if (user.sessions !== session.number) return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
-  if (user.isBlocked) return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
+  if (user.sessions !== session.number)
+    return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
+  if (user.isBlocked)
+    return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
   if (!user.isOwner && user.permissions.length === 0)
     return {
-      ...visitor(new AppError('ACCESS_DENIED', 'This account has no permissions. Ask the owner of the site for a role.')),
+      ...visitor(
+        new AppError('ACCESS_DENIED', 'This account has no permissions. Ask the owner of the site for a role.'),
+      ),
       userId,
     }
   return {
@@ -44,8 +54,16 @@ export async function actorOf(authorization: string | undefined, ctx: Pick<Conte
 /** The operator in somebody's name: with the operator's rights, and whatever is made is theirs. */
 export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Promise<Actor> {
   const user = await findUser(db, who)
-  if (!user) throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`)
-  if (user.isBlocked) throw new AppError('USER_BLOCK', `This account is blocked. Unblock it first: feedbackctl users unblock ${user.email}`)
+  if (!user)
+    throw new AppError(
+      'USER_NOT_FOUND',
+      `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`,
+    )
+  if (user.isBlocked)
+    throw new AppError(
+      'USER_BLOCK',
+      `This account is blocked. Unblock it first: feedbackctl users unblock ${user.email}`,
+    )
   return { ...operator, userId: user.userId }
 }
 
@@ -59,6 +77,10 @@ export async function viewerOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Pr
 /** Whose post, vote or comment it is, by the same rule. */
 export async function personOf(ctx: Pick<Context, 'db' | 'actor'>): Promise<string> {
   const userId = await viewerOf(ctx)
-  if (userId === null) throw new AppError('USER_NOT_FOUND', 'In whose name? The site has no owner yet: run "feedbackctl setup", or give --as.')
+  if (userId === null)
+    throw new AppError(
+      'USER_NOT_FOUND',
+      'In whose name? The site has no owner yet: run "feedbackctl setup", or give --as.',
+    )
   return userId
 }

@@ -16,7 +16,10 @@ type Purpose = 'emailVerification' | 'resetPassword'
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 /** A session token: HS256 with the claims userId, iat and exp, and the number of the sessions it belongs to unless that is 0. */
-export async function sessionToken(ctx: Pick<Context, 'now' | 'secret'>, { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>): Promise<string> {
+export async function sessionToken(
+  ctx: Pick<Context, 'now' | 'secret'>,
+  { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>,
+): Promise<string> {
   const { default: jwt } = await import('jsonwebtoken')
   const iat = Math.floor(ctx.now().getTime() / 1000)
   return jwt.sign({ userId, iat, ...(sessions > 0 && { sessions }) }, ctx.secret(), {
@@ -37,7 +40,10 @@ const checked = new Map<string, Session>()
 const MOST_CHECKED = 1000
 
 /** The session of a token, or undefined if it is not one of ours, has expired or was made for something else. */
-export async function readSessionToken(ctx: Pick<Context, 'secret' | 'now'>, token: string): Promise<Session | undefined> {
+export async function readSessionToken(
+  ctx: Pick<Context, 'secret' | 'now'>,
+  token: string,
+): Promise<Session | undefined> {
   const secret = ctx.secret() // one that cannot be read is not the token's fault
   const now = ctx.now().getTime()
   const key = `${secret}\n${token}`
@@ -59,7 +65,9 @@ async function verified(secret: string, token: string, now: number): Promise<Ses
     })
     if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
     const { userId, sessions = 0 } = claims as { userId?: unknown; sessions?: unknown }
-    return typeof userId === 'string' && typeof sessions === 'number' ? { userId, number: sessions, until: claims.exp * 1000 } : undefined
+    return typeof userId === 'string' && typeof sessions === 'number'
+      ? { userId, number: sessions, until: claims.exp * 1000 }
+      : undefined
   } catch {
     return undefined
   }
@@ -73,20 +81,35 @@ export async function oneTimeToken(db: Db, now: Date, userId: string, purpose: P
   return token
 }
 
-export const tokenField = Type.Optional(nullable('string', { description: 'The token of the link in the mail', secret: true }))
+export const tokenField = Type.Optional(
+  nullable('string', { description: 'The token of the link in the mail', secret: true }),
+)
 
-export const TOKEN_ERRORS = ['MISSING_TOKEN', 'INVALID_TOKEN', 'INVALID_TOKEN 400', 'INVALID_TOKEN 404'] as const satisfies Failure[]
+export const TOKEN_ERRORS = [
+  'MISSING_TOKEN',
+  'INVALID_TOKEN',
+  'INVALID_TOKEN 400',
+  'INVALID_TOKEN 404',
+] as const satisfies Failure[]
 
 /** The one-time token that was sent, by the contract's ladder (section 1.1); it is not used up yet. */
-export async function oneTimeTokenOf(ctx: Pick<Context, 'db' | 'now'>, token: string | null | undefined, purpose: Purpose): Promise<OneTimeToken> {
+export async function oneTimeTokenOf(
+  ctx: Pick<Context, 'db' | 'now'>,
+  token: string | null | undefined,
+  purpose: Purpose,
+): Promise<OneTimeToken> {
   if (!token) throw missingToken()
   if (!/^[\w-]{43}$/.test(token))
-    throw new AppError('INVALID_TOKEN', 'This is not the whole token of a mailed link. Open the link in the mail again, or ask for a new mail.')
+    throw new AppError(
+      'INVALID_TOKEN',
+      'This is not the whole token of a mailed link. Open the link in the mail again, or ask for a new mail.',
+    )
   const known = await findOneTimeToken(ctx.db, hashOf(token))
   if (!known) throw usedUp()
   if (known.expiresAt <= ctx.now().toISOString())
     throw new AppError('INVALID_TOKEN', 'The link in the mail has expired: it works for two hours. Ask for a new one.')
-  if (known.purpose !== purpose) throw new AppError('INVALID_TOKEN 400', 'The token of this link is for something else. Open the link in the mail.')
+  if (known.purpose !== purpose)
+    throw new AppError('INVALID_TOKEN 400', 'The token of this link is for something else. Open the link in the mail.')
   return known
 }
 
@@ -95,7 +118,11 @@ export async function useUp(db: Db, { tokenHash }: OneTimeToken): Promise<void> 
   if (!(await deleteOneTimeToken(db, tokenHash))) throw usedUp()
 }
 
-const usedUp = () => new AppError('INVALID_TOKEN 404', 'The link in the mail was used already, or a newer one was sent. Use the newest, or ask for a new one.')
+const usedUp = () =>
+  new AppError(
+    'INVALID_TOKEN 404',
+    'The link in the mail was used already, or a newer one was sent. Use the newest, or ask for a new one.',
+  )
 
 function missingToken(): AppError {
   const message = 'The token is missing. Open the link in the mail again.'

@@ -50,7 +50,11 @@ export async function slugFrom(urls: Urls, text: string): Promise<string> {
 }
 
 /** The error that says which row has the url, where whoever asks may know that row. */
-export function urlTaken({ noun, exists }: Urls, slug: string, holder: { name: string; since: string } | undefined): AppError {
+export function urlTaken(
+  { noun, exists }: Urls,
+  slug: string,
+  holder: { name: string; since: string } | undefined,
+): AppError {
   const why = holder && `${noun} "${holder.name}" has had it since ${holder.since.slice(0, 10)}`
   return new AppError(exists, `The url "${slug}" is taken. Choose another.`, { why })
 }

@@ -80,9 +80,14 @@ const flat = (name: string, places: Place[]): Case => ({
       targets[`bare ${place.name}`] = { servers: [await bareLike(server, requests)], requests }
     }
     const seconds = Math.max(1, plan.seconds / FINER)
-    const measured = await alternately({ ...plan, seconds, rounds: Math.round((plan.rounds * plan.seconds) / seconds) }, targets)
+    const measured = await alternately(
+      { ...plan, seconds, rounds: Math.round((plan.rounds * plan.seconds) / seconds) },
+      targets,
+    )
     const of = (target: string): Samples => measured[target]! // a target for each place
-    const rows: Row[] = places.map((place) => comparedRow(place.name, { ours: of(place.name), reference: of(`bare ${place.name}`) }, { least: 50 }))
+    const rows: Row[] = places.map((place) =>
+      comparedRow(place.name, { ours: of(place.name), reference: of(`bare ${place.name}`) }, { least: 50 }),
+    )
     return [
       ...rows,
       {

@@ -31,7 +31,11 @@ export const againstBare = ({ name, site: siteName, long = false, goal, requests
 })
 
 /** A row with the share of the reference that was reached. */
-export const comparedRow = (name: string, { ours, reference }: { ours: Samples; reference: Samples }, goal: Goal): Row => ({
+export const comparedRow = (
+  name: string,
+  { ours, reference }: { ours: Samples; reference: Samples },
+  goal: Goal,
+): Row => ({
   name,
   ours: medians(ours),
   reference: medians(reference),
@@ -42,13 +46,18 @@ export const comparedRow = (name: string, { ours, reference }: { ours: Samples; 
  * What part of the reference was reached: of requests a second or of CPU for a request, whichever is worse, since a load
  * generator that is the limit itself makes everything look equally fast. Of every round, then the median.
  */
-const share = (ours: Samples, reference: Samples): number => median(ours.map((sample, round) => worse(sample, reference[round] ?? sample)))
+const share = (ours: Samples, reference: Samples): number =>
+  median(ours.map((sample, round) => worse(sample, reference[round] ?? sample)))
 
 const worse = (ours: Pick<Sample, 'rate' | 'cpu'>, reference: Pick<Sample, 'rate' | 'cpu'>): number =>
   Math.min(ours.rate / reference.rate, reference.cpu / ours.cpu)
 
 /** A row with how many times the reference's requests a second there were. */
-export const timesRow = (name: string, { ours, reference }: { ours: Samples; reference: Samples }, goal?: Goal): Row => ({
+export const timesRow = (
+  name: string,
+  { ours, reference }: { ours: Samples; reference: Samples },
+  goal?: Goal,
+): Row => ({
   name,
   ours: medians(ours),
   reference: medians(reference),

@@ -8,7 +8,9 @@ import { PROGRAM, serve } from '../servers.js'
 import type { Site } from '../sites.js'
 
 export const memory = (plan: Plan): Case[] => [
-  ...(Object.keys(plan.sites) as SiteName[]).map((site) => ofServer(`memory under load, ${publicBoards(plan.sites[site]).toLocaleString('en')} boards`, site)),
+  ...(Object.keys(plan.sites) as SiteName[]).map((site) =>
+    ofServer(`memory under load, ${publicBoards(plan.sites[site]).toLocaleString('en')} boards`, site),
+  ),
   ofCommand('memory of boards list --all'),
 ]
 
@@ -66,6 +68,8 @@ const ofCommand = (name: string): Case => ({
     const code = await ended(command)
     clearInterval(looking)
     if (code !== 0) throw new Error(`boards list --all ended with ${code}.`)
-    return [{ name, result: { value: peak, unit: 'MB', goal: { below: 120 } }, note: `${lines.toLocaleString('en')} lines` }]
+    return [
+      { name, result: { value: peak, unit: 'MB', goal: { below: 120 } }, note: `${lines.toLocaleString('en')} lines` },
+    ]
   },
 })

@@ -66,7 +66,8 @@ export const filters = (): Case[] => [
   }),
 ]
 
-const everybody = (path: string, body: object) => Array.from({ length: PEOPLE }, (_, person) => ({ path, body, person }))
+const everybody = (path: string, body: object) =>
+  Array.from({ length: PEOPLE }, (_, person) => ({ path, body, person }))
 
 const signedIn = (asked: { path: string; body: object; person: number }[], { tokens }: Bench): Request[] =>
   asked.map(({ path, body, person }) => post(path, body, tokens[person]))

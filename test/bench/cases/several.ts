@@ -14,8 +14,12 @@ export const several = (plan: Plan): Case[] => [
   { ...workers('serve --workers 2, boards', () => [get('/boards')]), long: true },
   onPostgres('PostgreSQL, boards', () => [get('/boards')]),
   ...[
-    onPostgres(`PostgreSQL, boards, page ${lastPage(plan).toLocaleString('en')}`, () => [get(`/boards?page=${lastPage(plan)}`)]),
-    onPostgres('PostgreSQL, posts by votes, signed in', (_site, { tokens }) => tokens.map((token) => post('/posts/get', { sort: 'votes' }, token))),
+    onPostgres(`PostgreSQL, boards, page ${lastPage(plan).toLocaleString('en')}`, () => [
+      get(`/boards?page=${lastPage(plan)}`),
+    ]),
+    onPostgres('PostgreSQL, posts by votes, signed in', (_site, { tokens }) =>
+      tokens.map((token) => post('/posts/get', { sort: 'votes' }, token)),
+    ),
     onPostgres('PostgreSQL, one of 400 posts, signed in', (site, { tokens }) =>
       slugsOf(site).map(({ slug, person }) => post('/posts/slug', { id: slug }, tokens[person])),
     ),
@@ -34,7 +38,9 @@ const newest: RequestsOf = (_site, { tokens }) => tokens.map((token) => post('/p
 const ofAnybody: RequestsOf = (site, { tokens }) => {
   const next = seededRandom(23)
   return slugsOf(site)
-    .flatMap(({ slug }) => tokens.map((token) => ({ place: next(), request: post('/posts/slug', { id: slug }, token) })))
+    .flatMap(({ slug }) =>
+      tokens.map((token) => ({ place: next(), request: post('/posts/slug', { id: slug }, token) })),
+    )
     .toSorted((one, other) => one.place - other.place)
     .map(({ request }) => request)
 }

@@ -9,7 +9,11 @@ import { comparedRow, timesRow } from './compared.js'
 /** More votes a second than are expected: nobody may vote for the same post twice. */
 const MOST = 16_000
 
-export const writes = (): Case[] => [mixed(), durable('POST /posts, durable', newPosts), { ...durable('POST /votes, durable', newVotes), long: true }]
+export const writes = (): Case[] => [
+  mixed(),
+  durable('POST /posts, durable', newPosts),
+  { ...durable('POST /votes, durable', newVotes), long: true },
+]
 
 /** Of 100 requests 25 ask for boards, 30 for the newest posts, 15 for posts by votes and 25 for a post, half of them signed in; 5 are votes. */
 const mixed = (name = '95 % reads, 5 % votes'): Case => ({
@@ -58,10 +62,15 @@ const durable = (name: string, requestsOf: (site: Site, bench: Bench) => Request
 
 const newPosts = (_site: Site, { tokens }: Bench): Request[] =>
   tokens.map((token, n) =>
-    write('/posts', { title: `Export of chart ${n}`, contentMarkdown: 'We need **export** with charts.', boardId: `board-${n % 9}` }, token),
+    write(
+      '/posts',
+      { title: `Export of chart ${n}`, contentMarkdown: 'We need **export** with charts.', boardId: `board-${n % 9}` },
+      token,
+    ),
   )
 
-const newVotes = (site: Site, { plan, tokens }: Bench): Request[] => votes(site, tokens, MOST * (plan.warm + plan.rounds * plan.seconds))
+const newVotes = (site: Site, { plan, tokens }: Bench): Request[] =>
+  votes(site, tokens, MOST * (plan.warm + plan.rounds * plan.seconds))
 
 function blend(site: Site, { plan, tokens }: Bench): Request[] {
   const next = seededRandom(13)
@@ -73,7 +82,9 @@ function blend(site: Site, { plan, tokens }: Bench): Request[] {
     const dice = next() * 95
     if (dice < 25) return get('/boards')
     if (dice < 55) return post('/posts/get', {}, sometimes())
-    return dice < 70 ? post('/posts/get', { sort: 'votes' }, sometimes()) : post('/posts/slug', { id: among(slugs).slug }, sometimes())
+    return dice < 70
+      ? post('/posts/get', { sort: 'votes' }, sometimes())
+      : post('/posts/slug', { id: among(slugs).slug }, sometimes())
   }
   return cast.flatMap((vote) => [...Array.from({ length: 19 }, read), vote])
 }

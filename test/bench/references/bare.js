@@ -11,7 +11,10 @@ const answers = new Map(
 const [only] = answers.values()
 
 /** The answer to a request; where there is only one, it is not looked up. */
-const answerTo = answers.size === 1 ? () => only : ({ method, url }, body) => answers.get(`${method} ${url} ${body}`) ?? answers.get(`${method} ${url}`)
+const answerTo =
+  answers.size === 1
+    ? () => only
+    : ({ method, url }, body) => answers.get(`${method} ${url} ${body}`) ?? answers.get(`${method} ${url}`)
 
 createServer((request, reply) => {
   const answer = (text) => {

@@ -7,8 +7,12 @@ const database = new Database(process.argv[2])
 for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']) database.pragma(pragma)
 const board = database.prepare('select boardId from boards where url = ?').pluck()
 const addPost = database.prepare('insert into posts (postId, title, slug, slugId, contentMarkdown, userId, boardId, createdAt, updatedAt) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning *') // prettier-ignore
-const addVote = database.prepare('insert into votes (voteId, userId, postId, createdAt) values (?, ?, ?, ?) returning *')
-const addEvent = database.prepare(`insert into events (action, subject_id, subject, actor_id, origin, created_at) values (?, ?, ?, ?, 'http', ?)`)
+const addVote = database.prepare(
+  'insert into votes (voteId, userId, postId, createdAt) values (?, ?, ?, ?) returning *',
+)
+const addEvent = database.prepare(
+  `insert into events (action, subject_id, subject, actor_id, origin, created_at) values (?, ?, ?, ?, 'http', ?)`,
+)
 
 const createPost = database.transaction((userId, { title, contentMarkdown, boardId }) => {
   const [now, slugId] = [new Date().toISOString(), v7().replaceAll('-', '').slice(12)]
@@ -27,7 +31,8 @@ const castVote = database.transaction((userId, { postId }) => {
 })
 
 /** Whom a token names; it is believed. */
-const personOf = ({ headers: { authorization } }) => JSON.parse(Buffer.from(authorization.split('.')[1], 'base64url').toString()).userId
+const personOf = ({ headers: { authorization } }) =>
+  JSON.parse(Buffer.from(authorization.split('.')[1], 'base64url').toString()).userId
 
 const server = Fastify()
 server.post('/api/v1/posts', async (request, reply) => {
