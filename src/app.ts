@@ -5,9 +5,8 @@ import path from 'node:path'
 import type { Config } from './config.js'
 import { parseListen } from './core/addresses.js'
 import { AppError } from './core/errors.js'
-import { connect, isPostgres, openWatch } from './db/connect.js'
+import { connect, isPostgres, openDatabase, type Database } from './db/connect.js'
 import type { Db } from './db/tables.js'
-import type { Watch } from './db/cache/revision.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import { deliver } from './mail/outbox.js'
 import { openTransport, type MailSettings } from './mail/transport.js'
@@ -17,23 +16,20 @@ import { execute, type Call } from './service/lib/operation.js'
 import { operatorAs } from './service/lib/sessions.js'
 
 /** The database of a configuration with what operations need beside it. The only place where the layers meet. */
-export interface App {
-  db: Db
+export interface App extends Database {
   /** What every surface shares; who asks is added by each. */
   base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
-  /** Tells a server whether the data have changed. */
-  watch(): Promise<Watch>
-  close(): Promise<void>
 }
 
 /** Opens the database. SQLite brings its schema up to date by itself; PostgreSQL waits for `feedbackctl migrate`, unless `migrating`. */
 export async function openApp(config: Config, { migrating = false }: { migrating?: boolean } = {}): Promise<App> {
   const url = config.get('database.url') ?? ''
-  const db = await connect(url)
+  const database = await openDatabase(url)
+  const { db } = database
   try {
     await prepareSchema(db, migrating || !isPostgres(url))
   } catch (error) {
-    await db.destroy()
+    await database.close()
     throw error
   }
   const base = {
@@ -43,7 +39,7 @@ export async function openApp(config: Config, { migrating = false }: { migrating
     mail: mailSettings(config),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
-  return { db, base, watch: () => openWatch(db, url), close: () => db.destroy() }
+  return { ...database, base }
 }
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {

@@ -1,11 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { sql } from 'kysely'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
 import { staySmall } from './core/small.js'
-import { Reads } from './db/cache/querycache.js'
 import { buildServer } from './http/server.js'
 import type { Log } from './http/site.js'
 import { deliver } from './mail/outbox.js'
@@ -37,10 +35,7 @@ interface Duty {
 /** Serves the API and delivers the outbox until it is stopped. The database stays the caller's to close. */
 export async function startDaemon(app: App, { host, port, delivers = true }: Duty, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
-  const ping = async () => void (await sql`select 1`.execute(app.db))
-  const watch = await app.watch()
-  const server = await buildServer(operations, { ...app.base, ping, watch, reads: Reads.of(app.db, watch) }, log)
-  server.addHook('onClose', () => watch.close())
+  const server = await buildServer(operations, { ...app.base, ping: app.ping, cache: app.cache }, log)
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {

@@ -36,18 +36,13 @@ export const listBoards = (
   filter: BoardFilter,
   { after, limit, offset }: { limit: number; offset?: number; after?: BoardRow },
 ): Promise<BoardRow[]> =>
-  compiled(
-    db,
-    `listBoards ${nameOf(filter)}`,
-    { limit, offset, ...(after && cursorOf(after)) },
-    (given) =>
-      (after ? following(db, filter, given as Cursor) : filtered(db, filter))
-        .selectAll()
-        .orderBy('createdAt', filter.created)
-        .orderBy('boardId', filter.created)
-        .limit(given.limit)
-        .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
-    [],
+  compiled(db, `listBoards ${nameOf(filter)}`, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
+    (after ? following(db, filter, given as Cursor) : filtered(db, filter))
+      .selectAll()
+      .orderBy('createdAt', filter.created)
+      .orderBy('boardId', filter.created)
+      .limit(given.limit)
+      .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
   )
 
 /** How many boards come after this one: the contract's `current_page` of a cursor page needs it. */
@@ -61,12 +56,8 @@ export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow)
 /** By id or url. No url looks like an id (the service refuses those), so this is one board. */
 export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | undefined> {
   const column = isId(urlOrId) ? 'boardId' : 'url'
-  const [board] = await compiled(
-    db,
-    `findBoard ${column}`,
-    { which: asStored(urlOrId) },
-    ({ which }) => db.selectFrom('boards').selectAll().where(column, '=', which),
-    [],
+  const [board] = await compiled(db, `findBoard ${column}`, { which: asStored(urlOrId) }, ({ which }) =>
+    db.selectFrom('boards').selectAll().where(column, '=', which),
   )
   return board
 }

@@ -1,48 +1,78 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kysely } from 'kysely'
+import { sql } from 'kysely'
 import { AppError } from '../core/errors.js'
-import type { Watch } from './cache/revision.js'
-import { begin, isCollision, isDangling } from './dialect.js'
-import type { Db, Tables } from './tables.js'
+import { Invalidation } from './cache/invalidation.js'
+import { QueryCache, type Engine } from './cache/querycache.js'
+import type { RevisionSource } from './cache/revision.js'
+import { isCollision, isDangling } from './dialect.js'
+import type { Db } from './tables.js'
 
-/** Opens `sqlite:PATH` or `postgres://…`. Only the driver that is needed is loaded. */
-export async function connect(url: string): Promise<Db> {
-  if (isPostgres(url))
-    return new Kysely<Tables>({ dialect: (await import('./postgres/dialect.js')).postgresDialect(url) })
-  if (url.startsWith('sqlite:')) return (await import('./sqlite/dialect.js')).openFile(url.slice('sqlite:'.length))
+/** An open database. */
+export interface Database {
+  db: Db
+  /** For servers: results that requests share, and the revision of the data. */
+  cache: QueryCache
+  /** Rejects when the database does not answer. */
+  ping(this: void): Promise<void>
+  close(this: void): Promise<void>
+}
+
+interface Options {
+  /** Milliseconds that a visitor may see the data late on PostgreSQL. */
+  staleness?: number
+  /** Runs each query again on a cache hit, and throws where the result differs: for tests. */
+  verify?: boolean
+}
+
+/** For commands and tests, which need no cache; `destroy` closes it. */
+export const connect = async (url: string): Promise<Db> => (await openDatabase(url)).db
+
+/** Opens `sqlite:PATH` or `postgres://…`. Loads only the driver that is needed. */
+export async function openDatabase(
+  url: string,
+  { staleness = STALENESS, verify = false }: Options = {},
+): Promise<Database> {
+  const invalidation = new Invalidation()
+  const { engine, source } = await open(url, invalidation, staleness)
+  const db = engine.database(engine.executor)
+  return {
+    db,
+    cache: new QueryCache(engine, invalidation, source, { verify }),
+    ping: async () => void (await sql`select 1`.execute(db)),
+    close: async () => void (await Promise.all([source.close(), db.destroy()])),
+  }
+}
+
+/** How late a visitor may see a change on PostgreSQL, in milliseconds. */
+const STALENESS = 50
+
+interface Opened {
+  engine: Engine
+  source: RevisionSource
+}
+
+async function open(url: string, invalidation: Invalidation, staleness: number): Promise<Opened> {
+  if (isPostgres(url)) return (await import('./postgres/dialect.js')).openPostgres(url, invalidation, staleness)
+  if (url.startsWith('sqlite:'))
+    return (await import('./sqlite/dialect.js')).openFile(url.slice('sqlite:'.length), invalidation)
   throw new AppError('CONFIG_INVALID', 'database.url must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.')
 }
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:\/\//.test(url)
-
-/** How old the last look at PostgreSQL may be that an answer to a visitor relies on, in milliseconds. */
-const STALENESS = 50
-
-/** The watch of an open database. `url` is its address. */
-export async function openWatch(db: Db, url: string, { staleness = STALENESS } = {}): Promise<Watch> {
-  if (isPostgres(url)) return (await import('./postgres/watch.js')).watchPostgres(url, staleness)
-  const [{ FileAdapter }, { watchFile }] = await Promise.all([
-    import('./sqlite/dialect.js'),
-    import('./sqlite/watch.js'),
-  ])
-  const { adapter } = db.getExecutor()
-  if (!(adapter instanceof FileAdapter)) throw new Error('This database is no SQLite file.')
-  return watchFile(adapter.dialect.driver)
-}
 
 /**
  * Runs `work` as one transaction, or as part of the one that is open already. Await nothing but the database in it.
  * After a collision with another transaction it runs again, from the start.
  */
 export const transaction = <T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> =>
-  db.isTransaction ? work(db) : insistently(() => begin(db, work))
+  db.isTransaction ? work(db) : insistently(() => db.transaction().execute(work))
 
 /** The same, but takes back whatever was written, on success too. */
 export async function rolledBack<T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
   const done: { result?: T } = {}
   const takenBack = new Error('taken back')
   const attempt = () =>
-    begin(db, async (inside) => {
+    db.transaction().execute(async (inside) => {
       done.result = await work(inside)
       throw takenBack
     })

@@ -15,7 +15,7 @@ export async function visibleTotal(
     'visibleTotal',
     { names: [rows, `${rows}.public`] },
     ({ names }) => db.selectFrom('counters').selectAll().where('name', 'in', names),
-    [],
+    { users: [], [rows === 'boards' ? 'roadmaps' : 'boards']: [] },
   )
   const { [rows]: all = 0, [`${rows}.public`]: shown = 0 } = Object.fromEntries(
     counters.map((counter) => [counter.name, counter.value]),

@@ -4,19 +4,6 @@ import { PostgresAdapter, sql, type CreateTableBuilder, type Kysely, type RawBui
 // oxlint-disable-next-line typescript/no-explicit-any -- migrations and queries alike: the tables do not matter here
 type AnyDb = Kysely<any>
 
-/** An adapter with transactions of its own making. */
-export interface Transactional {
-  transaction<T>(work: (db: AnyDb) => Promise<T>): Promise<T>
-}
-
-/** Runs `work` in a transaction. */
-export function begin<T>(db: AnyDb, work: (db: AnyDb) => Promise<T>): Promise<T> {
-  const { adapter } = db.getExecutor()
-  return isTransactional(adapter) ? adapter.transaction(work) : db.transaction().execute(work)
-}
-
-const isTransactional = (adapter: object): adapter is Transactional => 'transaction' in adapter
-
 export const isPostgres = (db: AnyDb): boolean => db.getExecutor().adapter instanceof PostgresAdapter
 
 /** Text that sorts and compares by code point on both engines, whatever the locale of the PostgreSQL server. */

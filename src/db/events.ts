@@ -12,7 +12,7 @@ export async function insertEvents(db: Db, events: Insertable<Tables['events']>[
   await inCommitOrder(db)
   const [only] = events
   if (only && events.length === 1)
-    return void (await compiled(db, 'insertEvent', only, (given) => db.insertInto('events').values(given), []))
+    return void (await compiled(db, 'insertEvent', only, (given) => db.insertInto('events').values(given)))
   for (let at = 0; at < events.length; at += SLICE) {
     await db
       .insertInto('events')

@@ -2,6 +2,7 @@ import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
 import { compiled } from './cache/compiled.js'
+import type { Refs } from './cache/dependencies.js'
 import type { Db, PostRow, Tables } from './tables.js'
 
 /** Which posts, and in which order. */
@@ -63,11 +64,22 @@ export const listPosts = (
         compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db),
       }
     },
-    sort === 'votes' ? undefined : idsOf,
+    { users: authorsOf, ...(sort !== 'votes' && { votes: idsOf }) }, // a vote anywhere can change an order by votes
   )
 }
 
 const idsOf = (posts: readonly PostRow[]): string[] => posts.map(({ postId }) => postId)
+
+const authorsOf = (posts: readonly PostRow[]): string[] => posts.flatMap(({ userId }) => userId ?? [])
+
+/** A post that was found; one that was not may come with any change. */
+const OF_POST: Refs<PostRow> = {
+  posts: (found) => (found.length > 0 ? idsOf(found) : undefined),
+  votes: idsOf,
+  users: authorsOf,
+  boards: (found) => found.flatMap(({ boardId }) => boardId ?? []),
+  roadmaps: (found) => found.flatMap(({ roadmap_id }) => roadmap_id ?? []),
+}
 
 type Cursor = Pick<PostRow, 'votesCount' | 'createdAt' | 'postId'>
 
@@ -128,18 +140,13 @@ export async function postTotal(db: Db, filter: PostFilter): Promise<number> {
   const { boards, roadmap, author, hidden } = filter
   if (author !== undefined) return countOfAuthor(db, filter)
   const given = { boards: boards.length > 0 ? boards : ['*'], roadmap: roadmap ?? '*', displays: hidden ? [0, 1] : [1] }
-  const [row] = await compiled(
-    db,
-    'postTotal',
-    given,
-    (places) =>
-      db
-        .selectFrom('post_counts')
-        .select((eb) => eb.fn.sum<number | null>('value').as('total'))
-        .where('board', 'in', places.boards)
-        .where('roadmap', '=', places.roadmap)
-        .where('display', 'in', places.displays),
-    [],
+  const [row] = await compiled(db, 'postTotal', given, (places) =>
+    db
+      .selectFrom('post_counts')
+      .select((eb) => eb.fn.sum<number | null>('value').as('total'))
+      .where('board', 'in', places.boards)
+      .where('roadmap', '=', places.roadmap)
+      .where('display', 'in', places.displays),
   )
   return row?.total ?? 0
 }
@@ -173,15 +180,19 @@ async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: st
       compile: () =>
         sql<PostView>`${NAMES} from posts ${OTHERS} where ${sql.ref(`posts.${column}`)} = ${given.value}`.compile(db),
     }),
-    idsOf,
+    OF_POST,
   )
   return post
 }
 
 /** How many votes a post has now; 0 once it is deleted. */
 export async function votesCountOf(db: Db, postId: string): Promise<number> {
-  const [post] = await compiled(db, 'votesCountOf', { postId }, (given) =>
-    db.selectFrom('posts').select('votesCount').where('postId', '=', given.postId),
+  const [post] = await compiled(
+    db,
+    'votesCountOf',
+    { postId },
+    (given) => db.selectFrom('posts').select('votesCount').where('postId', '=', given.postId),
+    { posts: [postId], votes: [postId], boards: [] },
   )
   return post?.votesCount ?? 0
 }

@@ -122,6 +122,8 @@ export interface Tables {
   counters: { name: string; value: number }
   /** '' is a post without a board or a roadmap, '*' all posts. */
   post_counts: { board: string; roadmap: string; display: number; value: number }
+  /** Which rows were changed; triggers write it. `ref` is the id of the changed row, or of the post or person it belongs to. */
+  change_log: { id: Generated<number>; topic: string; ref: string }
   events: {
     id: Generated<number>
     /** `post.created`, `user.blocked`: the noun is that of the row. */

@@ -90,7 +90,7 @@ export async function findActor(
         .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
         .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
         .where('users.userId', '=', given.userId),
-    [],
+    { users: [userId], roles_users: [userId], posts: [], votes: [] },
   )
   const [user] = rows
   if (!user) return undefined

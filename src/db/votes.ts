@@ -35,7 +35,11 @@ export const listVotes = (
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
   postIds.length === 0
     ? Promise.resolve([])
-    : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given), postIds)
+    : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given), {
+        votes: postIds,
+        users: (voters) => voters.map(({ userId }) => userId),
+        posts: [],
+      })
 
 function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
   const [first, ...others] = postIds.map((postId) =>
@@ -54,7 +58,7 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
         { userId, postIds },
         (given) =>
           db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
-        postIds,
+        { votes: postIds },
       )
 
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
@@ -73,17 +77,12 @@ export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
 
 /** Returns undefined when this person has voted for this post already: the unique index decides. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {
-  const [row] = await compiled(
-    db,
-    'insertVote',
-    vote,
-    (given) =>
-      db
-        .insertInto('votes')
-        .values(given)
-        .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
-        .returningAll(),
-    [vote.postId],
+  const [row] = await compiled(db, 'insertVote', vote, (given) =>
+    db
+      .insertInto('votes')
+      .values(given)
+      .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
+      .returningAll(),
   )
   return row
 }
@@ -92,13 +91,8 @@ export async function deleteVote(
   db: Db,
   { userId, postId }: Pick<VoteRow, 'userId' | 'postId'>,
 ): Promise<VoteRow | undefined> {
-  const [row] = await compiled(
-    db,
-    'deleteVote',
-    { userId, postId },
-    (given) =>
-      db.deleteFrom('votes').where('userId', '=', given.userId).where('postId', '=', given.postId).returningAll(),
-    [postId],
+  const [row] = await compiled(db, 'deleteVote', { userId, postId }, (given) =>
+    db.deleteFrom('votes').where('userId', '=', given.userId).where('postId', '=', given.postId).returningAll(),
   )
   return row
 }

@@ -63,6 +63,7 @@ export const list = operation({
   summary: 'List what was said about a post, newest first',
   http: 'GET /posts/:post_id/activity 200',
   access: 'public',
+  cache: 'actor',
   errors: ['POST_NOT_FOUND'],
   input: fields(
     {

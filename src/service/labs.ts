@@ -10,6 +10,7 @@ export const show = operation({
   summary: 'Show which features are tried out',
   http: 'GET /settings/labs 200',
   access: 'public',
+  cache: 'public',
   errors: [],
   input: fields({}),
   output: Type.Object({ labs: Labs }),

@@ -51,6 +51,7 @@ export const list = operation({
   summary: 'List posts, newest first',
   http: 'POST /posts/get 200',
   access: 'public',
+  cache: 'actor',
   errors: [],
   input: fields(
     {
@@ -104,6 +105,7 @@ export const show = operation({
   summary: 'Show a post',
   http: 'POST /posts/slug 200',
   access: 'public',
+  cache: 'actor',
   errors: ['POST_NOT_FOUND'],
   input: fields(whichPost, ['userId']),
   output: Type.Object({ post: DashboardPost }),
@@ -119,6 +121,7 @@ export const search = operation({
   summary: 'Find posts whose title starts with a text, the first 20 by slug',
   http: 'GET /posts/search/:title 200',
   access: 'public',
+  cache: 'actor',
   errors: [],
   input: fields({ title: inPath('Start of the title; letter case and punctuation do not count') }),
   output: Type.Object({ posts: Type.Array(Post) }),

@@ -43,6 +43,7 @@ export const list = operation({
   summary: 'List roadmaps in their order',
   http: 'GET /roadmaps 200',
   access: 'public',
+  cache: 'actor',
   errors: [],
   input: fields({
     ...pageFields('Roadmaps', 'id', 20),
@@ -76,6 +77,7 @@ export const search = operation({
   summary: 'Find roadmaps whose name starts with a text, the first 100 by name',
   http: 'GET /roadmaps/search/:name 200',
   access: 'roadmap:read',
+  cache: 'actor',
   errors: [],
   input: fields({ name: inPath('Start of the name, in any letter case') }),
   output: Type.Object({ roadmaps: Type.Array(Roadmap) }),
@@ -89,6 +91,7 @@ export const show = operation({
   summary: 'Show a roadmap',
   http: 'GET /roadmaps/:url 200',
   access: 'public',
+  cache: 'actor',
   errors: ['ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the roadmap') }),
   output: Type.Object({ roadmap: Roadmap }),

@@ -34,6 +34,7 @@ export const site = operation({
   summary: 'Show the settings of the site',
   http: 'GET /settings/site 200',
   access: 'public',
+  cache: 'public',
   errors: [],
   input: fields({}),
   output: Type.Object({ settings: Settings }),

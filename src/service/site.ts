@@ -26,6 +26,7 @@ export const status = operation({
   summary: 'Tell whether the site has an owner',
   http: 'GET /auth/setup 200',
   access: 'public',
+  cache: 'public',
   errors: [],
   input: fields({}),
   output: Type.Object({ is_setup: Type.Boolean() }),

@@ -50,6 +50,7 @@ export const list = operation({
   summary: 'List people by age, oldest first',
   http: 'GET /users 200',
   access: 'owner',
+  cache: 'actor',
   errors: [],
   input: fields({
     created: oneOf(['asc', 'desc'], {
@@ -89,6 +90,7 @@ export const show = operation({
   summary: 'Show a person',
   http: 'GET /users/:user 200',
   access: 'owner',
+  cache: 'actor',
   errors: ['USER_NOT_FOUND'],
   input: fields({ user: who }),
   output: Shown,

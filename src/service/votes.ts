@@ -28,6 +28,7 @@ export const list = operation({
   summary: 'List who voted for a post, newest first; nobody where the board hides its voters',
   http: 'GET /posts/:post_id/votes 200',
   access: 'public',
+  cache: 'actor',
   errors: ['POST_NOT_FOUND'],
   input: fields({ post_id: inPost, ...pageFields('Votes', 'voteId', 20) }),
   output: Type.Object({

@@ -1,56 +1,108 @@
-import { stat } from 'node:fs'
-import path from 'node:path'
-import Database from 'better-sqlite3'
-import { expect, it, vi } from 'vitest'
-import { connect, openWatch } from '../../src/db/connect.js'
+import { sql } from 'kysely'
+import { describe, expect, it, vi } from 'vitest'
+import { pruneChangeLog } from '../../src/db/changelog.js'
+import { openDatabase, transaction } from '../../src/db/connect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
-import { cleanup, makeDatabase, temporaryFolder } from '../support/site.js'
+import type { Db } from '../../src/db/tables.js'
+import { cleanup, engines, makeDatabase, temporaryFolder, type Engine } from '../support/site.js'
 
-async function watched() {
-  const folder = temporaryFolder()
-  const url = await makeDatabase('sqlite', folder)
-  const db = await connect(url)
-  const watch = await openWatch(db, url)
-  const other = new Database(path.join(folder, 'feedback.db'))
+/** A database, and a second process on it. */
+async function watched(engine: Engine) {
+  const url = await makeDatabase(engine, temporaryFolder())
+  const [here, other] = [await openDatabase(url, { staleness: 0 }), await openDatabase(url)]
   cleanup(async () => {
-    await watch.close()
-    await db.destroy()
-    other.close()
+    await here.close()
+    await other.close()
   })
-  return { folder, watch, change: () => void other.prepare('update settings set title = title || 1').run() }
+  const change = () => other.db.updateTable('settings').set({ isPoweredBy: 1 }).execute()
+  return { here, other, change, revision: async () => here.cache.revision(true) }
 }
 
-it('a watch of SQLite relies on no look of an earlier turn of the event loop, whenever in it somebody looked', async () => {
-  const { folder, watch, change } = await watched()
-  const inNextTurn = () =>
-    new Promise<[before: unknown, after: unknown]>((resolve) => {
-      setImmediate(() => {
-        const before = watch.now?.() // at the end of a turn
-        stat(folder, () => {
-          change()
-          resolve([before, watch.revision(true, {})])
-        })
-        for (const end = performance.now() + 5; performance.now() < end;); // until that is ready to be read in the very next one
-      })
+/** Adds rows to the log that name nothing. */
+async function log(db: Db, rows: number) {
+  const change = { topic: 'posts', ref: 'none' }
+  for (let at = 0; at < rows; at += 1000)
+    await db
+      .insertInto('change_log')
+      .values(Array.from({ length: 1000 }, () => change))
+      .execute()
+}
+
+describe.each(engines)('the revision on %s', (engine) => {
+  it('grows with each commit of any process, and with nothing else', async () => {
+    const { here, other, change, revision } = await watched(engine)
+    const first = await revision()
+    expect(await revision()).toBe(first)
+    await change()
+    const second = await revision()
+    expect(second).toBeGreaterThan(first)
+    await here.db.updateTable('settings').set({ isPoweredBy: 1 }).execute()
+    const third = await revision()
+    expect(third).toBeGreaterThan(second)
+    await other.db.insertInto('counters').values({ name: 'not logged', value: 1 }).execute()
+    await transaction(other.db, async (tx) => {
+      await tx.updateTable('settings').set({ isPoweredBy: 0 }).execute()
+      throw new Error('rolled back')
+    }).catch(() => {})
+    expect(await revision()).toBe(third)
+  })
+
+  it('names a change that commits after a later one', async () => {
+    if (engine === 'sqlite') return // one transaction at a time
+    const { here, change, revision, other } = await watched(engine)
+    const begun = here.cache.forRequest(await revision())
+    await begun.db.selectFrom('roadmaps').selectAll().execute()
+    const before = await revision()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const slow = transaction(other.db, async (tx) => {
+      await tx.updateTable('roadmaps').set({ color: 'ffffff' }).execute()
+      await sql`insert into change_log (topic, ref) values ('roadmaps', 'x')`.execute(tx)
+      await held
     })
-  for (let round = 0; round < 20; round++) {
-    const [before, after] = await inNextTurn()
-    expect(after).not.toBe(before)
-  }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await change()
+    await revision()
+    expect(begun.readSet.isCurrent(before)).toBe(true)
+    release()
+    await slow
+    await revision()
+    expect(begun.readSet.isCurrent(before)).toBe(false)
+  })
+
+  it('counts everything as changed where the log was pruned before it was read', async () => {
+    const { here, other, revision } = await watched(engine)
+    const { db, readSet } = here.cache.forRequest(await revision())
+    await db.selectFrom('roadmaps').selectAll().execute()
+    const before = await revision()
+    const prune = async () => {
+      await log(other.db, 2500)
+      await transaction(other.db, pruneChangeLog)
+    }
+    await prune()
+    await revision() // many changes at once
+    const after = await revision()
+    const again = here.cache.forRequest(after)
+    await again.db.selectFrom('roadmaps').selectAll().execute()
+    await prune()
+    await prune()
+    await revision()
+    expect(readSet.isCurrent(before)).toBe(false)
+    expect(again.readSet.isCurrent(after)).toBe(false)
+    const { rows } = await sql<{ count: number }>`select count(*) as count from change_log`.execute(other.db)
+    expect(rows[0]?.count).toBeLessThan(8000)
+  })
 })
 
-it('a watch of SQLite relies on no look that failed', async () => {
-  const { watch, change } = await watched()
-  const before = watch.revision(true, {})
-  await new Promise(setImmediate)
-  change()
+it('the revision on sqlite is unknown after a look that failed, and known again after the next', async () => {
+  const { change, revision } = await watched('sqlite')
+  const before = await revision()
+  await change()
   const broken = vi.spyOn(Handle.prototype, 'version', 'get').mockImplementationOnce(() => {
     throw new Error('disk I/O error')
   })
-  expect(watch.revision(true, {})).toBeNaN()
-  const after = watch.revision(true, {})
-  expect(broken).toHaveBeenCalledTimes(2)
+  expect(await revision()).toBeNaN()
+  const after = await revision()
   broken.mockRestore()
-  expect(after).toBeTypeOf('number')
-  expect([before, NaN]).not.toContain(after)
+  expect(after).toBeGreaterThan(before)
 })

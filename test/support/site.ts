@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import pg from 'pg'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -11,12 +10,12 @@ import { afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
-import { connect, openWatch } from '../../src/db/connect.js'
+import { connect, openDatabase } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
-import { Reads } from '../../src/db/cache/querycache.js'
 import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
 import { codesOf } from '../../src/http/api/openapi.js'
+import type { Gate } from '../../src/http/cache/front.js'
 import { buildServer } from '../../src/http/server.js'
 import type { MailSettings } from '../../src/mail/transport.js'
 import { operator, type Actor } from '../../src/service/lib/access.js'
@@ -106,14 +105,23 @@ export async function makeDatabase(engine: Engine, folder: string, { bare = fals
   return withDatabase(inject('postgres'), name)
 }
 
+interface SiteOptions {
+  mail?: boolean
+  /** Whether responses and query results are cached. */
+  cached?: boolean
+  /** Operations beside those of the product. */
+  extra?: readonly AnyOperation[]
+  gates?: readonly Gate[]
+}
+
 export async function makeSite(
   engine: Engine,
-  { mail = true, kept = true }: { mail?: boolean; kept?: boolean } = {},
+  { mail = true, cached = true, extra = [], gates = [] }: SiteOptions = {},
 ): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
-  const db = await connect(databaseUrl)
-  cleanup(() => db.destroy())
+  const { db, cache, ping, close } = await openDatabase(databaseUrl, { staleness: 0, verify: true })
+  cleanup(close)
   const clock = { now: new Date('2026-03-02T10:00:00.000Z') }
   const settings = mail ? { url: `folder:${path.join(folder, 'mail')}`, from: 'noreply@example.org' } : null
   const base = {
@@ -123,17 +131,12 @@ export async function makeSite(
     mail: settings,
     siteUrl: 'https://feedback.example.org/board',
   }
-  const watch = await openWatch(db, databaseUrl, { staleness: 0 })
-  cleanup(() => watch.close())
   const logs: string[] = []
   const server = await buildServer(
-    operations,
-    {
-      ...base,
-      ping: async () => void (await sql`select 1`.execute(db)),
-      ...(kept && { watch, reads: Reads.of(db, watch, { doubts: true }) }),
-    },
+    [...operations.map(checked), ...extra],
+    { ...base, ping, ...(cached && { cache }) },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
+    { gates },
   )
   cleanup(() => server.close())
   const callAs =
@@ -240,6 +243,16 @@ export const httpOf =
       body: String(answered['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
     }
   }
+
+/** An operation whose responses may be cached must not read the clock or the secret: their changes invalidate nothing. */
+const checked = (op: AnyOperation): AnyOperation =>
+  op.cache
+    ? { ...op, run: (ctx, ...rest) => op.run({ ...ctx, now: () => refused(op), secret: () => refused(op) }, ...rest) }
+    : op
+
+function refused({ id }: AnyOperation): never {
+  throw new Error(`${id} declares that it may be cached, and reads the clock or the secret.`)
+}
 
 /** HTTP filters an answer through its schema; a call in this process does not. So no answer may hold more than its schema says. */
 function assertExact(schema: TSchema, answer: unknown): void {

@@ -1,57 +1,70 @@
-import type { Compilable, CompiledQuery, Kysely } from 'kysely'
-import type { Concerned, VotesOn } from './invalidation.js'
+import { RawNode, type Compilable, type CompiledQuery, type Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { isPostgres } from '../dialect.js'
+import type { Refs } from './dependencies.js'
+import type { TaggedQuery } from './querycache.js'
 
 /** Stands for a value while a query is built. */
-class Place {
+class Placeholder {
   constructor(
     readonly name: string,
-    readonly at?: number,
+    readonly index?: number,
   ) {}
 }
 
-const kept = new Map<string, CompiledQuery>()
+type Compiled = Pick<CompiledQuery, 'queryId' | 'sql' | 'parameters'>
+
+/** Characters of SQL kept at most: visitors choose how long some lists are, and each length is a query of its own. */
+const MAX_LENGTH = 500_000
+
+const compiledQueries = new LRUCache<string, Compiled>({
+  maxSize: MAX_LENGTH,
+  sizeCalculation: ({ sql }) => sql.length,
+})
+
+/** The syntax tree is not kept: no driver reads it, and it is most of what a compiled query holds. */
+const NO_TREE = RawNode.createWithSql('')
 
 /**
- * Runs a query that is built and compiled once for each engine, as that takes longer than most queries need in the database. `form`
- * says which query it is; those that are given other fields, or lists of another length, are told apart by themselves. What `build` is
- * given are stand-ins for the values: it must pass them on and decide nothing by them. `votesOn` is that of `Concerned`.
+ * Runs a query that is compiled once per engine, `name` and parameter shape (which parameters are given, and the length of lists):
+ * compiling takes longer than most queries. `build` gets placeholders; it must pass them on and must not branch on their values.
  */
 export async function compiled<Given extends object, Row>(
   // oxlint-disable-next-line typescript/no-explicit-any -- the tables do not matter here
   db: Kysely<any>,
-  form: string,
+  name: string,
   given: Given,
   build: (given: Given) => Compilable<Row>,
-  votesOn?: VotesOn<Row>,
+  refs?: Refs<Row>,
 ): Promise<Row[]> {
   const values = given as Record<string, unknown>
-  let key = isPostgres(db) ? `postgres ${form}` : `sqlite ${form}`
-  for (const name in values) {
-    const value = values[name]
-    if (value !== undefined) key += Array.isArray(value) ? ` ${name}*${value.length}` : ` ${name}`
+  let key = isPostgres(db) ? `postgres ${name}` : `sqlite ${name}`
+  for (const parameter in values) {
+    const value = values[parameter]
+    if (value !== undefined) key += Array.isArray(value) ? ` ${parameter}*${value.length}` : ` ${parameter}`
   }
-  let query = kept.get(key)
+  let query = compiledQueries.get(key)
   if (!query) {
-    query = build(placesOf(values) as Given).compile() // stand-ins are passed on as what they stand for
-    kept.set(key, query)
+    const { queryId, sql, parameters } = build(placeholdersFor(values) as Given).compile() // passed on as what they stand for
+    compiledQueries.set(key, (query = { queryId, sql, parameters }))
   }
   const parameters = query.parameters.map((parameter) =>
-    parameter instanceof Place ? valueOf(values[parameter.name], parameter) : parameter,
+    parameter instanceof Placeholder ? valueOf(values[parameter.name], parameter) : parameter,
   )
-  const concerned: Concerned = { query: query.query, queryId: query.queryId, sql: query.sql, parameters, votesOn }
-  const { rows } = await db.executeQuery<Row>(concerned)
+  const tagged: TaggedQuery = { query: NO_TREE, queryId: query.queryId, sql: query.sql, parameters, refs }
+  const { rows } = await db.executeQuery<Row>(tagged)
   return rows
 }
 
-const placesOf = (values: Record<string, unknown>) =>
+const placeholdersFor = (values: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [
         name,
-        Array.isArray(value) ? value.map((_, at) => new Place(name, at)) : new Place(name),
+        Array.isArray(value) ? value.map((_, index) => new Placeholder(name, index)) : new Placeholder(name),
       ]),
   )
 
-const valueOf = (value: unknown, { at }: Place): unknown => (at === undefined ? value : (value as unknown[])[at])
+const valueOf = (value: unknown, { index }: Placeholder): unknown =>
+  index === undefined ? value : (value as unknown[])[index]

@@ -1,49 +1,73 @@
-import type { CompiledQuery } from 'kysely'
+import type { Dependencies, Topic } from './dependencies.js'
 
-/**
- * A query that most votes have nothing to do with. Votes are most of what is written, and each changes little: one that reads tells here
- * on which posts a vote may change what it finds, one that writes on which posts it changes votes, and nothing else.
- * Without it a query has to do with everything.
- */
-export interface Concerned extends CompiledQuery {
-  votesOn?: VotesOn<never> | undefined
+/** A row of the change log. */
+export interface Change {
+  topic: string
+  ref: string
 }
 
-/** Ids of posts, or how to tell them from what was found. It is kept with that, so no function that is made for one request. */
-export type VotesOn<Row> = readonly string[] | ((rows: readonly Row[]) => readonly string[])
+/** Changes read at once. After more, everything counts as changed. */
+export const MAX_CHANGES = 1000
 
-export const postsOf = (votesOn: VotesOn<never> | undefined, rows: readonly object[]): readonly string[] | undefined =>
-  typeof votesOn === 'function' ? votesOn(rows as readonly never[]) : votesOn // rows of that very query
+/** The topic of the row that a pruning of the log leaves behind. */
+export const PRUNED = 'pruned'
 
-/** Posts whose votes were changed at most; beyond that it is taken for a change of everything. */
-const MOST_POSTS = 10_000
+/**
+ * Whether rows may have been pruned before they were read. A pruning removes what the pruning before it could see, so a
+ * reader that has seen that one's row has seen all that is gone.
+ */
+export const missesChanges = (rows: readonly Change[]): boolean =>
+  rows.length > MAX_CHANGES || rows.filter(({ topic }) => topic === PRUNED).length > 1
 
-/** What has changed in a database since it was opened, in its own commits and in those of others. Revisions count from 1. */
-export class Changes {
+/** Refs remembered for each topic; beyond that all of the topic counts as changed. */
+const MAX_REFS = 10_000
+
+interface Changed {
+  /** The revision of the last change. */
+  last: number
+  /** Changes up to this revision are not remembered by ref. */
+  forgotten: number
+  /** The revision of the last change of each ref. */
+  refs: Map<string, number>
+}
+
+/** When each topic last changed, as far as the change log has been read. Revisions count from 1. */
+export class Invalidation {
   #revision = 1
   #everything = 1
-  readonly #votes = new Map<string, number>()
+  readonly #topics = new Map<string, Changed>()
 
   get revision(): number {
     return this.#revision
   }
 
-  everything(): void {
+  /** Everything may have changed. */
+  invalidateAll(): void {
     this.#everything = ++this.#revision
-    this.#votes.clear()
+    this.#topics.clear()
   }
 
-  votes(posts: Iterable<string>): void {
-    this.#revision++
-    for (const post of posts) this.#votes.set(post, this.#revision)
-    if (this.#votes.size > MOST_POSTS) this.everything()
+  invalidate(changes: readonly Change[]): void {
+    const revision = ++this.#revision
+    for (const { topic, ref } of changes) {
+      let changed = this.#topics.get(topic)
+      if (!changed) this.#topics.set(topic, (changed = { last: 0, forgotten: 0, refs: new Map() }))
+      if (changed.refs.size >= MAX_REFS) Object.assign(changed, { forgotten: revision, refs: new Map() })
+      changed.last = revision
+      changed.refs.set(ref, revision)
+    }
   }
 
-  /** Whether what was found at an earlier revision, and these votes have to do with, may be another now. */
-  concern(votesOn: readonly string[] | undefined, since: number): boolean {
-    return (
-      since < this.#everything ||
-      (since < this.#revision && (!votesOn || votesOn.some((post) => (this.#votes.get(post) ?? 0) > since)))
-    )
+  /** Whether nothing that `dependencies` name has changed since a revision. */
+  isCurrent(dependencies: Dependencies, since: number): boolean {
+    if (since === this.#revision) return true
+    if (since < this.#everything) return false
+    return dependencies.every(({ topic, refs }) => {
+      const changed = this.#topics.get(topic satisfies Topic)
+      if (!changed || changed.last <= since) return true
+      return (
+        refs !== undefined && changed.forgotten <= since && refs.every((ref) => (changed.refs.get(ref) ?? 0) <= since)
+      )
+    })
   }
 }

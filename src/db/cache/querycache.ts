@@ -1,197 +1,193 @@
-import { DefaultConnectionProvider, DefaultQueryExecutor, type CompiledQuery, type QueryResult } from 'kysely'
-import { postsOf, type Concerned } from './invalidation.js'
+import {
+  DefaultConnectionProvider,
+  DefaultQueryExecutor,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DialectAdapter,
+  type Driver,
+  type QueryCompiler,
+  type QueryExecutor,
+  type QueryResult,
+} from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { Db } from '../tables.js'
-import type { Rows } from '../sqlite/handle.js'
-import { databaseOf, FileAdapter, type FileDialect } from '../sqlite/dialect.js'
-import type { Revision, Watch } from './revision.js'
+import { dependenciesOf, topicsOf, type Dependencies, type Refs } from './dependencies.js'
+import type { Invalidation } from './invalidation.js'
+import type { Revision, RevisionSource } from './revision.js'
 
-/** Bytes of rows that are kept, at most. */
-const MOST_BYTES = 5 * 1024 * 1024
-/** Beside rows and key: the entry itself, and the values. A query that finds nothing is kept too. */
+/** A query that says which rows its result depends on. Without `refs` it depends on all rows of the tables it reads. */
+export interface TaggedQuery extends CompiledQuery {
+  refs?: Refs<never> | undefined
+}
+
+type Rows = readonly object[]
+
+interface Entry {
+  rows: Rows
+  dependencies: Dependencies
+  /** The newest revision at which the result is known to be current. */
+  revision: Revision
+}
+
+/** Bytes of results kept at most, and of one result. */
+const MAX_BYTES = 5 * 1024 * 1024
+const MAX_ENTRY_BYTES = MAX_BYTES / 10
+/** Bytes of an entry beside its rows and key. */
 const OVERHEAD = 500
-/** Texts of queries that are told apart; there are far fewer, but lists of different lengths have one each. */
-const MOST_QUERIES = 1000
 
-/** What was read for one request, and so what its answer was made of. */
-export interface Basis {
-  /** Whether the same would be found now. False, too, where it is not known what was read. */
-  holds(this: void): boolean
+/** The parts of an open database that a `Db` is made of. */
+export interface Engine {
+  driver: Driver
+  adapter: DialectAdapter
+  compiler: QueryCompiler
+  /** Runs one query outside of a transaction. */
+  executor: QueryExecutor
+  /** A `Db` that runs its queries with an executor. `transaction` of it must reach `executor.provideConnection`. */
+  database(executor: QueryExecutor): Db
 }
 
 /**
- * What a server has read outside of transactions, each query with its values once, whoever asked. After a change it is read again when
- * it is asked for, as that costs less than what is made of it; where the same is found, whatever was made of it is right still. For
- * SQLite: over a network reading again is the dearest part.
+ * Query cache. Results are shared by all requests, and stay until the change log names a row they depend on. `verify` runs each query
+ * again on a hit and throws where the result differs: for tests.
  */
-export class Reads {
-  readonly #dialect: FileDialect
-  readonly #now: () => Revision
-  readonly #kept = new Map<string, Read>()
-  readonly #queries = new Map<string, number>()
-  #bytes = 0
-  #count = 0
-  readonly #doubts: boolean
+export class QueryCache {
+  readonly #engine: Engine
+  readonly #invalidation: Invalidation
+  readonly #source: RevisionSource
+  readonly #verify: boolean
+  readonly #entries = new LRUCache<string, Entry>({ maxSize: MAX_BYTES, maxEntrySize: MAX_ENTRY_BYTES })
 
-  private constructor(dialect: FileDialect, now: () => Revision, doubts: boolean) {
-    this.#dialect = dialect
-    this.#now = now
-    this.#doubts = doubts
+  constructor(engine: Engine, invalidation: Invalidation, source: RevisionSource, { verify = false } = {}) {
+    this.#engine = engine
+    this.#invalidation = invalidation
+    this.#source = source
+    this.#verify = verify
   }
 
-  /** None where somebody has to be asked and waited for. With `doubts` it is looked, too, where nothing should have changed: for tests. */
-  static of(db: Db, { now }: Pick<Watch, 'now'>, { doubts = false } = {}): Reads | undefined {
-    const { adapter } = db.getExecutor()
-    return now && adapter instanceof FileAdapter ? new Reads(adapter.dialect, now, doubts) : undefined
+  /** See `RevisionSource`. */
+  revision(exact: boolean): Revision | Promise<Revision> {
+    return this.#source.revision(exact)
   }
 
-  /** The database for one request, and what it reads there. */
-  forRequest(): { db: Db; basis: Basis } {
-    const [dialect, made] = [this.#dialect, new Made(this)]
-    const executor = new Executor(dialect, made)
-    return { db: databaseOf(dialect, executor), basis: made }
-  }
-
-  /** What this query finds now, shared by all who ask: nobody may change it. Undefined where it does more than read, or cannot be made at once. */
-  find(query: Concerned): { read: Read; rows: Rows } | undefined {
-    const key = `${this.#numberOf(query.sql)} ${JSON.stringify(query.parameters)}`
-    const read = this.#kept.get(key) ?? new Read(key, query.sql, query.parameters, query.votesOn)
-    const rows = this.rowsOf(read)
-    return rows && { read, rows }
-  }
-
-  /** As it is now; its version is another one where something else is found than before. */
-  rowsOf(read: Read): Rows | undefined {
-    if (read.isGone) return undefined
-    const revision = this.#now()
-    if (revision === read.revision) return read.rows
-    if (typeof revision !== 'number' || Number.isNaN(revision)) return undefined
-    if (this.#dialect.driver.changes.concern(read.votesOn, read.revision)) this.#look(read)
-    else if (this.#doubts && this.#look(read))
-      throw new Error(`A change was said not to concern a query, and did: ${read.sql}`)
-    read.revision = revision
-    const { rows } = read
-    if (read.isGone) read.rows = undefined // too many for more than the one who asks
-    return rows
-  }
-
-  /** Whether something else is found now. */
-  #look(read: Read): boolean {
-    const rows = this.#dialect.driver.look(read.sql, read.parameters, read.rows)
-    if (rows === read.rows) return false
-    this.#put(read, rows)
-    return true
-  }
-
-  #put(read: Read, rows: Rows | undefined) {
-    this.#drop(read)
-    read.rows = rows
-    read.version++
-    if (!rows) return
-    read.votesOn = postsOf(read.concerns, rows)
-    read.size = OVERHEAD + read.key.length + sizeOf(rows)
-    if (read.size > MOST_BYTES / 10) return void (read.isGone = true)
-    this.#bytes += read.size
-    this.#kept.set(read.key, read)
-    for (const oldest of this.#kept.values()) {
-      if (this.#bytes <= MOST_BYTES) break
-      this.#drop(oldest)
-      oldest.rows = undefined
-      oldest.isGone = true
+  /** A database for one request that began at this revision, and what it reads there. */
+  forRequest(revision: Revision): { db: Db; readSet: ReadSet } {
+    const readSet = new ReadSet(this.#invalidation)
+    return {
+      db: this.#engine.database(new CachingExecutor(this.#engine, this, { readSet, bypasses: Number.isNaN(revision) })),
+      readSet,
     }
   }
 
-  #drop(read: Read) {
-    if (this.#kept.get(read.key) !== read) return
-    this.#kept.delete(read.key)
-    this.#bytes -= read.size
-  }
-
-  #numberOf(sql: string): number {
-    let number = this.#queries.get(sql)
-    if (number === undefined) {
-      if (this.#queries.size >= MOST_QUERIES) this.#queries.clear()
-      this.#queries.set(sql, (number = this.#count++))
+  /** The result of a query, and what it depends on; `run` is called where it is not cached. */
+  async read(
+    query: TaggedQuery,
+    run: () => Promise<QueryResult<unknown>>,
+  ): Promise<{ rows: Rows; dependencies: Dependencies } | undefined> {
+    const topics = topicsOf(query.sql)
+    if (!topics) return undefined
+    const key = `${query.sql}\n${JSON.stringify(query.parameters)}`
+    const cached = this.#entries.get(key)
+    const { revision } = this.#invalidation
+    if (cached && this.#invalidation.isCurrent(cached.dependencies, cached.revision)) {
+      cached.revision = revision
+      if (this.#verify) await this.#assertSame(query, cached, run)
+      return cached
     }
-    return number
+    const rows = frozen((await run()).rows as object[]) // rows are objects on both engines
+    const entry = { rows, dependencies: dependenciesOf(topics, query.refs, rows), revision }
+    this.#entries.set(key, entry, { size: OVERHEAD + key.length + sizeOf(entry) })
+    return entry
+  }
+
+  async #assertSame({ sql }: TaggedQuery, entry: Entry, run: () => Promise<QueryResult<unknown>>): Promise<void> {
+    const { rows } = await run()
+    if (JSON.stringify(rows) === JSON.stringify(entry.rows)) return
+    await this.#source.revision(true) // another transaction may have changed it since the request began
+    if (this.#invalidation.isCurrent(entry.dependencies, entry.revision))
+      throw new Error(`A cached result is stale: ${sql}`)
   }
 }
 
-/** A query with its values, and what it found last. */
-class Read {
-  rows: Rows | undefined
-  version = 0
-  votesOn: readonly string[] | undefined
-  size = 0
-  /** When it found that; 0 is never. */
-  revision = 0
-  /** Whether there is no room for it (any more). */
-  isGone = false
-
-  constructor(
-    readonly key: string,
-    readonly sql: string,
-    readonly parameters: readonly unknown[],
-    readonly concerns: Concerned['votesOn'],
-  ) {}
-}
-
-class Made implements Basis {
-  readonly #from: Reads
-  readonly #reads: Read[] = []
-  readonly #versions: number[] = []
+/** What one request has read. */
+export class ReadSet {
+  readonly #invalidation: Invalidation
+  readonly #reads: Dependencies[] = []
   #isKnown = true
 
-  constructor(from: Reads) {
-    this.#from = from
+  constructor(invalidation: Invalidation) {
+    this.#invalidation = invalidation
   }
 
-  find(query: CompiledQuery): Rows | undefined {
-    const found = this.#from.find(query)
-    if (!found) return undefined
-    if (found.read.isGone)
-      this.isUnknown() // what is made of it must not keep it
-    else {
-      this.#reads.push(found.read)
-      this.#versions.push(found.read.version)
-    }
-    return found.rows
+  /** Whether every read of the request went through the query cache; only then can a response made of it be cached. */
+  get isKnown(): boolean {
+    return this.#isKnown && this.#reads.length > 0
   }
 
-  /** Something else was done in the database. */
-  isUnknown(): void {
+  add(dependencies: Dependencies): void {
+    this.#reads.push(dependencies)
+  }
+
+  /** Something was read or written that the change log does not tell of. */
+  markUnknown(): void {
     this.#isKnown = false
   }
 
-  readonly holds = (): boolean =>
-    this.#isKnown && this.#reads.every((read, at) => this.#from.rowsOf(read) && read.version === this.#versions[at])
+  /** Whether nothing that was read has changed since a revision. */
+  readonly isCurrent = (since: Revision): boolean =>
+    this.#reads.every((each) => this.#invalidation.isCurrent(each, since))
 }
 
-/** Finds what queries find, and notes it; a transaction reads for itself. */
-class Executor extends DefaultQueryExecutor {
-  readonly #made: Made
+/** Runs the queries of one request through the query cache. From its first write or transaction on it bypasses the cache. */
+class CachingExecutor extends DefaultQueryExecutor {
+  readonly #executor: QueryExecutor
+  readonly #cache: QueryCache
+  readonly #readSet: ReadSet
+  #bypasses: boolean
 
-  constructor(dialect: FileDialect, made: Made) {
-    super(dialect.createQueryCompiler(), dialect.createAdapter(), new DefaultConnectionProvider(dialect.driver))
-    this.#made = made
+  constructor(
+    { driver, adapter, compiler, executor }: Engine,
+    cache: QueryCache,
+    { readSet, bypasses }: { readSet: ReadSet; bypasses: boolean },
+  ) {
+    super(compiler, adapter, new DefaultConnectionProvider(driver))
+    this.#executor = executor
+    this.#cache = cache
+    this.#readSet = readSet
+    this.#bypasses = bypasses
   }
 
-  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const rows = this.#made.find(query)
-    return rows ? Promise.resolve({ rows: rows as R[] }) : super.executeQuery<R>(query)
+  override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (!this.#bypasses) {
+      const read = await this.#cache.read(query, () => this.#executor.executeQuery(query))
+      if (read) {
+        this.#readSet.add(read.dependencies)
+        return { rows: read.rows as R[] } // frozen: nobody may change what others share
+      }
+      this.#bypass()
+    }
+    return this.#executor.executeQuery<R>(query)
   }
 
-  override provideConnection<T>(consumer: Parameters<DefaultQueryExecutor['provideConnection']>[0]): Promise<T> {
-    this.#made.isUnknown()
-    return super.provideConnection(consumer as never)
+  override provideConnection<T>(consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    this.#bypass()
+    return this.#executor.provideConnection(consumer)
+  }
+
+  #bypass() {
+    this.#bypasses = true
+    this.#readSet.markUnknown()
   }
 }
 
-/** About the bytes that V8 needs for rows: a header each for row and text, and a place for each value. */
-function sizeOf(rows: Rows): number {
+const frozen = (rows: object[]): Rows => Object.freeze(rows.map((row) => Object.freeze(row)))
+
+/** About the bytes that V8 needs: a header for each row and text, and a slot for each value. */
+function sizeOf({ rows, dependencies }: Entry): number {
   let size = 0
   for (const row of rows) {
     size += 48
     for (const value of Object.values(row) as unknown[]) size += typeof value === 'string' ? 32 + value.length : 8
   }
+  for (const { refs = [] } of dependencies) size += 64 + refs.length * 8 // texts of the rows
   return size
 }

@@ -1,19 +1,14 @@
-/** Tells whether the data have changed, whoever changed them, without reading them. */
-export interface Watch {
+/** A number that grows whenever the change log names a change. NaN where the database cannot tell: nothing is cached then. */
+export type Revision = number
+
+export const UNKNOWN: Revision = NaN
+
+/** Reads the change log of one database into its `Invalidation`. */
+export interface RevisionSource {
   /**
-   * What the data are like: a value that is another one after every change. `exact` means as of now; otherwise it may be as
-   * old as the watch allows, which on SQLite is not at all. A promise only where somebody has to be asked. To be called when a request
-   * has just been read; `asker` is the connection that it came by.
+   * The revision now. `exact` sees every commit before this call; otherwise the answer may be as old as the engine's staleness, which
+   * is zero on SQLite. A promise only where the database has to be asked over a network.
    */
-  revision(exact: boolean, asker: object): Revision | Promise<Revision>
-  /** The same at any other moment, where it can be told at once. */
-  now?(this: void): Revision
-  /** To be called after a write of this process: whatever was known is asked anew. */
-  forget(): void
-  close(): Promise<void>
+  revision(this: void, exact: boolean): Revision | Promise<Revision>
+  close(this: void): Promise<void>
 }
-
-export type Revision = string | number
-
-/** Nobody can tell: unlike any other, and itself, so nothing is kept. */
-export const UNKNOWN = NaN

@@ -1,9 +1,28 @@
-import { PostgresDialect } from 'kysely'
+import {
+  DefaultConnectionProvider,
+  DefaultQueryExecutor,
+  Kysely,
+  PostgresDialect,
+  PostgresDriver,
+  type DatabaseConnection,
+  type PostgresDialectConfig,
+  type QueryExecutor,
+} from 'kysely'
 import pg from 'pg'
 import { AppError } from '../../core/errors.js'
+import type { Invalidation } from '../cache/invalidation.js'
+import type { Engine } from '../cache/querycache.js'
+import type { RevisionSource } from '../cache/revision.js'
+import type { Tables } from '../tables.js'
+import { snapshotRevisions } from './revision.js'
+
+interface Opened {
+  engine: Engine
+  source: RevisionSource
+}
 
 /** A pool of up to ten connections. Whole numbers of eight bytes come back as numbers, as from SQLite. */
-export function postgresDialect(url: string): PostgresDialect {
+export function openPostgres(url: string, invalidation: Invalidation, staleness: number): Opened {
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid: Parameters<typeof pg.types.getTypeParser>[0], format?: 'text' | 'binary') =>
       oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
@@ -16,12 +35,43 @@ export function postgresDialect(url: string): PostgresDialect {
     application_name: 'feedbackctl',
   })
   pool.on('error', () => {}) // an idle connection was cut; the next query opens another, or fails with its own error
-  return new PostgresDialect({
+  const config: PostgresDialectConfig = {
     pool: {
       connect: () => pool.connect().catch((error: unknown) => Promise.reject(explained(error, url))),
       end: () => pool.end(),
     },
-  })
+  }
+  const source = snapshotRevisions(url, invalidation, staleness)
+  const dialect = new PostgresDialect(config)
+  const driver = new ReportingDriver(config, source.committed)
+  const [adapter, compiler] = [dialect.createAdapter(), dialect.createQueryCompiler()]
+  const executor = new DefaultQueryExecutor(compiler, adapter, new DefaultConnectionProvider(driver))
+  const database = (over: QueryExecutor) => new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: over })
+  return { engine: { driver, adapter, compiler, executor, database }, source }
+}
+
+/** Reports the commits of this process, so that its next request sees them whatever staleness is allowed. */
+class ReportingDriver extends PostgresDriver {
+  readonly #committed: () => void
+  #started: Promise<void> | undefined
+
+  constructor(config: PostgresDialectConfig, committed: () => void) {
+    super(config)
+    this.#committed = committed
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    await (this.#started ??= this.init())
+    return super.acquireConnection()
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.commitTransaction(connection)
+    } finally {
+      this.#committed()
+    }
+  }
 }
 
 function explained(error: unknown, url: string): AppError {

@@ -7,93 +7,106 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
   Transaction,
+  TransactionBuilder,
   type CompiledQuery,
   type Dialect,
   type QueryExecutor,
   type QueryResult,
 } from 'kysely'
-import type { Db, Tables } from '../tables.js'
-import type { Transactional } from '../dialect.js'
+import type { Invalidation } from '../cache/invalidation.js'
+import type { Engine } from '../cache/querycache.js'
+import type { RevisionSource } from '../cache/revision.js'
+import type { Tables } from '../tables.js'
 import { FileDriver, groupOf, type FileConnection } from './driver.js'
+import { fileRevisions } from './revision.js'
 
 /** One file, shared by the server and every command. Writers of all processes queue; readers wait for nobody. */
-export function openFile(file: string): Db {
-  const dialect = new FileDialect(file)
-  return databaseOf(
-    dialect,
-    new DefaultQueryExecutor(
-      dialect.createQueryCompiler(),
-      dialect.createAdapter(),
-      new DefaultConnectionProvider(dialect.driver),
-    ),
-  )
+export function openFile(file: string, invalidation: Invalidation): { engine: Engine; source: RevisionSource } {
+  const driver = new FileDriver(file)
+  const [adapter, compiler] = [new FileAdapter(), new StablePlanCompiler()]
+  const dialect: Dialect = {
+    createAdapter: () => adapter,
+    createDriver: () => driver,
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => compiler,
+  }
+  const executor = new FileExecutor(compiler, adapter, driver)
+  const database = (over: QueryExecutor) => new FileDatabase(dialect, driver, over)
+  return { engine: { driver, adapter, compiler, executor, database }, source: fileRevisions(driver, invalidation) }
 }
 
-/** Kysely's usual layer between itself and the driver is left out: the driver opens its file by itself. */
-export const databaseOf = (dialect: FileDialect, executor: QueryExecutor): Db =>
-  new Kysely<Tables>({ config: { dialect }, dialect, driver: dialect.driver, executor })
+/** Needs no connection provider of Kysely's: there is nothing to wait for. */
+class FileExecutor extends DefaultQueryExecutor {
+  readonly #driver: FileDriver
 
-export class FileDialect implements Dialect {
-  readonly driver: FileDriver
-  readonly #adapter = new FileAdapter(this)
-  readonly #compiler = new LastingCompiler()
-
-  constructor(file: string) {
-    this.driver = new FileDriver(file)
+  constructor(compiler: SqliteQueryCompiler, adapter: SqliteAdapter, driver: FileDriver) {
+    super(compiler, adapter, new DefaultConnectionProvider(driver))
+    this.#driver = driver
   }
 
-  createAdapter() {
-    return this.#adapter
+  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#driver.query<R>(undefined, query)
   }
 
-  createDriver() {
-    return this.driver
-  }
-
-  createIntrospector(db: ConstructorParameters<typeof SqliteIntrospector>[0]) {
-    return new SqliteIntrospector(db)
-  }
-
-  createQueryCompiler() {
-    return this.#compiler
+  /** At once, so that writers queue in the order in which they came. */
+  override async provideConnection<T>(consumer: (connection: FileConnection) => Promise<T>): Promise<T> {
+    return consumer(this.#driver.connect())
   }
 }
 
-export class FileAdapter extends SqliteAdapter implements Transactional {
-  readonly dialect: FileDialect
+class FileDatabase extends Kysely<Tables> {
+  readonly #begin: () => FileTransaction
 
-  constructor(dialect: FileDialect) {
-    super()
-    this.dialect = dialect
+  constructor(dialect: Dialect, driver: FileDriver, executor: QueryExecutor) {
+    const props = { config: { dialect }, dialect, driver, executor }
+    super(props)
+    this.#begin = () => new FileTransaction(props)
   }
 
-  /** The same as Kysely's, without its queue of queries: between two of them there is nothing to wait for. */
-  async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    const { dialect } = this
-    const { driver } = dialect
-    const connection = await driver.acquireConnection()
-    await driver.beginTransaction(connection)
-    try {
-      const executor = new MemberExecutor(dialect, connection)
-      const result = await work(new Transaction<Tables>({ config: { dialect }, dialect, driver, executor }))
-      await driver.commitTransaction(connection)
-      return result
-    } catch (error) {
-      await driver.rollbackTransaction(connection)
-      throw error
-    }
+  override transaction(): TransactionBuilder<Tables> {
+    return this.#begin()
+  }
+}
+
+type Props = ConstructorParameters<typeof TransactionBuilder<Tables>>[0]
+
+/** The same as Kysely's, without its queue of queries: between two of them there is nothing to wait for. */
+class FileTransaction extends TransactionBuilder<Tables> {
+  readonly #props: Props
+
+  constructor(props: Props) {
+    super(props)
+    this.#props = props
   }
 
-  /** SQLite's schema changes are transactional; Kysely assumes not, and would let two processes migrate at the same time. */
+  override execute<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> {
+    const { dialect, driver, executor } = this.#props
+    return executor.provideConnection(async (connection) => {
+      await driver.beginTransaction(connection, {})
+      try {
+        const inside = new TransactionExecutor(dialect, connection as FileConnection) // the driver gives no others
+        const result = await work(new Transaction<Tables>({ ...this.#props, executor: inside }))
+        await driver.commitTransaction(connection)
+        return result
+      } catch (error) {
+        await driver.rollbackTransaction(connection)
+        throw error
+      }
+    })
+  }
+}
+
+class FileAdapter extends SqliteAdapter {
+  /** SQLite's schema changes are transactional. Kysely assumes not, and would let two processes migrate at once. */
   override get supportsTransactionalDdl() {
     return true
   }
 }
 
-class MemberExecutor extends DefaultQueryExecutor {
+class TransactionExecutor extends DefaultQueryExecutor {
   readonly #connection: FileConnection
 
-  constructor(dialect: FileDialect, connection: FileConnection) {
+  constructor(dialect: Dialect, connection: FileConnection) {
     super(dialect.createQueryCompiler(), dialect.createAdapter(), new SingleConnectionProvider(connection))
     this.#connection = connection
   }
@@ -105,10 +118,10 @@ class MemberExecutor extends DefaultQueryExecutor {
 }
 
 /**
- * SQLite looks at the number that `limit ?` is given, and so plans a kept statement anew whenever it is given one, which takes longer
- * than most of them run. At a sum it does not look.
+ * SQLite plans a prepared statement again whenever the value bound to `limit ?` changes, which takes longer than most of
+ * them run. It does not look into an expression.
  */
-class LastingCompiler extends SqliteQueryCompiler {
+class StablePlanCompiler extends SqliteQueryCompiler {
   override compileQuery(...given: Parameters<SqliteQueryCompiler['compileQuery']>): CompiledQuery {
     const query = super.compileQuery(...given)
     return { ...query, sql: query.sql.replaceAll('limit ?', 'limit ? + 0') }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import { AppError } from '../../core/errors.js'
-import { Changes, postsOf, type Concerned } from '../cache/invalidation.js'
-import { ATTEMPT, Handle, locked, PATIENCE, type Rows } from './handle.js'
+import { ATTEMPT, Handle, locked, PATIENCE } from './handle.js'
 
 /**
  * Hands out as many Kysely connections as are asked for, over one file handle for writing and, beside a transaction, one for reading.
@@ -19,8 +18,8 @@ export class FileDriver implements Driver {
   #isClosed = false
   /** Whether a group is being written, or about to be. */
   #busy = false
-  readonly changes = new Changes()
-  #version: number | undefined
+  /** Commits of this process, and of handles that were given up. */
+  #commits = 0
 
   constructor(file: string) {
     this.#file = file
@@ -29,7 +28,12 @@ export class FileDriver implements Driver {
   async init() {}
 
   async acquireConnection(): Promise<FileConnection> {
-    void this.handle // or a file that cannot be opened would only be noticed later
+    return this.connect()
+  }
+
+  /** Throws where the file cannot be opened. */
+  connect(): FileConnection {
+    void this.handle
     return new FileConnection(this)
   }
 
@@ -70,8 +74,9 @@ export class FileDriver implements Driver {
     await group.ended.catch(() => {})
   }
 
-  async query<R>({ group }: FileConnection, query: Concerned): Promise<QueryResult<R>> {
-    if (group) return this.#run<R>(group, query)
+  /** Runs a query in the transaction of a connection, or by itself. */
+  async query<R>(connection: FileConnection | undefined, query: CompiledQuery): Promise<QueryResult<R>> {
+    if (connection?.group) return this.#run<R>(connection.group, query)
     const deadline = performance.now() + PATIENCE
     if (!this.handle.isReadonly(query.sql)) return this.#alone<R>(deadline, query)
     return patiently(deadline, () => this.#forReading().run<R>(query.sql, query.parameters))
@@ -82,25 +87,23 @@ export class FileDriver implements Driver {
     return this.handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.handle
   }
 
-  /** What a query finds now: `known` itself where that is the same. Undefined where it does more than read, or cannot be made at once. */
-  look(sql: string, parameters: readonly unknown[], known: Rows | undefined): Rows | undefined {
-    try {
-      return this.#forReading().look(sql, parameters, known)
-    } catch {
-      return undefined // whoever makes the query the usual way waits, or hears what is wrong
-    }
+  /** Committed rows, at once. Throws where the file is locked or cannot be read. */
+  readNow<R>(sql: string, parameters: readonly unknown[] = []): R[] {
+    return this.#forReading().run<R>(sql, parameters).rows
   }
 
-  /** The revision of the changes, once others were asked for theirs. Throws where the file cannot be read. */
-  revision(): number {
-    const { version } = this.handle
-    if (version !== this.#version) this.changes.everything()
-    this.#version = version
-    return this.changes.revision
+  /** Changes with each commit of this process. */
+  get commits(): number {
+    return this.#commits
+  }
+
+  /** Changes with each commit of another process. */
+  get version(): number {
+    return this.handle.version
   }
 
   /** One statement that is a transaction by itself. */
-  async #alone<R>(deadline: number, query: Concerned): Promise<QueryResult<R>> {
+  async #alone<R>(deadline: number, query: CompiledQuery): Promise<QueryResult<R>> {
     const group = await this.#enter(deadline)
     try {
       const result = this.#run<R>(group, query)
@@ -112,10 +115,8 @@ export class FileDriver implements Driver {
     }
   }
 
-  #run<R>(group: Group, { sql, parameters, votesOn }: Concerned): QueryResult<R> {
-    const result = this.#write<R>(group, sql, parameters)
-    if (!this.handle.isReadonly(sql)) group.changed(postsOf(votesOn, result.rows as object[]))
-    return result
+  #run<R>(group: Group, { sql, parameters }: CompiledQuery): QueryResult<R> {
+    return this.#write<R>(group, sql, parameters)
   }
 
   #write<R>(group: Group, sql: string, parameters?: readonly unknown[]): QueryResult<R> {
@@ -199,12 +200,11 @@ export class FileDriver implements Driver {
     try {
       if (group.fault !== undefined) throw group.fault
       this.handle.run(group.written ? 'commit' : 'rollback')
-      if (group.votesOn) this.changes.votes(group.votesOn)
-      else this.changes.everything()
+      this.#commits++
       group.end()
     } catch (error) {
       group.end(error) // first: whoever is in it waits for that
-      this.changes.everything() // whatever of it may have reached the file
+      this.#commits++ // some of it may have reached the file
       this.#takeBack()
     }
   }
@@ -216,7 +216,7 @@ export class FileDriver implements Driver {
       if (handle?.inTransaction) handle.run('rollback')
     } catch {
       this.#writer = undefined // whoever needs it next opens another, or hears why that cannot be done
-      this.#version = undefined
+      this.#commits++ // the version of another handle counts from elsewhere
       handle?.close()
     }
   }
@@ -238,8 +238,6 @@ class Group {
   isFull = false
   /** Why SQLite has taken it back. */
   fault: unknown
-  /** The posts on which votes were changed; undefined once anything else was. */
-  votesOn: Set<string> | undefined = new Set()
   /** Settles with the commit. */
   readonly ended: Promise<void>
   end!: (error?: unknown) => void // set by the promise, at once
@@ -249,11 +247,6 @@ class Group {
       this.end = (error) => (error === undefined ? resolve() : reject(error))
     })
     this.ended.catch(() => {}) // whoever is in it hears of it
-  }
-
-  changed(votesOn: readonly string[] | undefined) {
-    if (!votesOn) this.votesOn = undefined
-    else for (const post of votesOn) this.votesOn?.add(post)
   }
 }
 

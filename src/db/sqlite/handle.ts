@@ -34,8 +34,6 @@ interface Kept {
   row: { columns: readonly string[]; of(this: void, values: readonly unknown[]): object } | undefined
 }
 
-export type Rows = readonly object[]
-
 /** An open file with its prepared statements. */
 export class Handle {
   readonly #database: BetterSqlite.Database
@@ -62,19 +60,6 @@ export class Handle {
     } catch (error) {
       throw explained(error, this.#database.name)
     }
-  }
-
-  /** What a query finds, which nobody may change: `known` itself where that is the same. Undefined where it does more than read. */
-  look(sql: string, parameters: readonly unknown[], known: Rows | undefined): Rows | undefined {
-    const { statement, row } = this.#prepare(sql)
-    if (!row || !statement.readonly) return undefined
-    const found = statement.all(...parameters) as unknown[][]
-    if (
-      known?.length === found.length &&
-      found.every((values, at) => isSame(row.columns, values, known[at] as Record<string, unknown>))
-    )
-      return known
-    return Object.freeze(found.map((values) => Object.freeze(row.of(values))))
   }
 
   get inTransaction(): boolean {
@@ -119,11 +104,6 @@ const rowMaker = (columns: readonly string[]): NonNullable<Kept['row']>['of'] =>
     'values',
     `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`,
   ) as ReturnType<typeof rowMaker>
-
-function isSame(columns: readonly string[], values: readonly unknown[], row: Record<string, unknown>): boolean {
-  for (let at = 0; at < columns.length; at++) if (row[columns[at] as string] !== values[at]) return false
-  return true
-}
 
 let loaded: Driver | undefined
 

@@ -1,68 +1,120 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { FastifyServerOptions } from 'fastify'
-import type { Answers, Question } from './responses.js'
-import type { Sending } from './batch.js'
-
-interface Kept {
-  answers: Answers
-  sending: Sending
-}
-
-interface Framework {
-  handle: RequestListener
-  options: FastifyServerOptions
-}
-
-interface Asked {
-  request: IncomingMessage
-  response: ServerResponse
-  revision?: ReturnType<Answers['revision']>
-  body?: Buffer | undefined
-}
+import { DRY_RUN_HEADER } from '../../core/wire.js'
+import { isPersonal, type DataCache } from '../site.js'
+import type { ResponseBatch } from './batch.js'
+import type { ResponseCache } from './responses.js'
+import type { CacheableRoute, CacheableRoutes } from './routes.js'
 
 /**
- * A server that answers what it has answered before, and leaves the rest to the framework: to find a route, read a body, check and run
- * takes several times as long as to send bytes.
+ * Sees every request before the response cache: a rate limit, a count of key usage, a metric. Answers the request itself and returns
+ * false, or returns true to let it pass. Must not throw.
  */
-export function serverWith(kept: Kept | undefined, { handle, options }: Framework): Server {
-  const server = createServer(kept ? listener(kept) : handle)
-  server.on('clientError', () => kept?.sending.flush()) // what was asked before is answered before
-  server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
-  server.requestTimeout = options.requestTimeout ?? server.requestTimeout
-  return server
+export type Gate = (this: void, request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>
 
-  function listener(kept: Kept): RequestListener {
-    const { answers, sending } = kept
+interface Parts {
+  gates: readonly Gate[]
+  data: DataCache | undefined
+  responses: ResponseCache
+  routes: CacheableRoutes
+  batch: ResponseBatch
+}
+
+/** Stands for a header that is absent: no header can hold it. */
+const NONE = '\0'
+/** Bytes of the longest body that is part of a key. */
+const MAX_BODY = 4096
+
+/**
+ * What every request meets first: the gates, then the response cache, then the framework. Finding a route, reading a body, checking and
+ * running an operation takes several times as long as sending bytes, and so do the hooks of a Fastify route.
+ */
+export class Front {
+  readonly #parts: Parts
+  #isStopped = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** From now on every request is left to the framework, which says that the server is stopping. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  server(handle: RequestListener, options: FastifyServerOptions): Server {
+    const server = createServer(this.#listener(handle))
+    server.on('clientError', () => this.#parts.batch.flush()) // earlier requests on the connection are answered first
+    server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
+    server.requestTimeout = options.requestTimeout ?? server.requestTimeout
+    return server
+  }
+
+  #listener(handle: RequestListener): RequestListener {
+    const { gates, batch } = this.#parts
     return (request, response) => {
-      sending.requested()
-      if (!answers.asksWithBody(request)) return answer(kept, { request, response })
-      const revision = answers.revision(request) // now, and not when the body is there
-      withBody(request, (body) => answer(kept, { request, response, revision, body }))
+      batch.expect()
+      if (gates.length === 0) this.#serve(request, response, handle)
+      else void this.#pass(request, response, handle)
     }
   }
 
-  function answer({ answers, sending }: Kept, { request, response, body, ...given }: Asked): void {
-    const key = answers.keyOf(request, body)
-    if (key === undefined) return handle(request, response)
-    const revision = given.revision ?? answers.revision(request)
-    const asked = (question: Question) => {
-      const known = answers.find(question)
-      if (known) return sending.send(known, request, response)
-      answers.ask(request, question)
+  async #pass(request: IncomingMessage, response: ServerResponse, handle: RequestListener): Promise<void> {
+    for (const gate of this.#parts.gates) if (!(await gate(request, response))) return
+    this.#serve(request, response, handle)
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
+    const route = this.#isStopped ? undefined : this.#parts.routes.find(request.method, request.url ?? '')
+    if (!route || request.headers[DRY_RUN_HEADER] !== undefined) return handle(request, response)
+    if (route.method === 'GET') return this.#look(route, '', request, response, handle)
+    withBody(request, (body) => {
+      if (body === undefined) handle(request, response)
+      else this.#look(route, body, request, response, handle)
+    })
+  }
+
+  #look(
+    route: CacheableRoute,
+    body: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    handle: RequestListener,
+  ): void {
+    const { data, responses, batch } = this.#parts
+    if (!data) return handle(request, response)
+    const key = keyOf(route, request, body)
+    const found = (revision: number) => {
+      if (Number.isNaN(revision)) return handle(request, response)
+      const lookup = { route, key, revision }
+      const cached = responses.find(lookup)
+      if (cached) return batch.send(cached, request, response)
+      responses.expect(request, lookup)
       handle(request, response)
     }
-    if (typeof revision !== 'object') return asked({ key, revision })
-    void revision.then((now) => asked({ key, revision: now })) // it never rejects
+    const revision = data.revision(isPersonal(request.headers))
+    if (typeof revision === 'number') return found(revision)
+    void revision.then(found) // it never rejects
   }
 }
 
-/** Looks at a body that arrives with its request, and puts it back. One that is still to come is the framework's to wait for. */
-function withBody(request: IncomingMessage, then: (body: Buffer | undefined) => void): void {
-  const look = (isLast: boolean) => {
+/** Holds the address, the body, and each header that the route declares. */
+function keyOf({ method, vary }: CacheableRoute, { url = '', headers }: IncomingMessage, body: string): string {
+  let key = `${method} ${url}`
+  for (const name of vary) key += `\n${headers[name] ?? NONE}`
+  if (method === 'POST') key += `\n${headers['content-type'] ?? NONE}\n${headers['content-encoding'] ?? NONE}\n${body}`
+  return key
+}
+
+/** Reads a body that arrives whole with its request, and puts it back; undefined for any other, which is the framework's to read. */
+function withBody(request: IncomingMessage, then: (body: string | undefined) => void): void {
+  const { 'transfer-encoding': transfer, 'content-length': length = '0' } = request.headers
+  if (transfer !== undefined || Number(length) > MAX_BODY) return then(undefined)
+  const read = (isLast: boolean) => {
     const body = request.read() as Buffer | null // no encoding is set
-    if (!body && !isLast) return void setImmediate(look, true)
+    if (!body && !isLast) return void setImmediate(read, true)
     if (body) request.unshift(body)
-    then(body ?? undefined)
+    then((body?.length ?? 0) === Number(length) ? (body?.toString('latin1') ?? '') : undefined)
   }
-  process.nextTick(look, false)
+  process.nextTick(read, false)
 }

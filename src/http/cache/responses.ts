@@ -1,205 +1,171 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
-import { API_ROOT, DRY_RUN_HEADER, REQUEST_ID } from '../../core/wire.js'
+import { LRUCache } from 'lru-cache'
+import { REQUEST_ID } from '../../core/wire.js'
 import { loggable } from '../logging.js'
-import type { Basis, Revision, Watch } from '../../service/lib/context.js'
+import { isPersonal, type ReadSet, type Site } from '../site.js'
+import type { CacheableRoute } from './routes.js'
 
-/** An answer to a read as it goes over the wire, but for the id of the request. */
-export interface Answer {
+/** A response as it goes over the wire, but for the id of the request. */
+export interface CachedResponse {
   op: string
   /** The address, as it may be logged. */
   url: string
-  /** Says of each request what all that are answered so have in common; made for the first of them. */
+  /** Adds to each log line what all requests of this response share. Made for the first of them. */
   log?: FastifyBaseLogger
-  /** Names and values of the headers, in turn, but for the id of the request, which is the first; those of a 304 have no content. */
-  head: string[]
-  unchangedHead: string[]
+  /** Names and values of headers in turn. The first is the request id, without its value; a 304 has no content headers. */
+  headers: string[]
+  notModifiedHeaders: string[]
   etag: string
   body: Body
-  /** When the session it was made for ends, in milliseconds since 1970. */
-  until: number
-  /** What the data were like when it was right. */
-  revision: Revision
-  /** What it was made of, where that can be told: it is right while that is the same. */
-  basis: Basis | undefined
+  /** End of the session it was made for, Unix ms. */
+  expiresAt: number
+  /** The newest revision at which it is known to be current. */
+  revision: number
+  readSet: ReadSet
 }
 
-/** A short one is a text with a character for each byte, so that it and the headers are written as one; a long one is not copied. */
+/** A short body is text with one character a byte, so that it goes out in one write with the headers; a long one is not copied. */
 type Body = string | Buffer
-const LONG = 4096
-
-/** Operations are below it; what else there is (probes, pages) is not kept, and waits for no database. */
-const OPERATIONS = `${API_ROOT}/`
-/** In a key instead of a header that is not there: no header can hold it. */
-const NONE = '\0'
+const LONG_BODY = 4096
 
 type Headers = Readonly<Record<string, unknown>>
 
-/** What a request asks for, and of which data. */
-export interface Question {
+/** Where the response of a request is looked up. */
+export interface Lookup {
+  route: CacheableRoute
   key: string
-  revision: Revision
+  revision: number
 }
 
-/** What has to be known beside the answer itself. */
-export interface Reading {
+interface Allowed {
   op: string
-  until: number
-  basis: Basis | undefined
+  expiresAt: number
+  readSet: ReadSet
 }
 
-/** Bytes of answers that are kept at most, and of one body that is looked at. */
-const MOST_BYTES = 10 * 1024 * 1024
-/** When there is no room, only one in so many new answers takes the place of the oldest: a walk over more than there is room for must not empty it. */
-const MAKES_ROOM = 8
-const LONGEST_BODY = 4096
-/** Beside the body: the key, the headers and the entry itself. */
+/** What the handler of one request reads with. */
+interface RequestData {
+  db: Site['db']
+  /**
+   * To be called when the handler has succeeded. Its response is cached where the route declares it and every read went through `db`,
+   * until the session it was made for ends (Unix ms).
+   */
+  allow(this: void, op: string, expiresAt?: number): void
+}
+
+/** Bytes of all responses. */
+const MAX_BYTES = 10 * 1024 * 1024
+const MAX_ENTRY_BYTES = MAX_BYTES / 10
+/** Bytes of an entry beside its body and key: the headers and the entry itself. */
 const OVERHEAD = 2000
-/** Addresses that are known to be asked with a body, at most. */
-const MOST_ADDRESSES = 100
+/** When full, one in so many new responses is admitted, so that a scan cannot evict the hot set. */
+const ADMISSION = 8
 
-/**
- * Answers to reads, kept as bytes for as long as the data have not changed: the same bytes asked by the same person are answered with
- * the same bytes. Nothing is known here of operations: which of them only read shows when they run.
- */
-export class Answers {
-  readonly #watch: Watch
-  readonly #now: () => Date
-  readonly #asked = new WeakMap<IncomingMessage, Question & Partial<Reading>>()
-  readonly #kept = new Map<string, Answer>()
-  readonly #addresses = new Set<string>()
-  /** By their ETags, which are made of all of them. */
+/** Response cache. Only responses whose route declares it get here, and each is served until something it was read from changes. */
+export class ResponseCache {
+  readonly #site: Site
+  readonly #pending = new WeakMap<IncomingMessage, Lookup & Partial<Allowed>>()
+  readonly #entries = new LRUCache<string, CachedResponse>({
+    maxSize: MAX_BYTES,
+    dispose: ({ etag }) => this.#release(etag),
+  })
+  /** Bodies by ETag, with the number of entries that share each: many people get the same one. */
   readonly #bodies = new Map<string, { body: Body; uses: number }>()
-  #bytes = 0
-  #turnedAway = 0
-  #isStopped = false
+  #bodyBytes = 0
+  #refused = 0
 
-  constructor(watch: Watch, now: () => Date) {
-    this.#watch = watch
-    this.#now = now
+  constructor(site: Site) {
+    this.#site = site
   }
 
-  /** From now on every request is left to the framework, which says that the server is stopping. */
-  stop(): void {
-    this.#isStopped = true
-  }
-
-  /** Whether the body has to be known to tell what is asked. */
-  asksWithBody({ method, url = '' }: IncomingMessage): boolean {
-    return method === 'POST' && this.#addresses.has(addressOf(url))
-  }
-
-  /** A key that differs wherever the answer may; nothing for what is no operation, no read, or too long to be looked at. */
-  keyOf({ method, url = '', headers }: IncomingMessage, body?: Buffer): string | undefined {
-    if (this.#isStopped || !url.startsWith(OPERATIONS)) return undefined
-    const { authorization = NONE, 'content-type': type = NONE, 'content-encoding': encoding = NONE } = headers
-    if (method === 'GET') return `GET ${url}\n${authorization}`
-    if (method !== 'POST' || headers[DRY_RUN_HEADER] !== undefined) return undefined
-    if (headers['transfer-encoding'] !== undefined || body?.length !== Number(headers['content-length'] ?? 0))
-      return undefined
-    if (body.length > LONGEST_BODY) return undefined
-    return `POST ${url}\n${authorization}\n${type}\n${encoding}\n${body.toString('latin1')}`
-  }
-
-  /** What the data are like now; for somebody who is signed in exactly now, so that whoever wrote sees it. */
-  revision({ headers, socket }: IncomingMessage): Revision | Promise<Revision> {
-    return this.#watch.revision(headers.authorization !== undefined, socket)
-  }
-
-  find({ key, revision }: Question): Answer | undefined {
-    const answer = this.#kept.get(key)
-    if (!answer) return undefined
-    if (answer.until > this.#now().getTime() && isRight(answer, revision)) return answer
-    this.#drop(key, answer)
+  find({ key, revision }: Lookup): CachedResponse | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry) return undefined
+    if (entry.expiresAt > this.#site.now().getTime() && isCurrent(entry, revision)) return entry
+    this.#entries.delete(key)
     return undefined
   }
 
-  /** Notes what a request asks for, until it is answered. */
-  ask(request: IncomingMessage, question: Question): void {
-    this.#asked.set(request, question)
+  /** Remembers where a request was looked up, until it is answered. */
+  expect(request: IncomingMessage, lookup: Lookup): void {
+    this.#pending.set(request, lookup)
   }
 
-  /** An operation has done nothing for this request but read: its answer may be kept. */
-  onlyRead(request: IncomingMessage, reading: Reading): void {
-    const question = this.#asked.get(request)
-    if (question) Object.assign(question, reading)
-    else if (request.method === 'POST' && this.#addresses.size < MOST_ADDRESSES)
-      this.#addresses.add(addressOf(request.url ?? ''))
-  }
-
-  /** Nothing is kept that was made of data which have changed since. */
-  keep(request: IncomingMessage, headers: Headers, etag: string, bytes: Buffer): void {
-    const { key, revision, op, until = 0, basis } = this.#asked.get(request) ?? {}
-    if (
-      key === undefined ||
-      revision === undefined ||
-      op === undefined ||
-      until <= this.#now().getTime() ||
-      this.#kept.has(key)
+  /** The database for one request, through the query cache. */
+  async open(request: IncomingMessage): Promise<RequestData> {
+    const { db, cache } = this.#site
+    if (!cache) return { db, allow: () => {} }
+    const pending = this.#pending.get(request)
+    const { db: cached, readSet } = cache.forRequest(
+      pending?.revision ?? (await cache.revision(isPersonal(request.headers))),
     )
-      return
-    const kept = this.#bodies.get(etag)?.body
-    const size = OVERHEAD + (kept === undefined ? bytes.length : 0)
-    if (size > MOST_BYTES / 10 || (this.#bytes + size > MOST_BYTES && ++this.#turnedAway % MAKES_ROOM > 0)) return
+    const allow: RequestData['allow'] = (op, expiresAt = Infinity) => {
+      if (pending && readSet.isKnown) Object.assign(pending, { op, expiresAt, readSet })
+    }
+    return { db: cached, allow }
+  }
+
+  /** Stores a response whose handler allowed it. */
+  store(request: IncomingMessage, headers: Headers, etag: string, bytes: Buffer): void {
+    const { key, revision, op, expiresAt = 0, readSet } = this.#pending.get(request) ?? {}
+    if (key === undefined || revision === undefined || op === undefined || readSet === undefined) return
+    if (expiresAt <= this.#site.now().getTime()) return
+    const shared = this.#bodies.get(etag)?.body
     const body = bodyOf(bytes)
-    if (kept !== undefined && !isSame(kept, body)) return
+    if (shared !== undefined && !isSame(shared, body)) return
+    const size = OVERHEAD + key.length
+    const added = size + (shared === undefined ? body.length : 0)
+    if (added > MAX_ENTRY_BYTES || (this.#bytes + added > MAX_BYTES && ++this.#refused % ADMISSION > 0)) return
     const { 'content-type': _, ...unchanged } = headers
-    const answer = {
+    const entry: CachedResponse = {
       op,
       url: loggable(request.url ?? ''),
-      until,
+      expiresAt,
       revision,
-      basis,
+      readSet,
       etag,
-      body: kept ?? body,
-      head: headOf({ ...headers, 'content-length': body.length }),
-      unchangedHead: headOf(unchanged),
+      body: shared ?? body,
+      headers: inTurn({ ...headers, 'content-length': body.length }),
+      notModifiedHeaders: inTurn(unchanged),
     }
-    this.#put(key, answer)
-    for (const [oldest, old] of this.#kept) {
-      if (this.#bytes <= MOST_BYTES) break
-      this.#drop(oldest, old)
-    }
+    this.#share(entry)
+    this.#entries.set(key, entry, { size })
+    while (this.#bytes > MAX_BYTES) this.#entries.pop()
   }
 
-  /** Where people are answered the same, the body is kept once. */
-  #put(key: string, answer: Answer) {
-    const body = this.#bodies.get(answer.etag) ?? { body: answer.body, uses: 0 }
-    if (body.uses++ === 0) this.#bytes += body.body.length
-    this.#bodies.set(answer.etag, body)
-    this.#kept.set(key, answer)
-    this.#bytes += OVERHEAD + key.length
+  get #bytes(): number {
+    return this.#entries.calculatedSize + this.#bodyBytes
   }
 
-  #drop(key: string, { etag }: Answer) {
-    const body = this.#bodies.get(etag)
-    if (body && --body.uses === 0) {
-      this.#bodies.delete(etag)
-      this.#bytes -= body.body.length
-    }
-    this.#kept.delete(key)
-    this.#bytes -= OVERHEAD + key.length
+  #share({ etag, body }: CachedResponse) {
+    const shared = this.#bodies.get(etag) ?? { body, uses: 0 }
+    if (shared.uses++ === 0) this.#bodyBytes += body.length
+    this.#bodies.set(etag, shared)
+  }
+
+  #release(etag: string) {
+    const shared = this.#bodies.get(etag)
+    if (!shared || --shared.uses > 0) return
+    this.#bodies.delete(etag)
+    this.#bodyBytes -= shared.body.length
   }
 }
 
-const bodyOf = (bytes: Buffer): Body => (bytes.length > LONG ? bytes : bytes.toString('latin1'))
+function isCurrent(entry: CachedResponse, revision: number): boolean {
+  if (entry.revision === revision) return true
+  if (!entry.readSet.isCurrent(entry.revision)) return false
+  entry.revision = revision
+  return true
+}
+
+const bodyOf = (bytes: Buffer): Body => (bytes.length > LONG_BODY ? bytes : bytes.toString('latin1'))
 
 const isSame = (one: Body, other: Body): boolean =>
   typeof one === 'string' ? one === other : typeof other !== 'string' && one.equals(other)
 
-const isRight = (answer: Answer, revision: Revision): boolean => {
-  if (answer.revision === revision) return true
-  if (Number.isNaN(revision) || !answer.basis?.holds()) return false
-  answer.revision = revision
-  return true
-}
-
-/** The headers in a row, the first without its value. */
-const headOf = (headers: Headers): string[] => [
+const inTurn = (headers: Headers): string[] => [
   REQUEST_ID,
   '',
   ...Object.entries(headers).flatMap(([name, value]) => (name === REQUEST_ID ? [] : [name, String(value)])),
 ]
-
-/** An address as routes are found: without its query, in any letter case, with or without a slash at its end. */
-const addressOf = (url: string): string => (url.split('?', 1)[0] ?? '').toLowerCase().replace(/\/$/, '')

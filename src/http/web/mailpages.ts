@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import escape from 'validator/lib/escape.js'
 import { AppError } from '../../core/errors.js'
 import { API_ROOT } from '../../core/wire.js'
 import { visitor } from '../../service/lib/access.js'
 import { execute } from '../../service/lib/operation.js'
 import { site as siteSettings } from '../../service/settings.js'
-import type { Site } from '../site.js'
+import type { Surface } from '../surface.js'
 
 interface Page {
   url: string
@@ -19,7 +19,7 @@ interface Page {
  * The pages that links in mails open where no other web client is in front. Loading one does nothing: whoever scans
  * mails for links would otherwise use them up.
  */
-export function mailPages(server: FastifyInstance, site: Site): void {
+export const mailPages: Surface = (server, { site }) => {
   for (const page of [VERIFY, RESET]) {
     server.get(page.url, async (_request, reply) => {
       const ctx = {

@@ -32,8 +32,6 @@ export async function change<T>(ctx: Context, work: (change: Change) => Promise<
   } catch (error) {
     if (!isDangling(error)) throw error
     throw new AppError('USER_NOT_FOUND', 'The account of this request was deleted meanwhile.', { cause: error })
-  } finally {
-    ctx.written?.()
   }
 }
 

@@ -2,9 +2,6 @@ import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
 
-export type { Basis, Reads } from '../../db/cache/querycache.js'
-export type { Revision, Watch } from '../../db/cache/revision.js'
-
 /** Everything an operation may use beside its input. */
 export interface Context {
   db: Db
@@ -19,6 +16,4 @@ export interface Context {
   origin: string
   /** All checks and the same answer, but nothing stays written. */
   dryRun: boolean
-  /** Told of every change, before it is answered. */
-  written?(this: void): void
 }

@@ -7,6 +7,13 @@ import type { Context } from './context.js'
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 type Fields = Record<string, unknown>
 
+/**
+ * Declares that responses may be cached until the rows they were read from change: 'public' where they are the same for everyone (it then
+ * runs as a visitor), 'actor' where they depend on who asks. Such an operation reads only its input, the actor and the database: no clock,
+ * no secret, no transaction, nothing outside.
+ */
+export type CacheScope = 'public' | 'actor'
+
 /** One thing the service can do: written once, reached from the command line, over HTTP and by the remote client. */
 export interface Operation<In = never, Out = unknown, Subject = never> {
   id: string // 'boards.create': OpenAPI operationId and log field
@@ -14,6 +21,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required: leaving it out must not compile
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
+  cache?: CacheScope // absent: its responses are never cached
   errors: readonly Failure[] // its own codes, beside those the gate and the server add
   input: TObject // flat, so that every field can also be a flag or a query parameter
   output: TSchema

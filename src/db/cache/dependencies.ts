@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+
+/** A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for role_permissions the role's, for roles_users the user's. */
+export type Topic =
+  | 'boards'
+  | 'posts'
+  | 'votes'
+  | 'comments'
+  | 'roadmaps'
+  | 'users'
+  | 'roles'
+  | 'role_permissions'
+  | 'roles_users'
+  | 'settings'
+
+/** Topics that can change a row of each table: its own, and those that triggers derive its columns from. */
+const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
+  boards: ['boards', 'posts'],
+  posts: ['posts', 'votes', 'boards'],
+  votes: ['votes'],
+  comments: ['comments'],
+  roadmaps: ['roadmaps'],
+  users: ['users', 'posts', 'votes'],
+  roles: ['roles'],
+  role_permissions: ['role_permissions'],
+  roles_users: ['roles_users'],
+  settings: ['settings'],
+  counters: ['users', 'boards', 'roadmaps'],
+  post_counts: ['posts', 'boards', 'roadmaps'],
+}
+
+/**
+ * Narrows what a query depends on: for a topic the ids, or a function of the rows found that returns them. An empty list is no
+ * dependency. A topic that is not named counts as a whole, and so does one whose function returns undefined: a query that may
+ * find nothing depends on rows that are still to come.
+ */
+export type Refs<Row> = Partial<
+  Record<Topic, readonly string[] | ((rows: readonly Row[]) => readonly string[] | undefined)>
+>
+
+/** What a query result depends on. `refs` undefined: on every row of the topic. */
+export type Dependencies = readonly { topic: Topic; refs: readonly string[] | undefined }[]
+
+/** More refs than this are not worth comparing: the whole topic counts. */
+const MAX_REFS = 300
+
+const topicsOfQuery = new LRUCache<string, readonly Topic[] | 'none'>({ max: 1000 })
+
+/** The topics a query reads, or undefined where its result must not be cached: it writes, is not deterministic, or reads a table that is not logged. */
+export function topicsOf(sql: string): readonly Topic[] | undefined {
+  let topics = topicsOfQuery.get(sql)
+  if (!topics) topicsOfQuery.set(sql, (topics = parseTopics(sql) ?? 'none'))
+  return topics === 'none' ? undefined : topics
+}
+
+const UNCACHEABLE = /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|pragma|for update)\b/i
+/** A table after a comma is not seen below. */
+const COMMA_JOIN = /\bfrom\s+"?\w+"?(\s+(as\s+)?"?\w+"?)?\s*,/i
+const TABLE = /\b(?:from|join)\s+"?(\w+)"?/gi
+
+function parseTopics(sql: string): readonly Topic[] | undefined {
+  if (!/^\s*select\b/i.test(sql) || UNCACHEABLE.test(sql) || COMMA_JOIN.test(sql)) return undefined
+  const tables = Array.from(sql.matchAll(TABLE), ([, table = '']) => table)
+  const topics = tables.map((table) => TOPICS[table])
+  return tables.length > 0 && topics.every((each) => each !== undefined) ? [...new Set(topics.flat())] : undefined
+}
+
+export function dependenciesOf(
+  topics: readonly Topic[],
+  refs: Refs<never> | undefined,
+  rows: readonly object[],
+): Dependencies {
+  return topics.map((topic) => {
+    const narrowed = refs?.[topic]
+    const ids = typeof narrowed === 'function' ? narrowed(rows as readonly never[]) : narrowed // rows of that very query
+    return { topic, refs: ids && ids.length <= MAX_REFS ? [...new Set(ids)] : undefined }
+  })
+}

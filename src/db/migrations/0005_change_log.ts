@@ -1,0 +1,77 @@
+import { sql, type Kysely } from 'kysely'
+import { countingKey, createTrigger, isPostgres, text } from '../dialect.js'
+import type { Tables } from '../tables.js'
+
+/** Columns of each table whose changes are logged, and the id they are logged under. Columns that triggers derive from other tables are left out. */
+const LOGGED = {
+  boards: {
+    ref: 'boardId',
+    columns: ['name', 'nameFolded', 'url', 'color', 'display', 'view_voters', 'createdAt', 'updatedAt'],
+  },
+  posts: {
+    ref: 'postId',
+    columns: [
+      'title',
+      'slug',
+      'slugId',
+      'contentMarkdown',
+      'userId',
+      'boardId',
+      'roadmap_id',
+      'createdAt',
+      'updatedAt',
+    ],
+  },
+  votes: { ref: 'postId', columns: undefined },
+  comments: { ref: 'post_id', columns: undefined },
+  roadmaps: { ref: 'id', columns: undefined },
+  users: {
+    ref: 'userId',
+    columns: [
+      'name',
+      'username',
+      'email',
+      'password',
+      'avatar',
+      'isVerified',
+      'isOwner',
+      'isBlocked',
+      'notes',
+      'sessions',
+      'createdAt',
+      'updatedAt',
+    ],
+  },
+  roles: { ref: 'id', columns: undefined },
+  role_permissions: { ref: 'role_id', columns: undefined },
+  roles_users: { ref: 'user_id', columns: undefined },
+  settings: { ref: undefined, columns: undefined },
+} as const
+
+/**
+ * The change log: which rows each transaction changed, so that every process knows which cached results are stale. Triggers
+ * write it, so that no writer can forget to. On PostgreSQL the transaction's id says whether a snapshot saw it.
+ */
+export async function up(db: Kysely<Tables>): Promise<void> {
+  const words = text(db)
+  await db.schema
+    .createTable('change_log')
+    .$call((table) => countingKey(table, db))
+    .addColumn('topic', words, (column) => column.notNull())
+    .addColumn('ref', words, (column) => column.notNull())
+    .$call((table) =>
+      isPostgres(db)
+        ? table.addColumn('xid', sql`xid8`, (column) => column.notNull().defaultTo(sql`pg_current_xact_id()`))
+        : table,
+    )
+    .execute()
+  if (isPostgres(db)) await db.schema.createIndex('change_log_by_transaction').on('change_log').column('xid').execute()
+  for (const [table, { ref, columns }] of Object.entries(LOGGED)) {
+    const logged = (row: 'new' | 'old') =>
+      `insert into change_log (topic, ref) values ('${table}', ${ref === undefined ? `'site'` : `${row}."${ref}"`})`
+    const update = columns ? `update of ${columns.map((column) => `"${column}"`).join(', ')}` : 'update'
+    await createTrigger(db, { name: `${table}_insert_logged`, on: table, after: 'insert', run: logged('new') })
+    await createTrigger(db, { name: `${table}_update_logged`, on: table, after: update, run: logged('new') })
+    await createTrigger(db, { name: `${table}_delete_logged`, on: table, after: 'delete', run: logged('old') })
+  }
+}

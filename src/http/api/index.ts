@@ -1,0 +1,55 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../../core/errors.js'
+import { API_ROOT } from '../../core/wire.js'
+import type { AnyOperation } from '../../service/lib/operation.js'
+import type { ResponseCache } from '../cache/responses.js'
+import { asAppError, outside } from '../errors.js'
+import type { Site } from '../site.js'
+import { docs } from './docs.js'
+import { mount } from './mount.js'
+import { parsers } from './parsers.js'
+import { compileOnFirstUse } from './serializers.js'
+
+interface Parts {
+  operations: readonly AnyOperation[]
+  site: Site
+  responses: ResponseCache
+}
+
+/** The JSON API, a plugin with its own parsers, errors, 404 and CORS (contract, sections 1.0 and 7). */
+export async function api(server: FastifyInstance, { operations, site, responses }: Parts): Promise<void> {
+  server.setValidatorCompiler(() => () => true) // `execute` checks the input, so that every surface rejects the same things
+  server.setSerializerCompiler(compileOnFirstUse)
+  parsers(server)
+  jsonErrors(server)
+  await server.register(cors, {
+    origin: '*',
+    methods: 'GET,HEAD,PUT,PATCH,POST,DELETE',
+    exposedHeaders: ['ETag', 'X-Request-Id'],
+    strictPreflight: false,
+  })
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
+    if (reply.statusCode === 409 || (isWrite && reply.statusCode >= 400)) reply.header('x-should-retry', 'false') // published clients repeat 409 and 5xx otherwise
+    done()
+  })
+  for (const op of operations) mount(server, op, site, responses)
+  docs(server, operations)
+}
+
+/** Errors and 404 as JSON, for a plugin, or for the root where no plugin answers. */
+export function jsonErrors(server: FastifyInstance): void {
+  server.setErrorHandler((error, request, reply) => {
+    const known = asAppError(error)
+    if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
+    server.log.error({ reqId: request.id, err: known.cause ?? known }, known.message)
+    const { status, body } = outside(known)
+    return reply.code(status).send(body)
+  })
+  server.setNotFoundHandler((request, reply) => {
+    reply.header('access-control-allow-origin', '*') // a script of another origin may read it
+    const address = `${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`
+    throw new AppError('NOT_FOUND', `There is no ${address}. The operations are listed at ${API_ROOT}/docs.`)
+  })
+}

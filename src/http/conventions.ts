@@ -1,0 +1,45 @@
+import etag from 'etag'
+import type { FastifyInstance } from 'fastify'
+import fresh from 'fresh'
+import { REQUEST_ID } from '../core/wire.js'
+import type { ResponseCache } from './cache/responses.js'
+import { VARYING, type CacheDeclaration } from './cache/routes.js'
+import { loggable, outcome } from './logging.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The id of the operation, for the log. */
+    op?: string
+    /** Absent: responses of the route are never cached. */
+    cache?: CacheDeclaration
+  }
+}
+
+/** What every response has in common, whichever surface sends it: request id, ETag, 304, the response cache, one log line. */
+export function conventions(server: FastifyInstance, responses: ResponseCache): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ [REQUEST_ID]: request.id, 'x-content-type-options': 'nosniff' })
+    const { cache } = request.routeOptions.config
+    if (cache) for (const name of VARYING) if (!cache.vary.includes(name)) delete request.headers[name] // no handler can depend on it
+    done()
+  })
+
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' || payload === '') return done()
+    const bytes = Buffer.from(payload) // once, for the tag, the response and the cache
+    const tag = etag(bytes, { weak: true })
+    reply.header('etag', tag)
+    if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
+    const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method)
+    if (!isRead || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done(null, bytes)
+    reply.code(304).removeHeader('content-length').removeHeader('content-type')
+    done(null, null)
+  })
+
+  server.addHook('onResponse', (request, reply, done) => {
+    const { op } = request.routeOptions.config
+    const asked = { op, method: request.method, url: loggable(request.url), reqId: request.id }
+    server.log.info({ ...asked, ...outcome(reply.statusCode, reply.elapsedTime) }, 'request')
+    done()
+  })
+}

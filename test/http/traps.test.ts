@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import * as Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { transaction } from '../../src/db/connect.js'
+import { readSettings } from '../../src/db/settings.js'
+import { operation, type AnyOperation } from '../../src/service/lib/operation.js'
+import { fields } from '../../src/service/lib/schemas.js'
+import { withPage } from '../support/page.js'
+import { engines, makeSite, temporaryFolder } from '../support/site.js'
+
+const Text = Type.Object({ text: Type.String() })
+
+/** An operation as somebody may add it, with or without a declaration. */
+const added = (
+  http: AnyOperation['http'],
+  run: AnyOperation['run'],
+  more: Partial<Pick<AnyOperation, 'cache'>> = {},
+): AnyOperation =>
+  operation({ id: 'added.one', summary: 'One', http, access: 'public', errors: [], input: fields({}), output: Text, run: run as never, ...more }) // prettier-ignore
+
+const titleIn = async (db: Parameters<typeof readSettings>[0]) => ({ text: (await readSettings(db)).title })
+
+describe.each(engines)('an operation that somebody adds, on %s,', (engine) => {
+  it.each([undefined, 'public'] as const)(
+    'sees what a transaction of its own reads, declared cacheable: %s',
+    async (cache) => {
+      const op = added('GET /added 200', (ctx) => transaction(ctx.db, titleIn), { ...(cache && { cache }) })
+      const site = await makeSite(engine, { extra: [op] })
+      const text = async () => (await site.http('GET /added')).body.text as string
+      expect([await text(), await text()]).toEqual(['Feedback', 'Feedback'])
+      await site.db.updateTable('settings').set({ title: 'Changed' }).execute()
+      expect(await text()).toBe('Changed')
+    },
+  )
+
+  it.each([undefined, 'public'] as const)(
+    'sees what changes outside the database, declared cacheable: %s',
+    async (cache) => {
+      const file = path.join(temporaryFolder(), 'text')
+      writeFileSync(file, 'one')
+      const op = added('GET /added 200', async () => ({ text: readFileSync(file, 'utf8') }), {
+        ...(cache && { cache }),
+      })
+      const site = await makeSite(engine, { extra: [op] })
+      const text = async () => (await site.http('GET /added')).body.text as string
+      expect([await text(), await text()]).toEqual(['one', 'one'])
+      writeFileSync(file, 'two')
+      expect(await text()).toBe('two')
+    },
+  )
+
+  it('does its work for each POST, also where that is outside the database', async () => {
+    let sent = 0
+    const op = added('POST /added 200', async ({ db }) => {
+      await readSettings(db)
+      return { text: String(++sent) }
+    })
+    const site = await makeSite(engine, { extra: [op] })
+    const text = async () => (await site.http('POST /added', { body: {} })).body.text as string
+    expect([await text(), await text(), await text(), await text()]).toEqual(['1', '2', '3', '4'])
+  })
+
+  it('runs as a visitor where it declares one response for everyone', async () => {
+    const op = added('GET /added 200', async ({ db, actor }) => ({ ...(await titleIn(db)), text: String(actor.userId) }), { cache: 'public' }) // prettier-ignore
+    const site = await makeSite(engine, { extra: [op] })
+    const { token } = await site.member()
+    for (const who of [token, undefined, token]) expect((await site.http('GET /added', { token: who })).body.text).toBe('null') // prettier-ignore
+  })
+})
+
+describe.each(engines)('a route that somebody adds, on %s,', (engine) => {
+  it.each(['cookie', 'accept-language', 'accept', 'host'] as const)(
+    'answers by %s where it declares that, and does not see it otherwise',
+    async (name) => {
+      const site = await makeSite(engine)
+      for (const vary of [[], [name]]) {
+        const http = await withPage(site, vary, name)
+        const text = async (value: string) => (await http('GET //page', { headers: { [name]: value } })).text
+        const seen = [await text('one.example'), await text('two.example'), await text('one.example')]
+        expect(seen).toEqual(
+          vary.length === 0 ? ['none', 'none', 'none'] : ['one.example', 'two.example', 'one.example'],
+        )
+      }
+    },
+  )
+})
+
+it('a gate sees every request, cached responses too, and may refuse', async () => {
+  const seen: string[] = []
+  const site = await makeSite('sqlite', {
+    gates: [
+      ({ url = '' }, response) => {
+        seen.push(url)
+        if (seen.length <= 4) return true
+        response.writeHead(429, { 'retry-after': '1' }).end()
+        return false
+      },
+    ],
+  })
+  const statuses = []
+  for (let n = 0; n < 5; n++) statuses.push((await site.http('GET /settings/site')).status)
+  expect(statuses).toEqual([200, 200, 200, 200, 429])
+  expect(seen).toHaveLength(5)
+})
