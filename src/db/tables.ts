@@ -119,6 +119,8 @@ export interface Tables {
     lastError: string | null
     sentAt: string | null
   }
+  /** Which process may run a job, and until when. */
+  job_leases: { name: string; holder: string; until: string }
   counters: { name: string; value: number }
   /** '' is a post without a board or a roadmap, '*' all posts. */
   post_counts: { board: string; roadmap: string; display: number; value: number }

@@ -101,7 +101,7 @@ describe.each(engines)('the schema on %s', (engine) => {
     await db.insertInto('votes').values(first).execute()
     const counts = () => db.selectFrom('post_counts').selectAll().orderBy('board').orderBy('roadmap').execute()
     const before = await counts()
-    expect(await migrate(db)).toEqual(['0004_leaner_writes', '0005_change_log'])
+    expect(await migrate(db)).toEqual(Object.keys(migrations).slice(3))
     expect(await db.selectFrom('votes').selectAll().execute()).toEqual([first])
     expect(await counts()).toEqual(before)
     await db.insertInto('votes').values(vote(bob!)).execute()

@@ -4,6 +4,7 @@ import { up as feedback } from './0002_feedback.js'
 import { up as fewerIndexes } from './0003_fewer_indexes.js'
 import { up as leanerWrites } from './0004_leaner_writes.js'
 import { up as changeLog } from './0005_change_log.js'
+import { up as jobLeases } from './0006_job_leases.js'
 
 /** Every change of the schema, oldest first. One that has been released is never edited: add another. */
 export const migrations: Record<string, Migration> = {
@@ -12,4 +13,5 @@ export const migrations: Record<string, Migration> = {
   '0003_fewer_indexes': { up: fewerIndexes },
   '0004_leaner_writes': { up: leanerWrites },
   '0005_change_log': { up: changeLog },
+  '0006_job_leases': { up: jobLeases },
 }
