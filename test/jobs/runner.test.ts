@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { startJobs, type Job, type Jobs } from '../../src/jobs/runner.js'
+import { cleanup } from '../support/site.js'
+
+/** Starts jobs without a database, and keeps what they log. */
+function running(...jobs: Job[]): Jobs & { logged: [fields: object, message: string][] } {
+  const logged: [object, string][] = []
+  const write = (fields: object, message: string) => void logged.push([fields, message])
+  const log = { info: write, warn: write, error: write }
+  const started = startJobs(jobs, { db: undefined as never, now: () => new Date(), log }, { backOff: 300 })
+  cleanup(() => started.stop(1))
+  return { ...started, logged }
+}
+
+it('a job never runs twice at once, and waits from the end of a run to the next', async () => {
+  const runs: { began: number; ended: number }[] = []
+  running({
+    name: 'slow',
+    every: 100,
+    async run() {
+      const began = performance.now()
+      await pause(150)
+      runs.push({ began, ended: performance.now() })
+    },
+  })
+  await expect.poll(() => runs.length, { timeout: 5000 }).toBe(3)
+  for (const [index, { began }] of runs.slice(1).entries())
+    expect(began - runs[index]!.ended).toBeGreaterThanOrEqual(95) // a timer may be early by a part of a millisecond
+})
+
+it('a job that has more to do runs again at once', async () => {
+  let runs = 0
+  running({ name: 'busy', every: 60_000, run: async () => (++runs < 5 ? 'more' : undefined) })
+  await expect.poll(() => runs).toBe(5)
+  await pause(50)
+  expect(runs).toBe(5)
+})
+
+it('a run that fails is logged once with its cause, and tried again after a while; other jobs go on', async () => {
+  const failed: number[] = []
+  let others = 0
+  const { logged } = running(
+    {
+      name: 'failing',
+      every: 1,
+      async run() {
+        failed.push(performance.now())
+        if (failed.length === 1) throw new Error('no disk')
+      },
+    },
+    { name: 'other', every: 1, run: async () => void others++ },
+  )
+  await expect.poll(() => failed.length, { timeout: 5000 }).toBeGreaterThan(2)
+  expect(failed[1]! - failed[0]!).toBeGreaterThanOrEqual(295)
+  expect(others).toBeGreaterThan(10)
+  expect(logged).toEqual([
+    [{ err: expect.objectContaining({ message: 'no disk' }), job: 'failing' }, 'a job failed, and will be tried again'],
+  ])
+})
+
+it('stop aborts what runs, waits for it, starts nothing anew and logs no failure', async () => {
+  let [began, cleaned] = [0, false]
+  const jobs = running({
+    name: 'long',
+    every: 1,
+    async run({ signal }) {
+      began++
+      try {
+        await pause(60_000, undefined, { signal })
+      } finally {
+        await pause(100)
+        cleaned = true
+      }
+    },
+  })
+  await expect.poll(() => began).toBe(1)
+  await jobs.stop(5)
+  expect(cleaned).toBe(true)
+  await pause(50)
+  expect([began, jobs.logged]).toEqual([1, []])
+})
+
+it('stop waits no longer than it is told for a run that does not end', async () => {
+  let began = false
+  const jobs = running({
+    name: 'deaf',
+    every: 1,
+    run: () => {
+      began = true
+      return new Promise(() => {})
+    },
+  })
+  await expect.poll(() => began).toBe(true)
+  const since = performance.now()
+  await Promise.all([jobs.stop(0.1), pause(200)]) // the time limit alone keeps no process alive
+  expect(performance.now() - since).toBeLessThan(1000)
+})
