@@ -48,7 +48,7 @@ interface Serving {
   migrate: boolean
 }
 
-/** Serves in this process, alone or as one of several, of which the first delivers the mail. */
+/** Serves in this process, alone or as one of several. */
 async function work(
   cli: Cli,
   { config, log, migrate, worker }: Serving & { worker: number | undefined },
@@ -67,11 +67,7 @@ async function work(
   )
   const app = await cli.open({ migrating: migrate })
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../serve.js')])
-  const daemon = (running.daemon = await startDaemon(
-    app,
-    { ...listenAddress(config), delivers: worker === undefined || worker === 1 },
-    log,
-  ))
+  const daemon = (running.daemon = await startDaemon(app, listenAddress(config), log))
   if (worker === undefined) await warn(app, daemon.log)
   await stopped
 }
