@@ -3,15 +3,18 @@ import { PRUNED } from './cache/invalidation.js'
 import { isPostgres } from './dialect.js'
 import type { Db } from './tables.js'
 
-/** The log grows by about so many rows between two prunings. */
+/** Rows that the log grows by between two prunings, about. */
 const MIN_ROWS = 2000
 
-/** Removes old changes, if there are many. Run it in a transaction. */
+/** Whether it is worth pruning. */
+export async function isChangeLogLong(db: Db): Promise<boolean> {
+  const newest = await db.selectFrom('change_log').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return (newest?.id ?? 0) - ((await lastPruning(db))?.id ?? 0) >= MIN_ROWS
+}
+
+/** Removes the changes that the pruning before could see. Run it in a transaction, and a minute after the last. */
 export async function pruneChangeLog(db: Db): Promise<void> {
-  const log = () => db.selectFrom('change_log')
-  const newest = await log().select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
-  const last = await log().selectAll().where('topic', '=', PRUNED).orderBy('id', 'desc').limit(1).executeTakeFirst()
-  if ((newest?.id ?? 0) - (last?.id ?? 0) < MIN_ROWS) return
+  const last = await lastPruning(db)
   if (isPostgres(db)) {
     if (last) await sql`delete from change_log where pg_visible_in_snapshot(xid, ${last.ref}::pg_snapshot)`.execute(db)
     await sql`insert into change_log (topic, ref) values (${PRUNED}, pg_current_snapshot()::text)`.execute(db)
@@ -20,3 +23,6 @@ export async function pruneChangeLog(db: Db): Promise<void> {
     await db.insertInto('change_log').values({ topic: PRUNED, ref: '' }).execute()
   }
 }
+
+const lastPruning = (db: Db) =>
+  db.selectFrom('change_log').select(['id', 'ref']).where('topic', '=', PRUNED).orderBy('id', 'desc').limit(1).executeTakeFirst() // prettier-ignore

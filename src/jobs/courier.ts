@@ -8,8 +8,8 @@ export const courier = (mail: MailSettings): Job => ({
   name: 'courier',
   every: 500,
   exclusive: true,
+  isDue: ({ db, now }) => mailIsDue(db, now().toISOString()),
   async run({ db, now, log, signal }) {
-    if (!(await mailIsDue(db, now().toISOString()))) return
     const transport = await openTransport(mail)
     const unrecorded = ({ mailId }: { mailId: string }, error: Error) =>
       log.warn({ mailId, reason: error.message }, 'mail was delivered, but that cannot be recorded yet')

@@ -1,6 +1,7 @@
 import type { MailSettings } from '../mail/transport.js'
+import { changeLog } from './changelog.js'
 import { courier } from './courier.js'
 import type { Job } from './runner.js'
 
 /** What a server does in the background, as it is configured. */
-export const jobsOf = ({ mail }: { mail: MailSettings | null }): Job[] => (mail ? [courier(mail)] : [])
+export const jobsOf = ({ mail }: { mail: MailSettings | null }): Job[] => [changeLog, ...(mail ? [courier(mail)] : [])]

@@ -7,7 +7,7 @@ export const LEASE_MS = 10_000
 const RENEW_MS = 3_000
 
 export interface Lease {
-  /** Returns a signal for the next run, which aborts once the lease is lost; undefined while another process holds it. */
+  /** Returns a signal for a run, which aborts once the lease is lost; undefined while another process holds it. */
   acquire(): Promise<AbortSignal | undefined>
   /** Lets another process acquire it at once. */
   release(): Promise<void>
@@ -27,7 +27,7 @@ interface Needs {
 }
 
 /**
- * The lease of one job, kept and renewed between runs. It saves work and does not exclude two runs for certain: a process
+ * The lease of one job, renewed while it runs. It saves work and does not exclude two runs for certain: a process
  * that was suspended for longer than a lease goes on for a moment beside the next holder.
  */
 export function leaseOf(name: string, { db, now, stopping }: Needs): Lease {
@@ -52,8 +52,6 @@ export function leaseOf(name: string, { db, now, stopping }: Needs): Lease {
 
   return {
     async acquire() {
-      if (held && now() < held.until) return held.signal
-      drop()
       const [at, until] = [now().toISOString(), fromNow()]
       if (!(await isJobLeaseFree(db, name, at))) return undefined
       if (!(await acquireJobLease(db, { name, holder, until: until.toISOString(), now: at }))) return undefined

@@ -29,6 +29,8 @@ export interface Job {
   every: number
   /** Of all processes on the database, only one at a time runs it. Without it, each does. */
   exclusive?: boolean
+  /** Whether there is anything to do, told by reading: a server with nothing to do then writes nothing, not even a lease. */
+  isDue?(this: void, site: Site): Promise<boolean>
   /** Does what there is to do. After 'more' the next run follows at once. */
   run(this: void, run: Run): Promise<'more' | void>
 }
@@ -57,21 +59,20 @@ interface Until {
 
 async function loop(job: Job, site: Site, { stopping, backOff }: Until): Promise<void> {
   const lease = job.exclusive ? leaseOf(job.name, { ...site, stopping }) : undefined
-  const release = async () => lease?.release().catch(() => {}) // it runs out by itself
   while (!stopping.aborted) {
     let wait = job.every
-    let signal: AbortSignal | undefined = stopping
+    let signal: AbortSignal | undefined
     try {
-      if (lease) signal = await lease.acquire()
+      if (!job.isDue || (await job.isDue(site))) signal = lease ? await lease.acquire() : stopping
       if (signal && !signal.aborted && (await job.run({ ...site, signal })) === 'more') wait = 0
     } catch (error) {
       if (!signal?.aborted || (error as Error).name !== 'AbortError') {
         site.log.error({ err: error, job: job.name }, 'a job failed, and will be tried again')
         wait = backOff
-        await release() // another process may be able to run it
       }
+    } finally {
+      await lease?.release().catch(() => {}) // it runs out by itself
     }
     await pause(wait, undefined, { signal: stopping }).catch(() => {}) // aborted: the loop ends by itself
   }
-  await release()
 }

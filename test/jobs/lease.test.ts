@@ -63,7 +63,7 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
     expect(await first.acquire()).toBeUndefined()
   })
 
-  it('is renewed while it is held, without a run', async () => {
+  it('is renewed while it is held', async () => {
     const { one, other, now, later, lease } = await open()
     const [first, second] = [lease(one), lease(other)]
     const signal = await first.acquire()
@@ -73,7 +73,6 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
       await expect.poll(() => until(other)).toBe(new Date(now().getTime() + LEASE_MS).toISOString())
     }
     expect(await second.acquire()).toBeUndefined()
-    expect(await first.acquire()).toBe(signal)
     expect(signal?.aborted).toBe(false)
   })
 
@@ -88,9 +87,10 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
     expect(taken?.aborted).toBe(false)
   })
 
-  it('lets one of two servers run an exclusive job, and the other when that stops or fails', async () => {
+  it('lets one server at a time run an exclusive job, and the other go on when one fails or stops', async () => {
     const { one, other, now } = await open()
     const ran: string[] = []
+    let [running, most] = [0, 0]
     const faults = new Set<string>()
     const server = (name: string, db: Db) => {
       const job: Job = {
@@ -99,6 +99,10 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
         exclusive: true,
         async run() {
           if (faults.delete(name)) throw new Error('no mail server')
+          running++
+          most = Math.max(most, running)
+          await new Promise(setImmediate)
+          running--
           ran.push(name)
         },
       }
@@ -111,8 +115,7 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
     await expect.poll(() => runsOf('first')).toBeGreaterThan(0)
     const second = server('second', other)
     const before = runsOf('first')
-    await expect.poll(() => runsOf('first'), { timeout: 5000 }).toBeGreaterThan(before + 10)
-    expect(runsOf('second')).toBe(0)
+    await expect.poll(() => runsOf('first') + runsOf('second'), { timeout: 5000 }).toBeGreaterThan(before + 10)
     faults.add('first')
     await expect.poll(() => runsOf('second'), { timeout: 5000 }).toBeGreaterThan(0)
     await second.stop(5)
@@ -120,5 +123,6 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
     await expect.poll(() => runsOf('first'), { timeout: 5000 }).toBeGreaterThan(after)
     await first.stop(5)
     expect(await until(other)).toBeUndefined()
+    expect(most).toBe(1)
   })
 })

@@ -1,0 +1,12 @@
+import { isChangeLogLong, pruneChangeLog } from '../db/changelog.js'
+import { transaction } from '../db/connect.js'
+import type { Job } from './runner.js'
+
+/** Removes changes that every cache has read. */
+export const changeLog: Job = {
+  name: 'change log',
+  every: 60_000,
+  exclusive: true,
+  isDue: ({ db }) => isChangeLogLong(db),
+  run: ({ db }) => transaction(db, pruneChangeLog),
+}
