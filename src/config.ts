@@ -3,94 +3,9 @@ import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import { closest } from 'fastest-levenshtein'
-import {
-  absoluteUrl,
-  databaseUrlProblem,
-  mailUrlProblem,
-  parseListen,
-  redactedUrl,
-  serverUrlProblem,
-} from './core/addresses.js'
+import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
-
-interface Setting {
-  description: string
-  /** Where it is not the key with dashes. */
-  flag?: string
-  /** Never shown, and warned about on the command line, where other users of the machine could read it. */
-  secret?: true
-  default?: string
-  /** Returns what is wrong with a value, as the end of "it …". The value itself is added by the caller unless it is secret. */
-  check?(value: string): string | undefined
-}
-
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-
-/** THE table of settings. A key `a.b-c` is also the flag --a-b-c, the variable FEEDBACKCTL_A_B_C and, with _FILE, a file that holds the value. */
-export const SETTINGS = {
-  'data.dir': { description: 'Folder of the SQLite database and the secret' },
-  'database.url': {
-    description: 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
-    secret: true,
-    check: databaseUrlProblem,
-  },
-  'mail.url': {
-    description: 'How mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH',
-    secret: true,
-    check: mailUrlProblem,
-  },
-  'mail.from': {
-    description: 'Address that mail is from',
-    check: (value) =>
-      /^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name',
-  },
-  'site.url': {
-    description: 'Where people reach the site; links in mails start with it',
-    check: (value) =>
-      /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')
-        ? undefined
-        : 'must start with http:// or https://',
-  },
-  listen: {
-    description: 'Address and port that serve listens on',
-    default: '127.0.0.1:8000',
-    check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),
-  },
-  secret: {
-    description: 'What session tokens are signed with, at least 16 characters',
-    secret: true,
-    check: (value) => (value.length >= 16 ? undefined : 'must have at least 16 characters'),
-  },
-  workers: {
-    description: 'How many processes of serve share the work',
-    default: '1',
-    check: (value) => (/^\d{1,2}$/.test(value) && Number(value) > 0 ? undefined : 'must be a number from 1 to 99'),
-  },
-  'log.level': {
-    description: `How much serve logs: ${LEVELS.join(', ')}`,
-    default: 'info',
-    check: (value) => (LEVELS.includes(value) ? undefined : `must be one of ${LEVELS.join(', ')}`),
-  },
-  'shutdown.timeout': {
-    description: 'Seconds that serve waits for open requests when it stops',
-    default: '25',
-    check: (value) => (/^\d{1,4}s?$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
-  },
-  server: { description: 'Use this server over HTTP instead of the database', check: serverUrlProblem },
-  token: { description: 'Session token for --server', secret: true },
-  'setup.email': { description: "Owner's e-mail address", flag: 'email' },
-  'setup.password': { description: "Owner's password", flag: 'password', secret: true },
-  'setup.name': { description: "Owner's display name", flag: 'name' },
-  'setup.site-title': { description: 'Title of the site', flag: 'site-title' },
-} as const satisfies Record<string, Setting>
-
-export type Key = keyof typeof SETTINGS
-const keys = Object.keys(SETTINGS) as Key[]
-const settings: Record<Key, Setting> = SETTINGS
-
-export const flagOf = (key: Key): string => settings[key].flag ?? key.replaceAll('.', '-')
-export const variableOf = (key: Key): string => `FEEDBACKCTL_${key.replaceAll(/[.-]/g, '_').toUpperCase()}`
-export const isSecret = (key: Key): boolean => settings[key].secret ?? false
+import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
 
 /** The same settings as variables for another process of this program, which then looks into no file of its own. */
 export const environmentOf = (config: Config): Record<string, string> => ({

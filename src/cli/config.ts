@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { isSecret, SETTINGS, variableOf, type Config, type Key } from '../config.js'
-import { AppError } from '../core/errors.js'
+import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
+import { AppError } from '../core/errors.js'
+import { isSecret, keys, type Key } from '../core/settings.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -22,7 +23,7 @@ export function register(group: Command, cli: Cli): void {
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { showOrigin?: boolean }>()
       const config = await cli.config({ lenient: true })
-      const rows = (Object.keys(SETTINGS) as Key[])
+      const rows = keys
         .filter((key) => config.get(key) !== undefined)
         .map((key) => ({ key, value: shown(config, key), origin: config.origin(key) }))
       const columns: Column<Row>[] = [
@@ -45,7 +46,3 @@ function shown(config: Config, key: Key): string {
   if (!isSecret(key)) return redactedUrl(value)
   return key.endsWith('.url') ? redactedUrl(value) : '***'
 }
-
-/** Every setting with its flag's variable, for `help environment`. */
-export const settingLines = (): string[] =>
-  (Object.keys(SETTINGS) as Key[]).map((key) => `  ${variableOf(key).padEnd(30)} ${SETTINGS[key].description}`)

@@ -1,44 +1,68 @@
-import { settingLines } from './config.js'
+import { keys, settings, variableOf } from '../core/settings.js'
+
+/** What a command ends with. */
+export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'success, also where a list is empty or there is nothing to do'],
+  ['1', 'internal failure'],
+  ['2', 'wrong usage, or a value that is not valid; nothing was done'],
+  ['3', 'not found'],
+  ['4', 'not signed in, or not allowed'],
+  ['5', 'conflict, or something must be done or confirmed first'],
+  ['6', 'the server, the database or the mail server cannot be reached; try again'],
+  ['78', 'serve cannot start as it is configured'],
+  ['130', 'interrupted (SIGINT)'],
+  ['143', 'terminated (SIGTERM)'],
+]
 
 /** Texts of `feedbackctl help TOPIC`: what belongs to no command. */
 export const topics: Record<string, () => string> = {
   'exit-codes': () => `Exit codes
 
-  0   done; also an empty list, and nothing to do
-  1   failed inside
-  2   wrong usage or a value that is not valid; nothing was done
-  3   not found
-  4   not signed in, or not allowed
-  5   conflict, a precondition, or a confirmation is needed
-  6   server or database not reachable: try again
-  78  serve only: wrong configuration
-  130, 143  interrupted, terminated
+${EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`).join('\n')}
+
+Every error shows its exit code, and -o json has it as "exit".
 `,
-  environment: () => `Settings and where they come from
+  environment: () => `Environment variables and other sources of settings
 
-Highest first: a flag, FEEDBACKCTL_* (or FEEDBACKCTL_*_FILE: a file that holds the value),
-a systemd credential named like the key, ./feedbackctl.toml, the user's
-feedbackctl/config.toml (in XDG_CONFIG_HOME), /etc/feedbackctl/config.toml, the default.
---config FILE (FEEDBACKCTL_CONFIG) replaces the three files. HOST, PORT and DATABASE_URL
-are honoured below our own variables. An empty value counts as not set.
+A setting is read from the first of these that has it:
 
-${settingLines().join('\n')}
+  1. a flag, such as --mail-url
+  2. FEEDBACKCTL_MAIL_URL, or FEEDBACKCTL_MAIL_URL_FILE, which names a file that holds the value
+  3. a systemd credential with the name of the key, mail.url
+  4. HOST, PORT and DATABASE_URL, for listen and database.url
+  5. ./feedbackctl.toml
+  6. feedbackctl/config.toml in XDG_CONFIG_HOME (~/.config)
+  7. /etc/feedbackctl/config.toml
+  8. the default
 
-Also: NO_COLOR, FORCE_COLOR, CI (never asks), XDG_CONFIG_HOME, XDG_DATA_HOME, STATE_DIRECTORY,
-and XDG_CACHE_HOME, where compiled code is kept for the next start (NODE_DISABLE_COMPILE_CACHE=1: not).
-"feedbackctl config list --show-origin" shows what is in force.
+--config FILE, or FEEDBACKCTL_CONFIG, replaces the three files. An empty value counts as not set.
+
+${keys.map((key) => `  ${variableOf(key).padEnd(29)}  ${settings[key].description}`).join('\n')}
+
+Other variables:
+
+  NO_COLOR, FORCE_COLOR, TERM   whether output is coloured (feedbackctl help formatting)
+  CI                            never ask, as with --no-input
+  EDITOR, VISUAL                editor for long texts
+  XDG_CONFIG_HOME               folder of the user's configuration and saved tokens
+  XDG_DATA_HOME                 folder of the data, unless data.dir is set
+  STATE_DIRECTORY               set by systemd: the default of data.dir
+  XDG_CACHE_HOME                folder of the compiled code that makes the next start faster
+  NODE_DISABLE_COMPILE_CACHE=1  keep no compiled code
+
+"feedbackctl config list --show-origin" shows every setting and where it comes from.
 `,
   formatting: () => `Output
 
-stdout has data only; everything said to a person goes to stderr.
-On a terminal: a table fitted to its width. In a pipe: tab-separated full values, no header.
+Data goes to stdout; messages, warnings and errors go to stderr.
+On a terminal, lists are tables fitted to its width. In a pipe, they are tab-separated, with full values and no header.
 
-  -o table   a table            -o json   the body as HTTP answers it (--json)
-  -o wide    every column       -o jsonl  one row of JSON a line
-  -o csv     with a header      -o yaml   the body as YAML
+  -o table   table              -o json   the HTTP response body (--json)
+  -o wide    every column       -o jsonl  one JSON object per row
+  -o csv     with a header      -o yaml   the response body as YAML
   -o tsv     --header adds one  -o name   only ids or slugs (-q)
 
-Colour: --no-color, else NO_COLOR, FORCE_COLOR=1, TERM=dumb, else only on a terminal.
+Colour: --no-color, NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a terminal has colour.
 `,
   mail: () => `Mail
 
@@ -46,11 +70,13 @@ mail.url (--mail-url, FEEDBACKCTL_MAIL_URL) says how mail is sent:
 
   smtp://USER:PASSWORD@HOST:587   SMTP with STARTTLS, which is required with a password
   smtps://USER:PASSWORD@HOST:465  SMTP over TLS from the start
-  sendmail:                       the sendmail program of this machine (sendmail:/path for another)
-  folder:PATH                     one .eml file a mail, to try things out
+  sendmail:                       this machine's sendmail program (sendmail:/path for another)
+  folder:PATH                     one .eml file for each mail, for trying things out
 
-A colon, slash or @ in USER or PASSWORD is written as %3A, %2F or %40. mail.from is the sender; by default
-noreply@ the host of site.url. Mail is written with what causes it, in one transaction, and delivered by
-"feedbackctl serve"; what cannot be delivered is tried again, for days.
+Write :, / and @ in USER and PASSWORD as %3A, %2F and %40. mail.from is the sender; the default is noreply@ the host
+of site.url.
+
+A mail is stored in the same transaction as the change that causes it, so neither is lost. Commands send their own mail
+at once. "feedbackctl serve" sends the rest, and retries for days what cannot be delivered.
 `,
 }

@@ -1,6 +1,8 @@
 import { Command, CommanderError, Option } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import { AppError } from '../core/errors.js'
+import { keys, settings } from '../core/settings.js'
+import { settingOptions } from './lib/options.js'
 import { FORMATS } from './lib/output.js'
 import { session, type Cli } from './lib/session.js'
 import { write, type Terminal } from './lib/terminal.js'
@@ -80,36 +82,22 @@ const filled = new WeakSet<Command>()
 
 /** Declared once, here: commander gives an option that is declared on both ends to the root. */
 function globalOptions(program: Command): void {
-  const hidden = (flags: string, description: string) =>
-    program.addOption(
-      new Option(flags, description)
-        .hideHelp()
-        .helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'),
-    )
   program
-    .addOption(new Option('-o, --output <format>', 'how data is printed').choices(FORMATS))
-    .option('--json', 'print the answer as HTTP sends it (-o json)')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS))
+    .option('--json', 'print the HTTP response body (-o json)')
     .option('-q, --quiet', 'print only ids or slugs (-o name)')
-    .option('--header', 'with -o tsv: print the names of the columns')
-    .option('--no-header', 'with -o csv: leave them out')
+    .option('--header', 'with -o tsv: print a header')
+    .option('--no-header', 'with -o csv: print no header')
     .option('--no-color', 'never use colour') // its opposite is FORCE_COLOR: --color is a field of boards, and the root would take it
-    .option('--no-input', 'never ask')
-    .option('--debug', 'show where an error came from')
+    .option('--no-input', 'never prompt')
+    .option('--debug', 'print a stack trace for errors')
     .version(version, '-V, --version', 'show the version')
-  hidden('--config <file>', 'configuration file, instead of the usual three')
-  hidden('--server <url>', 'use this server over HTTP instead of the database')
-  hidden('--token-file <file>', 'file with the token for --server')
-  hidden('--data-dir <folder>', 'folder of the SQLite database and the secret')
-  hidden('--database-url <url>', 'sqlite:PATH or postgres://…')
-  hidden('--database-url-file <file>', 'file with the database URL')
-  hidden('--mail-url <url>', 'smtp://…, smtps://…, sendmail: or folder:PATH')
-  hidden('--mail-url-file <file>', 'file with the mail URL')
-  hidden('--mail-from <address>', 'address that mail is from')
-  hidden('--site-url <url>', 'where people reach the site')
-  hidden('--listen <address>', 'HOST:PORT that serve listens on')
-  hidden('--secret-file <file>', 'file with what tokens are signed with')
-  hidden('--log-level <level>', 'how much serve logs')
-  hidden('--shutdown-timeout <seconds>', 'how long serve waits for open requests')
+  const options = [
+    new Option('--config <file>', 'read only this configuration file'),
+    ...keys.filter((key) => settings[key].command === undefined).flatMap(settingOptions),
+  ]
+  for (const option of options)
+    program.addOption(option.hideHelp().helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'))
 }
 
 async function help(program: Command, cli: Cli, words: readonly string[]): Promise<void> {

@@ -5,13 +5,14 @@ import type { Config } from '../config.js'
 import type { Daemon, Log } from '../serve.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
+import { settingOptions } from './lib/options.js'
 import { assertHere, type Cli } from './lib/session.js'
 import { hasColor, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
+  for (const option of settingOptions('workers')) command.addOption(option)
   command
     .option('--migrate', 'bring a PostgreSQL schema up to date first')
-    .option('--workers <n>', 'how many processes share the work (default: 1)')
     .addHelpText(
       'before',
       `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000 --workers 4\n`,

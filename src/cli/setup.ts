@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { settings } from '../core/settings.js'
 import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/lib/people.js'
@@ -10,7 +11,7 @@ import { asking } from './lib/ask.js'
 import { prepareSetting, type PreparedSetting } from './lib/configfile.js'
 import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueOf } from './lib/inputs.js'
 import { checkMail, deliverNow, mailUrlAsked } from './lib/mail.js'
-import { secretOptions, type Source } from './lib/options.js'
+import { secretOptions, settingOptions, type Source } from './lib/options.js'
 import { forMachines, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import { settingFlags, type Cli } from './lib/session.js'
@@ -39,12 +40,10 @@ interface Gathered {
 }
 
 export function register(command: Command, cli: Cli): void {
-  command
-    .option('--site-title <text>', 'title of the site (default: Feedback)')
-    .option('--name <text>', "owner's display name (default: what stands before the @)")
-    .option('--email <address>', "owner's e-mail address")
-  for (const option of secretOptions({ name: 'password', description: "owner's password" }, 'password', true))
-    command.addOption(option)
+  for (const key of ['setup.site-title', 'setup.name', 'setup.email'] as const)
+    for (const option of settingOptions(key)) command.addOption(option)
+  const { description } = settings['setup.password']
+  for (const option of secretOptions({ name: 'password', description }, 'password', true)) command.addOption(option)
   command
     .option('--if-needed', 'do nothing, successfully, if the site has an owner')
     .option('--dry-run', 'check everything and show the answer, but change nothing')

@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import { AppError } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
+import { declaredFlags, type Key } from '../../core/settings.js'
 
 /** How a long text or a secret was given: typed, in a file ('-' is stdin), or to be made up. It is read when the command runs. */
 export interface Source {
@@ -114,6 +115,10 @@ export function secretOptions(field: Named, flag = field.name, generated = false
       : []),
   ]
 }
+
+/** The flags of a setting. */
+export const settingOptions = (key: Key): Option[] =>
+  declaredFlags(key).map(({ flags, description }) => new Option(flags, description))
 
 function sourceOption(
   flags: string,

@@ -1,0 +1,157 @@
+import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
+
+interface Setting {
+  /** One phrase, for help and documentation. */
+  description: string
+  /** What the value is called in help: `url` becomes <url>. */
+  value: string
+  default?: string
+  /** A default that is no constant, in words. */
+  derived?: string
+  /** Name of the flag where it is not the key with dashes. */
+  flag?: string
+  /** The command that has the flag. All commands have the others. */
+  command?: 'serve' | 'setup'
+  /** Whether the flag takes the value (as most do), `--…-file` takes a file that holds it, or either. */
+  takes?: 'file' | 'either'
+  /** Never shown. */
+  secret?: true
+  /** Returns what is wrong with a value, as the end of "it …". The value itself is added by the caller unless it is secret. */
+  check?(value: string): string | undefined
+}
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/**
+ * The table of settings. Flags, environment, configuration files, help and docs/configuration.md all follow from it.
+ * The key `a.b-c` is also the flag --a-b-c, the variable FEEDBACKCTL_A_B_C and, with _FILE, a file that holds the value.
+ */
+const SETTINGS = {
+  'data.dir': {
+    description: 'folder of the SQLite database and the secret',
+    value: 'folder',
+    derived: 'feedbackctl in XDG_DATA_HOME; STATE_DIRECTORY under systemd',
+  },
+  'database.url': {
+    description: 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
+    value: 'url',
+    takes: 'either',
+    secret: true,
+    derived: 'sqlite:feedback.db in data.dir',
+    check: databaseUrlProblem,
+  },
+  'mail.url': {
+    description: 'how mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH',
+    value: 'url',
+    takes: 'either',
+    secret: true,
+    check: mailUrlProblem,
+  },
+  'mail.from': {
+    description: 'sender of mail',
+    value: 'address',
+    derived: 'noreply@ the host of site.url',
+    check: (value) =>
+      /^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name',
+  },
+  'site.url': {
+    description: 'public address of the site; links in mail start with it',
+    value: 'url',
+    derived: 'http://localhost and the port of listen',
+    check: (value) =>
+      /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')
+        ? undefined
+        : 'must start with http:// or https://',
+  },
+  listen: {
+    description: 'HOST:PORT or PORT that serve listens on',
+    value: 'address',
+    default: '127.0.0.1:8000',
+    check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),
+  },
+  secret: {
+    description: 'key that signs session tokens, at least 16 characters',
+    value: 'text',
+    takes: 'file',
+    secret: true,
+    derived: 'the file secret in data.dir, made at first use',
+    check: (value) => (value.length >= 16 ? undefined : 'must have at least 16 characters'),
+  },
+  workers: {
+    description: 'how many processes share the work of serve',
+    value: 'n',
+    default: '1',
+    command: 'serve',
+    check: (value) => (/^\d{1,2}$/.test(value) && Number(value) > 0 ? undefined : 'must be a number from 1 to 99'),
+  },
+  'log.level': {
+    description: `how much serve logs: ${LEVELS.join(', ')}`,
+    value: 'level',
+    default: 'info',
+    check: (value) => (LEVELS.includes(value) ? undefined : `must be one of ${LEVELS.join(', ')}`),
+  },
+  'shutdown.timeout': {
+    description: 'how long serve waits for open requests when it stops',
+    value: 'seconds',
+    default: '25',
+    check: (value) => (/^\d{1,4}s?$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
+  },
+  server: {
+    description: 'use this server over HTTP instead of the database',
+    value: 'url',
+    check: serverUrlProblem,
+  },
+  token: {
+    description: 'session token for --server',
+    value: 'text',
+    takes: 'file',
+    secret: true,
+    derived: 'the one that "feedbackctl login" saved',
+  },
+  'setup.email': { description: "owner's e-mail address", value: 'address', flag: 'email', command: 'setup' },
+  'setup.password': {
+    description: "owner's password",
+    value: 'text',
+    flag: 'password',
+    command: 'setup',
+    takes: 'either',
+    secret: true,
+  },
+  'setup.name': {
+    description: "owner's display name",
+    value: 'text',
+    flag: 'name',
+    command: 'setup',
+    derived: 'what stands before the @',
+  },
+  'setup.site-title': {
+    description: 'title of the site',
+    value: 'text',
+    flag: 'site-title',
+    command: 'setup',
+    derived: 'Feedback',
+  },
+} as const satisfies Record<string, Setting>
+
+export type Key = keyof typeof SETTINGS
+export const keys = Object.keys(SETTINGS) as Key[]
+export const settings: Readonly<Record<Key, Setting>> = SETTINGS
+
+export const flagOf = (key: Key): string => settings[key].flag ?? key.replaceAll('.', '-')
+export const variableOf = (key: Key): string => `FEEDBACKCTL_${key.replaceAll(/[.-]/g, '_').toUpperCase()}`
+export const isSecret = (key: Key): boolean => settings[key].secret ?? false
+
+/** The flags of a setting, as help shows them. */
+export function declaredFlags(key: Key): { flags: string; description: string }[] {
+  const { description, value, takes = 'value', default: preset, derived = preset } = settings[key]
+  const flag = {
+    flags: `--${flagOf(key)} <${value}>`,
+    description: derived === undefined ? description : `${description} (default: ${derived})`,
+  }
+  const file = {
+    flags: `--${flagOf(key)}-file <file>`,
+    description: `file with the ${takes === 'file' ? description : key}`,
+  }
+  if (takes === 'value') return [flag]
+  return takes === 'file' ? [file] : [flag, file]
+}
