@@ -83,6 +83,7 @@ interface Entry {
 }
 
 export type ErrorCode = keyof typeof CODES
+export const errorCodes = Object.keys(CODES) as ErrorCode[]
 
 /** A code, with the status that the contract gives it in some places only: `INVALID_TOKEN 404`. */
 export type Failure = ErrorCode | `${ErrorCode} ${number}`
