@@ -7,7 +7,7 @@ import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
 
-/** The same settings as variables for another process of this program, which then looks into no file of its own. */
+/** The settings as environment variables of a child process of this program, which then reads no configuration file. */
 export const environmentOf = (config: Config): Record<string, string> => ({
   FEEDBACKCTL_CONFIG: devNull,
   ...Object.fromEntries(
@@ -18,7 +18,7 @@ export const environmentOf = (config: Config): Record<string, string> => ({
   ),
 })
 
-/** A value and where it came from: `--listen`, `FEEDBACKCTL_LISTEN`, a file, or `default`. */
+/** A value and its source: `--listen`, `FEEDBACKCTL_LISTEN`, a file, or `default`. */
 export interface Origin {
   value: string
   origin: string
@@ -27,11 +27,11 @@ export interface Origin {
 export interface Config {
   get(key: Key): string | undefined
   origin(key: Key): string
-  /** The file that setup writes to: the one given with --config, the one that sets mail.url already, or the user's own. */
+  /** File that setup writes to: the one of --config, else the one that sets mail.url, else the user's own. */
   file: string
-  /** Where the user's own files live. */
+  /** Folder of the user's own files. */
   directory: string
-  /** What is wrong, if it was loaded `lenient`; anything wrong is thrown otherwise. */
+  /** Errors found with `lenient`. Otherwise the first error is thrown. */
   problems: readonly AppError[]
 }
 
@@ -39,13 +39,13 @@ interface Sources {
   flags: Record<string, string | undefined> // by flag name without dashes
   env: Record<string, string | undefined>
   cwd: string
-  /** The file named by --config need not exist yet: setup makes it. */
+  /** The file of --config may be missing: setup creates it. */
   newFile?: boolean
-  /** Collects what is wrong instead of throwing, for the command that shows it. */
+  /** Collects errors instead of throwing the first one, for `config list`. */
   lenient?: boolean
 }
 
-/** Reads every source and checks every value; throws CONFIG_INVALID that names the source. Flags win, then environment, then files. */
+/** Reads every source and checks every value. Flags win over environment, environment over files. CONFIG_INVALID names the source. */
 export async function loadConfig(sources: Sources): Promise<Config> {
   const { flags, env, cwd, newFile = false, lenient = false } = sources
   const directory = envPaths('feedbackctl', { suffix: '' }).config
@@ -68,7 +68,7 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   const layers = [
     fromFlags(flags, cwd, attempt),
     fromEnvironment(env, attempt),
-    fromOldNames(env),
+    fromPlatform(env),
     ...fromFiles,
     defaults(env),
   ]
@@ -92,7 +92,7 @@ function assertThere(file: string): void {
 
 type Layer = Map<Key, Origin>
 
-/** Runs a piece of work on one key, so that what is wrong with it costs no other. */
+/** Runs the work for one key. With `lenient` an error in one key does not stop the others. */
 type Attempt = (work: () => void) => void
 
 function fromFlags(flags: Sources['flags'], cwd: string, attempt: Attempt): Layer {
@@ -127,8 +127,8 @@ function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
 
 const bracketed = (host: string): string => (/^[^[].*:.*:/.test(host) || host === '::' ? `[${host}]` : host)
 
-/** What platforms set without asking: honoured, below our own variables. */
-function fromOldNames({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
+/** Variables that hosting platforms set. FEEDBACKCTL_* wins over them. */
+function fromPlatform({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
   const layer: Layer = new Map()
   if (PORT)
     layer.set('listen', {
@@ -163,7 +163,7 @@ function tableIn(file: string, parse: (text: string) => unknown): Record<string,
   try {
     return parse(text) as Record<string, unknown>
   } catch (error) {
-    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // the rest repeats the line, which may hold a secret
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // other lines quote the file, which may hold a secret
   }
 }
 
@@ -191,7 +191,7 @@ function defaults(env: Sources['env']): Layer {
   return layer
 }
 
-/** Defaults that depend on other settings, and paths, which in a file are relative to that file. */
+/** Adds defaults that depend on other settings, and makes paths absolute. Paths in a file are relative to that file. */
 function derive(found: Map<Key, Origin>): void {
   const set = (key: Key, value: string) => void (found.has(key) || found.set(key, { value, origin: 'default' }))
   const { value = '', origin = 'default' } = found.get('data.dir') ?? {}

@@ -3,20 +3,19 @@ import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } fro
 interface Setting {
   /** One phrase, for help and documentation. */
   description: string
-  /** What the value is called in help: `url` becomes <url>. */
+  /** Placeholder for the value in help: `url` becomes <url>. */
   value: string
   default?: string
-  /** A default that is no constant, in words. */
+  /** A computed default, in words. */
   derived?: string
   /** Name of the flag where it is not the key with dashes. */
   flag?: string
-  /** The command that has the flag. All commands have the others. */
+  /** The only command that has the flag. */
   command?: 'serve' | 'setup'
-  /** Whether the flag takes the value (as most do), `--…-file` takes a file that holds it, or either. */
+  /** `file`: only --…-file, which names a file that holds the value. `either`: that flag too. Otherwise the value only. */
   takes?: 'file' | 'either'
-  /** Never shown. */
   secret?: true
-  /** Returns what is wrong with a value, as the end of "it …". The value itself is added by the caller unless it is secret. */
+  /** Returns the problem with a value, such as "must be HOST:PORT". The caller adds the value, unless it is secret. */
   check?(value: string): string | undefined
 }
 
