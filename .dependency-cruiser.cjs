@@ -50,7 +50,7 @@ module.exports = {
       from: { path: '^src/db/(sqlite|postgres)/' },
       to: { path: '^src/db/(sqlite|postgres)/', pathNot: '^src/db/$1/' },
     },
-    noPackages('(service|http|client|cli|jobs)', ['kysely', 'pg', 'better-sqlite3'], 'Only db speaks SQL.'),
+    noPackages('(service|http|client|cli|jobs)', ['kysely', 'pg', 'better-sqlite3(-node20)?'], 'Only db speaks SQL.'),
     noPackages('(service|client|cli|db|mail|jobs)', ['fastify'], 'Only http speaks HTTP.'),
     noPackages('(service|client|http|db|mail|jobs)', ['commander'], 'Only cli reads a command line.'),
   ],

@@ -14,7 +14,7 @@ import {
   rmSync,
 } from 'node:fs'
 import path from 'node:path'
-import Database from 'better-sqlite3'
+import { openSqlite } from '../../src/db/sqlite/binding.js'
 import type { Plan, SiteName } from './plan.js'
 import { ended, folder } from './processes.js'
 import type { Size } from './rows.js'
@@ -39,7 +39,7 @@ export async function siteOf(plan: Plan, name: SiteName): Promise<Site> {
     size,
     file,
     rows<Row>(sql: string, ...parameters: unknown[]) {
-      const database = new Database(file)
+      const database = openSqlite(file)
       try {
         return database.prepare(sql).all(...parameters) as Row[] // the caller wrote the columns
       } finally {

@@ -1,5 +1,6 @@
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import pg from 'pg'
+import { openSqlite } from '../../src/db/sqlite/binding.js'
 
 export type Row = Record<string, string | number | null | undefined>
 
@@ -19,7 +20,7 @@ export async function openTarget(url: string, postgres: boolean): Promise<Target
 }
 
 function sqliteTarget(file: string): Target {
-  const database = new Database(file)
+  const database = openSqlite(file)
   for (const pragma of ['synchronous = OFF', 'foreign_keys = OFF', 'cache_size = -2000000', 'temp_store = MEMORY'])
     database.pragma(pragma)
   const run = async (sql: string) => void database.exec(sql)

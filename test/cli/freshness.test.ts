@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { openSqlite } from '../../src/db/sqlite/binding.js'
 import { makeMachine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
 
@@ -26,7 +26,7 @@ it('a server on SQLite gives no stale answer in ten thousand writes of another p
         .end()
     })
 
-  const database = new Database(machine.databaseUrl.slice('sqlite:'.length))
+  const database = openSqlite(machine.databaseUrl.slice('sqlite:'.length))
   cleanup(async () => void database.close())
   database.pragma('synchronous = OFF') // what is seen does not depend on it, and ten thousand waits for the disk do
   const writes = ['update settings set title = ?', 'update boards set name = ?'].map((sql) => database.prepare(sql))

@@ -81,5 +81,7 @@ function packagesIn(file: string): string[] {
   const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as {
     sources: string[]
   }
-  return sources.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
+  return sources.flatMap(
+    (source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]?.replace('-node20', '') ?? [],
+  )
 }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { connect as connectSocket, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
+import { openSqlite } from '../../src/db/sqlite/binding.js'
 import { makeMachine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { cleanup, engines, makeDatabase, OWNER } from '../support/site.js'
@@ -167,8 +168,7 @@ describe('beside a process that keeps the SQLite file locked', () => {
   const locked = async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
-    const { default: Database } = await import('better-sqlite3')
-    const other = new Database(machine.databaseUrl.slice('sqlite:'.length))
+    const other = openSqlite(machine.databaseUrl.slice('sqlite:'.length))
     cleanup(async () => void other.close())
     return { machine, other }
   }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { connect, rolledBack, transaction } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
+import { openSqlite } from '../../src/db/sqlite/binding.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
 import { migrate } from '../../src/db/schema.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
@@ -20,7 +21,7 @@ describe('writes that wait together on SQLite', () => {
     db = await connect(`sqlite:${file}`)
     cleanup(() => db.destroy())
     await migrate(db)
-    other = new Database(file)
+    other = openSqlite(file)
     cleanup(async () => void other.close())
   })
 

@@ -1,11 +1,9 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
-import Bundled from 'better-sqlite3'
 import type BetterSqlite from 'better-sqlite3'
-import bundled from 'better-sqlite3/package.json' with { type: 'json' }
 import type { QueryResult } from 'kysely'
 import { AppError } from '../../core/errors.js'
+import { loadBinding, openSqlite } from './binding.js'
 
 /** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
 export const ATTEMPT = 20
@@ -105,13 +103,11 @@ const rowMaker = (columns: readonly string[]): NonNullable<Kept['row']>['of'] =>
     `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`,
   ) as ReturnType<typeof rowMaker>
 
-let loaded: Driver | undefined
-
 function open(file: string): BetterSqlite.Database {
-  const driver = (loaded ??= loadDriver())
+  loadBinding() // first, or an empty file is left where there is no SQLite
   try {
     if (!existsSync(file)) create(file)
-    const database = driver(file)
+    const database = openSqlite(file)
     database.exec(PRAGMAS.map((pragma) => `pragma ${pragma};`).join(' '))
     return database
   } catch (error) {
@@ -130,32 +126,6 @@ function create(file: string): void {
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
   }
-}
-
-type Driver = (file: string) => BetterSqlite.Database
-
-/**
- * better-sqlite3 crashes the process on a Node it was not built for, so that is checked before it is loaded. Its own small files, which
- * take longer to find and read than a list takes, are in our bundle; they run only with the addon of the very version they are from.
- */
-function loadDriver(): Driver {
-  const require = createRequire(import.meta.filename)
-  const about = require.resolve('better-sqlite3/package.json')
-  const { version } = require(about) as { version: string }
-  const node = Number(process.versions.node.split('.')[0])
-  if (version.startsWith('12.') ? node >= 24 : node < 22) {
-    throw new AppError(
-      'UNSUPPORTED_NODE',
-      `The installed better-sqlite3 ${version} does not run on Node ${process.versions.node}. Run "npm install" again with this Node.`,
-    )
-  }
-  const addon = path.join(path.dirname(about), 'build/Release/better_sqlite3.node')
-  if (version === bundled.version && existsSync(addon)) {
-    const nativeBinding = require(addon) as string // an object, which better-sqlite3 takes too, unlike its types
-    return (file) => new Bundled(file, { nativeBinding })
-  }
-  const Installed = require('better-sqlite3') as typeof BetterSqlite
-  return (file) => new Installed(file)
 }
 
 /** Tells a fault of the file from a bug of ours; a bug passes unchanged. */

@@ -1,8 +1,9 @@
 // What one would write by hand: Fastify, better-sqlite3 and one commit a write. It writes the rows that our server writes, and checks nothing.
-import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 import { v7 } from 'uuid'
 
+const sqlite = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20' // as in src/db/sqlite/binding.ts
+const { default: Database } = await import(sqlite)
 const database = new Database(process.argv[2])
 for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']) database.pragma(pragma)
 const board = database.prepare('select boardId from boards where url = ?').pluck()
