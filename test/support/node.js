@@ -1,0 +1,80 @@
+// Tests the committed program on another Node:  npm run test:node -- 24 [--smoke | arguments for vitest]
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const CACHE = path.join(ROOT, 'node_modules/.cache/node')
+/** `npm run` names the npm that runs it. The Node packages on npm bring none, so this one is run by that Node. */
+const NPM = process.env.npm_execpath ?? ''
+
+const [version = '', ...rest] = process.argv.slice(2)
+if (!/^\d+(\.\d+){0,2}$/.test(version) || !NPM.endsWith('.js')) {
+  process.stderr.write('Usage: npm run test:node -- VERSION [--smoke | arguments for vitest]\n')
+  process.exit(2)
+}
+const isSmoke = rest[0] === '--smoke'
+const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-node-'))
+chmodSync(folder, 0o755) // as root PostgreSQL runs as another user
+let child
+const stop = () => child?.kill()
+process.on('SIGINT', stop).on('SIGTERM', stop)
+try {
+  await main()
+} catch (error) {
+  process.stderr.write(`Node ${version}: ${error.message}\n`)
+  process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function main() {
+  const home = await nodeOf(version)
+  const clone = path.join(folder, 'clone')
+  await run('git', ['clone', '--quiet', '--no-hardlinks', ROOT, clone])
+  const env = environment(home)
+  const node = path.join(home, 'bin/node')
+  await run(node, [NPM, 'ci'], { cwd: clone, env })
+  if (isSmoke) await run(node, ['test/support/smoke.js'], { cwd: clone, env })
+  else await run(node, ['node_modules/vitest/vitest.mjs', 'run', ...rest], { cwd: clone, env })
+}
+
+/** The folder of that Node, downloaded on first use. */
+async function nodeOf(wanted) {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const home = path.join(CACHE, wanted, 'node_modules', name)
+  if (!existsSync(path.join(home, 'bin/node'))) {
+    mkdirSync(path.join(CACHE, wanted), { recursive: true })
+    writeFileSync(path.join(CACHE, wanted, 'package.json'), '{ "private": true }\n')
+    await run(process.execPath, [NPM, 'install', '--no-save', '--ignore-scripts', `${name}@${wanted}`], {
+      cwd: path.join(CACHE, wanted),
+      env: withoutNpm(process.env),
+    })
+  }
+  return realpathSync(home)
+}
+
+/** That Node first, so that scripts and what they start run on it too; its headers are for what still compiles. */
+function environment(home) {
+  return {
+    ...withoutNpm(process.env),
+    PATH: [path.join(home, 'bin'), process.env.PATH].join(path.delimiter),
+    npm_config_nodedir: home,
+  }
+}
+
+/** Without what `npm run` says of this package and this Node: an empty `allow_scripts` would hide that of package.json. */
+function withoutNpm(env) {
+  const own =
+    /^(npm_(package_.*|lifecycle_.*|command|node_execpath|config_(allow_scripts|local_prefix|nodedir))|NODE|INIT_CWD)$/
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)))
+}
+
+async function run(command, args, options = {}) {
+  child = spawn(command, args, { stdio: 'inherit', ...options })
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0)
+    throw new Error(`${path.basename(args[0] ?? '')} ${args.slice(1).join(' ')} ended with ${signal ?? code}`)
+}

@@ -1,0 +1,84 @@
+// The demo and a dozen commands of the built program, on the Node that runs this:  node test/support/smoke.js
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
+/** How long one command may take, in milliseconds. */
+const LIMIT = 60_000
+const COMMANDS = [
+  ['--version', /^\d+\.\d+\.\d+/],
+  ['--help', /boards/],
+  ['setup --email ada@example.org --generate-password --mail-url folder:mail', /set up/],
+  ['boards create Ideas', /Ideas/],
+  ['boards list -o table', /Ideas/],
+  ['boards list --json', /"url":"ideas"/],
+  ['posts create Launch --body Soon --board ideas', /Launch/],
+  ['posts list -o csv', /Launch/],
+  ['posts search Lau', /Launch/],
+  ['roadmaps create Planned', /Planned/],
+  ['users list -o yaml', /ada@example.org/],
+  ['roles list', /everyone/i],
+  ['settings show', /Feedback/],
+  ['events list', /board.created/],
+  ['boards delete ideas --yes', /ideas/i],
+]
+
+const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-smoke-'))
+const env = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  TMPDIR: folder,
+  XDG_CONFIG_HOME: path.join(folder, 'config'),
+  XDG_DATA_HOME: path.join(folder, 'data'),
+  FEEDBACKCTL_LISTEN: '127.0.0.1:0',
+}
+try {
+  for (const [line, expected] of COMMANDS) await command(line, expected)
+  await demo()
+  process.stdout.write(`Node ${process.versions.node}: ${COMMANDS.length} commands and the demo work\n`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function command(line, expected) {
+  const { ended } = start(line)
+  const { code, stdout, stderr } = await ended
+  assert.equal(code, 0, `feedbackctl ${line} ended with ${code}: ${stderr}`)
+  assert.match(stdout + stderr, expected, `feedbackctl ${line}`)
+  assert.doesNotMatch(stderr, /Warning:/, `feedbackctl ${line}`) // a deprecation in a newer Node
+}
+
+async function demo() {
+  const { child, ended, says } = start('demo')
+  const [, url] = await says(/served at (http:\S+)/)
+  const answer = await fetch(`${url}/boards?limit=3`)
+  assert.equal(answer.status, 200)
+  assert.equal((await answer.json()).boards.length, 3)
+  child.kill('SIGINT')
+  const { code, stderr } = await ended
+  assert.equal(code, 0, `feedbackctl demo ended with ${code}: ${stderr}`)
+}
+
+function start(line) {
+  const child = spawn(process.execPath, [PROGRAM, ...line.split(' ')], { cwd: folder, env, timeout: LIMIT })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (said[name] += text))
+  const ended = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...said }))
+  return {
+    child,
+    ended,
+    async says(pattern) {
+      let found
+      const looking = () => (found = pattern.exec(said.stdout + said.stderr))
+      while (!looking()) {
+        assert.ok(child.exitCode === null && child.signalCode === null, `It never said ${pattern}: ${said.stderr}`)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      return found
+    },
+  }
+}
