@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import pty from 'node-pty'
+import pty from '@lydell/node-pty'
 import { afterAll } from 'vitest'
 import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
 
