@@ -43,7 +43,7 @@ async function main() {
 
 /** The folder of that Node, downloaded on first use. */
 async function nodeOf(wanted) {
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const name = `node-${process.platform}-${process.arch}`
   const home = path.join(CACHE, wanted, 'node_modules', name)
   if (!existsSync(path.join(home, 'bin/node'))) {
     mkdirSync(path.join(CACHE, wanted), { recursive: true })
