@@ -118,7 +118,9 @@ describe('compiled code', () => {
       const env = { NODE_OPTIONS: flag }
       await machine.run('boards list', { env })
       const made = kept(machine)
-      expect(made.length).toBeGreaterThan(2)
+      // From Node 24 on V8 takes the cache of the build under another heap size too, and none is made.
+      const isHeapSize = flag.includes('-space-size=')
+      expect(made.length > 2).toBe(!isHeapSize || Number(process.versions.node.split('.')[0]) < 24)
       const times = made.map((file) => statSync(file).mtimeMs)
       await machine.run('boards list', { env })
       await machine.run('boards list') // has that of the build
