@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
+import { referringTo } from './references.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
 /** Which comments of a post: internal ones, and what was marked as spam, are not for everybody. */
@@ -66,16 +67,19 @@ export async function countComments(db: Db, filter: CommentFilter): Promise<numb
 export const findComment = (db: Db, id: string): Promise<CommentView | undefined> =>
   db.selectFrom('comments').$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()
 
-/** Holds the row until the transaction ends, so that nobody else changes it meanwhile. */
-export const holdComment = (db: Db, id: string): Promise<unknown> =>
+/** Locks the row until the transaction ends. Returns undefined when there is no such comment any more. */
+export const holdComment = (db: Db, id: string): Promise<Pick<CommentRow, 'id'> | undefined> =>
   db
     .updateTable('comments')
     .set((eb) => ({ id: eb.ref('id') }))
     .where('id', '=', id)
-    .execute()
+    .returning('id')
+    .executeTakeFirst()
 
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>
-  db.insertInto('comments').values(comment).execute()
+  referringTo({ users: comment.author_id, posts: comment.post_id }, () =>
+    db.insertInto('comments').values(comment).execute(),
+  )
 
 export const updateComment = (
   db: Db,

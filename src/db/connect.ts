@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.js'
 import { Invalidation } from './cache/invalidation.js'
 import { QueryCache, type Engine } from './cache/querycache.js'
 import type { RevisionSource } from './cache/revision.js'
-import { isCollision, isDangling } from './dialect.js'
+import { isCollision } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** An open database. */
@@ -91,7 +91,7 @@ async function insistently<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (!isCollision(error) || (count === ATTEMPTS && isDangling(error))) throw error
+      if (!isCollision(error)) throw error
       if (count === ATTEMPTS)
         throw new AppError(
           'DATABASE_UNREACHABLE',

@@ -72,11 +72,12 @@ export async function sortingOnDisk<T>(db: AnyDb, work: () => Promise<T>): Promi
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
-/** A row that was to be referred to was deleted meanwhile. */
-export const isDangling = (error: unknown): boolean => ['23503', 'SQLITE_CONSTRAINT_FOREIGNKEY'].includes(codeOf(error))
+/** A write refers to a row that does not exist. */
+export const isForeignKeyViolation = (error: unknown): boolean =>
+  ['23503', 'SQLITE_CONSTRAINT_FOREIGNKEY'].includes(codeOf(error))
 
-/** What another transaction did at the same moment, and a second attempt may not meet: a deadlock, or a deleted row. */
-export const isCollision = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error)) || isDangling(error)
+/** A deadlock or a serialization failure: the transaction may succeed when it runs again. */
+export const isCollision = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
 
 const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 

@@ -3,6 +3,7 @@ import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
 import { compiled } from './cache/compiled.js'
 import type { Refs } from './cache/dependencies.js'
+import { referringTo } from './references.js'
 import type { Db, PostRow, Tables } from './tables.js'
 
 /** Which posts, and in which order. */
@@ -210,12 +211,17 @@ export async function searchPosts(
 }
 
 export async function insertPost(db: Db, post: Insertable<Tables['posts']>): Promise<PostRow> {
-  const [row] = await compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returningAll())
+  const { userId: users, boardId: boards, roadmap_id: roadmaps } = post
+  const [row] = await referringTo({ users, boards, roadmaps }, () =>
+    compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returningAll()),
+  )
   return row as PostRow // an insert that does not fail returns its row
 }
 
 export const updatePost = (db: Db, postId: string, change: Updateable<Tables['posts']>): Promise<PostRow | undefined> =>
-  db.updateTable('posts').set(change).where('postId', '=', postId).returningAll().executeTakeFirst()
+  referringTo({ users: change.userId, boards: change.boardId, roadmaps: change.roadmap_id }, () =>
+    db.updateTable('posts').set(change).where('postId', '=', postId).returningAll().executeTakeFirst(),
+  )
 
 /** With its votes and comments. */
 export const deletePost = (db: Db, postId: string): Promise<PostRow | undefined> =>

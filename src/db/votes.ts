@@ -2,6 +2,7 @@ import { sql, type Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import type { Db, Tables, VoteRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
+import { referringTo } from './references.js'
 
 /** A vote with who cast it. */
 export type Voter = Awaited<ReturnType<typeof listVotes>>[number]
@@ -77,12 +78,14 @@ export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
 
 /** Returns undefined when this person has voted for this post already: the unique index decides. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {
-  const [row] = await compiled(db, 'insertVote', vote, (given) =>
-    db
-      .insertInto('votes')
-      .values(given)
-      .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
-      .returningAll(),
+  const [row] = await referringTo({ users: vote.userId, posts: vote.postId }, () =>
+    compiled(db, 'insertVote', vote, (given) =>
+      db
+        .insertInto('votes')
+        .values(given)
+        .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
+        .returningAll(),
+    ),
   )
   return row
 }

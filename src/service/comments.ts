@@ -259,7 +259,9 @@ async function parentIn(
   given: string | null | undefined,
 ): Promise<string | null> {
   const parent = given ? await findComment(db, given) : undefined
-  return parent?.post_id === postId && maySee(actor, parent) ? parent.id : null
+  if (parent?.post_id !== postId || !maySee(actor, parent)) return null
+  const held = await holdComment(db, parent.id) // or it could be deleted before the answer refers to it
+  return held ? held.id : null
 }
 
 async function existing({ db }: Context, id: string): Promise<CommentView> {

@@ -140,7 +140,7 @@ export const create = operation({
   summary: 'Create a post, with the vote of its author',
   http: 'POST /posts 201',
   access: 'post:create',
-  errors: [],
+  errors: ['BOARD_NOT_FOUND'],
   input: fields(
     { title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) },
     ['roadmapId', 'userId'],
@@ -176,7 +176,7 @@ export const update = operation({
   summary: 'Change a post: its author may, and whoever has post:update',
   http: 'PATCH /posts 200',
   access: 'signed-in',
-  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  errors: ['POST_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields(
     {
       ...whichPost,

@@ -1,7 +1,7 @@
-import { AppError } from '../../core/errors.js'
+import { AppError, type ErrorCode } from '../../core/errors.js'
 import { rolledBack, transaction } from '../../db/connect.js'
-import { isDangling } from '../../db/dialect.js'
 import { insertEvents } from '../../db/events.js'
+import { ForeignKeyError, missingReference, type ReferencedTable } from '../../db/references.js'
 import { assertSignedIn } from './access.js'
 import type { Context } from './context.js'
 
@@ -30,9 +30,23 @@ export async function change<T>(ctx: Context, work: (change: Change) => Promise<
   try {
     return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => noted(ctx, db, work))
   } catch (error) {
-    if (!isDangling(error)) throw error
-    throw new AppError('USER_NOT_FOUND', 'The account of this request was deleted meanwhile.', { cause: error })
+    throw error instanceof ForeignKeyError ? await referenceError(ctx.db, error) : error
   }
+}
+
+const NOT_FOUND: Record<ReferencedTable, [code: ErrorCode, noun: string]> = {
+  users: ['USER_NOT_FOUND', 'account'],
+  posts: ['POST_NOT_FOUND', 'post'],
+  boards: ['BOARD_NOT_FOUND', 'board'],
+  roadmaps: ['ROADMAP_NOT_FOUND', 'roadmap'],
+}
+
+/** Another transaction deleted a row between its look-up and the write; where no row is missing, the write is a bug. */
+async function referenceError(db: Context['db'], error: ForeignKeyError): Promise<unknown> {
+  const table = await missingReference(db, error.references)
+  if (table === undefined) return error.cause
+  const [code, noun] = NOT_FOUND[table]
+  return new AppError(code, `This ${noun} does not exist any more.`, { cause: error })
 }
 
 async function noted<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
