@@ -1,9 +1,10 @@
-import { sql, type Insertable, type Updateable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
+import { countAfter, pageOf, type Page } from './paging.js'
 
 /** Which boards count, and in which direction of age. */
 export interface BoardFilter {
@@ -18,10 +19,7 @@ const filtered = (db: Db, { visibility }: BoardFilter) => {
     .$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
 }
 
-const following = (db: Db, filter: BoardFilter, { createdAt, boardId }: Cursor) =>
-  filtered(db, filter).where((eb) =>
-    eb(eb.refTuple('createdAt', 'boardId'), filter.created === 'asc' ? '>' : '<', eb.tuple(createdAt, boardId)),
-  )
+const orderOf = ({ created: direction }: BoardFilter) => ({ by: ['createdAt', 'boardId'], direction }) as const
 
 type Cursor = Pick<BoardRow, 'createdAt' | 'boardId'>
 
@@ -30,25 +28,21 @@ const cursorOf = ({ createdAt, boardId }: Cursor): Cursor => ({ createdAt, board
 const nameOf = ({ created, visibility }: BoardFilter): string =>
   `${created} ${[...new Set(visibility)].toSorted().join()}`
 
-/** A page by number of rows to skip, or by the board it comes after. Boards of the same instant are ordered by id. */
 export const listBoards = (
   db: Db,
   filter: BoardFilter,
-  { after, limit, offset }: { limit: number; offset?: number; after?: BoardRow },
+  { after, limit, offset }: Page<BoardRow>,
 ): Promise<BoardRow[]> =>
   compiled(db, `listBoards ${nameOf(filter)}`, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
-    (after ? following(db, filter, given as Cursor) : filtered(db, filter))
-      .selectAll()
-      .orderBy('createdAt', filter.created)
-      .orderBy('boardId', filter.created)
-      .limit(given.limit)
-      .$if(given.offset !== undefined, (query) => query.offset(given.offset ?? 0)),
+    pageOf<Tables, 'boards', object, Cursor>(filtered(db, filter), orderOf(filter), {
+      ...given,
+      ...(after && { after: given as Cursor }),
+    }).selectAll(),
   )
 
-/** How many boards come after this one: the contract's `current_page` of a cursor page needs it. */
 export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow): Promise<number> {
   const [row] = await compiled(db, `boardsAfter ${nameOf(filter)}`, cursorOf(cursor), (given) =>
-    following(db, filter, given).select(sql<number>`count(*)`.as('count')),
+    countAfter(filtered(db, filter), orderOf(filter), given),
   )
   return row?.count ?? 0
 }

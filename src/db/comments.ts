@@ -1,5 +1,6 @@
-import { sql, type Insertable, type Updateable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
+import { pageOf, type Page } from './paging.js'
 import { referringTo } from './references.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
@@ -26,8 +27,7 @@ const filtered = (db: Db, { postId, visibility, spam, viewer }: CommentFilter) =
       query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
     )
 
-const isAfter = ({ created_at: time, id }: CommentRow) =>
-  sql<boolean>`(comments.created_at, comments.id) < (${time}, ${id})`
+const NEWEST = { by: ['created_at', 'id'], direction: 'desc', table: 'comments' } as const
 
 const withNames = (query: ReturnType<typeof filtered>) =>
   query
@@ -42,19 +42,8 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     ])
 
 /** Newest first. */
-export const listComments = (
-  db: Db,
-  filter: CommentFilter,
-  { limit, offset, after }: { limit: number; offset?: number; after?: CommentRow },
-) =>
-  filtered(db, filter)
-    .$call(withNames)
-    .$if(after !== undefined, (query) => query.where(isAfter(after as CommentRow)))
-    .orderBy('comments.created_at', 'desc')
-    .orderBy('comments.id', 'desc')
-    .limit(limit)
-    .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
-    .execute()
+export const listComments = (db: Db, filter: CommentFilter, page: Page<CommentRow>) =>
+  pageOf(filtered(db, filter).$call(withNames), NEWEST, page).execute()
 
 /** Of one post, so from a short range of an index. */
 export async function countComments(db: Db, filter: CommentFilter): Promise<number> {

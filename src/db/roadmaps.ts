@@ -1,8 +1,9 @@
-import { sql, type Insertable, type Updateable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import type { Db, RoadmapRow, Tables } from './tables.js'
 import { lock, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
+import { countAfter, pageOf, type Page } from './paging.js'
 
 const filtered = (db: Db, visibility: readonly Visibility[]) => {
   const [only, other] = new Set(visibility)
@@ -11,29 +12,16 @@ const filtered = (db: Db, visibility: readonly Visibility[]) => {
     .$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
 }
 
-const following = (db: Db, visibility: readonly Visibility[], cursor: RoadmapRow) =>
-  filtered(db, visibility).where((eb) => eb(eb.refTuple('index', 'id'), '>', eb.tuple(cursor.index, cursor.id)))
+const ORDER = { by: ['index', 'id'] } as const
 
-/** A page in the order of the site, by number of rows to skip, or by the roadmap it comes after. */
 export const listRoadmaps = (
   db: Db,
   visibility: readonly Visibility[],
-  page: { limit: number; offset?: number; after?: RoadmapRow },
-): Promise<RoadmapRow[]> =>
-  (page.after ? following(db, visibility, page.after) : filtered(db, visibility))
-    .selectAll()
-    .orderBy('index')
-    .orderBy('id')
-    .limit(page.limit)
-    .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
-    .execute()
+  page: Page<RoadmapRow>,
+): Promise<RoadmapRow[]> => pageOf(filtered(db, visibility), ORDER, page).selectAll().execute()
 
-export async function roadmapsAfter(db: Db, visibility: readonly Visibility[], cursor: RoadmapRow): Promise<number> {
-  const row = await following(db, visibility, cursor)
-    .select(sql<number>`count(*)`.as('count'))
-    .executeTakeFirstOrThrow()
-  return row.count
-}
+export const roadmapsAfter = async (db: Db, visibility: readonly Visibility[], cursor: RoadmapRow): Promise<number> =>
+  (await countAfter(filtered(db, visibility), ORDER, cursor).executeTakeFirstOrThrow()).count
 
 /** By id or url. No url looks like an id (the service refuses those), so this is one roadmap. */
 export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undefined> =>

@@ -1,28 +1,25 @@
-import { sql, type Insertable, type Updateable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
+import { countAfter, pageOf, type Page } from './paging.js'
 import type { Db, RoleRow, Tables } from './tables.js'
+import { holdUser } from './users.js'
 
-const following = (db: Db, cursor: RoleRow) =>
-  db.selectFrom('roles').where((eb) => eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(cursor.created_at, cursor.id)))
+const ORDER = { by: ['created_at', 'id'] } as const
 
-/** A page by age, by number of rows to skip, or by the role it comes after. */
-export const listRoles = (db: Db, page: { limit: number; offset?: number; after?: RoleRow }): Promise<RoleRow[]> =>
-  (page.after ? following(db, page.after) : db.selectFrom('roles'))
-    .selectAll()
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(page.limit)
-    .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
-    .execute()
+export const listRoles = (db: Db, page: Page<RoleRow>): Promise<RoleRow[]> =>
+  pageOf(db.selectFrom('roles'), ORDER, page).selectAll().execute()
 
-const count = sql<number>`count(*)`.as('count')
-
-/** Counted anew: roles are few, and only who keeps the site asks. */
-export const roleTotal = async (db: Db): Promise<number> =>
-  (await db.selectFrom('roles').select(count).executeTakeFirstOrThrow()).count
+/** Counted each time: roles are few, and few people list them. */
+export async function roleTotal(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('roles')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
 
 export const rolesAfter = async (db: Db, cursor: RoleRow): Promise<number> =>
-  (await following(db, cursor).select(count).executeTakeFirstOrThrow()).count
+  (await countAfter(db.selectFrom('roles'), ORDER, cursor).executeTakeFirstOrThrow()).count
 
 /** The role of an id, or those of a name, of which there may be several: two are enough to know. */
 export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>
@@ -65,13 +62,7 @@ export async function replacePermissions(db: Db, id: string, permissions: readon
 
 /** Gives a role, whose row is held, to a person: 'gone' if there is no such person any more, 'had' if they have it already. */
 export async function assignRole(db: Db, roleId: string, userId: string): Promise<'gone' | 'had' | 'given'> {
-  const user = await db
-    .updateTable('users')
-    .set((eb) => ({ name: eb.ref('name') })) // so that the account is not deleted meanwhile
-    .where('userId', '=', userId)
-    .returning('userId')
-    .executeTakeFirst()
-  if (!user) return 'gone'
+  if (!(await holdUser(db, userId))) return 'gone'
   const given = await db
     .insertInto('roles_users')
     .values({ role_id: roleId, user_id: userId })

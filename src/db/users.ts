@@ -1,8 +1,9 @@
-import { sql, type Insertable, type Updateable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { unlessTaken } from './dialect.js'
+import { countAfter, pageOf, type Page } from './paging.js'
 
 /** By id, e-mail address or user name: no two of these look alike. */
 export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
@@ -21,26 +22,10 @@ export interface UserOrder {
   created: 'asc' | 'desc'
 }
 
-const following = (db: Db, { created }: UserOrder, cursor: UserRow) =>
-  db
-    .selectFrom('users')
-    .where((eb) =>
-      eb(eb.refTuple('createdAt', 'userId'), created === 'asc' ? '>' : '<', eb.tuple(cursor.createdAt, cursor.userId)),
-    )
+const orderOf = ({ created: direction }: UserOrder) => ({ by: ['createdAt', 'userId'], direction }) as const
 
-/** A page by number of rows to skip, or by the person it comes after. People of the same instant are ordered by id. */
-export const listUsers = (
-  db: Db,
-  order: UserOrder,
-  page: { limit: number; offset?: number; after?: UserRow },
-): Promise<UserRow[]> =>
-  (page.after ? following(db, order, page.after) : db.selectFrom('users'))
-    .selectAll()
-    .orderBy('createdAt', order.created)
-    .orderBy('userId', order.created)
-    .limit(page.limit)
-    .$if(page.offset !== undefined, (query) => query.offset(page.offset ?? 0))
-    .execute()
+export const listUsers = (db: Db, order: UserOrder, page: Page<UserRow>): Promise<UserRow[]> =>
+  pageOf(db.selectFrom('users'), orderOf(order), page).selectAll().execute()
 
 export async function userTotal(db: Db): Promise<number> {
   const { value } = await db
@@ -51,13 +36,8 @@ export async function userTotal(db: Db): Promise<number> {
   return value
 }
 
-/** How many people come after this one: the contract's `current_page` of a cursor page needs it. */
-export async function usersAfter(db: Db, order: UserOrder, cursor: UserRow): Promise<number> {
-  const row = await following(db, order, cursor)
-    .select(sql<number>`count(*)`.as('count'))
-    .executeTakeFirstOrThrow()
-  return row.count
-}
+export const usersAfter = async (db: Db, order: UserOrder, cursor: UserRow): Promise<number> =>
+  (await countAfter(db.selectFrom('users'), orderOf(order), cursor).executeTakeFirstOrThrow()).count
 
 /** The roles of some people, in no order. */
 export const rolesOf = (

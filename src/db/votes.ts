@@ -1,7 +1,8 @@
-import { sql, type Insertable } from 'kysely'
+import type { Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import type { Db, Tables, VoteRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
+import { countAfter, pageOf, type Page } from './paging.js'
 import { referringTo } from './references.js'
 
 /** A vote with who cast it. */
@@ -14,23 +15,11 @@ const voters = (db: Db) =>
     .selectAll('votes')
     .select(['users.name', 'users.username', 'users.avatar'])
 
-const newestFirst = (db: Db, postId: string) =>
-  voters(db).where('votes.postId', '=', postId).orderBy('votes.createdAt', 'desc').orderBy('votes.voteId', 'desc')
-
-const isAfter = ({ createdAt, voteId }: VoteRow) =>
-  sql<boolean>`(votes."createdAt", votes."voteId") < (${createdAt}, ${voteId})`
+const NEWEST = { by: ['createdAt', 'voteId'], direction: 'desc', table: 'votes' } as const
 
 /** The votes of a post, newest first. */
-export const listVotes = (
-  db: Db,
-  postId: string,
-  { limit, offset, after }: { limit: number; offset?: number; after?: VoteRow },
-) =>
-  newestFirst(db, postId)
-    .$if(after !== undefined, (query) => query.where(isAfter(after as VoteRow)))
-    .limit(limit)
-    .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
-    .execute()
+export const listVotes = (db: Db, postId: string, page: Page<VoteRow>) =>
+  pageOf(voters(db).where('votes.postId', '=', postId), NEWEST, page).execute()
 
 /** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
@@ -44,7 +33,9 @@ export const newestVotes = (db: Db, postIds: readonly string[], each: number): P
 
 function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
   const [first, ...others] = postIds.map((postId) =>
-    db.selectFrom(newestFirst(db, postId).limit(each).as('range')).selectAll('range'),
+    db
+      .selectFrom(pageOf(voters(db).where('votes.postId', '=', postId), NEWEST, { limit: each }).as('range'))
+      .selectAll('range'),
   )
   return others.reduce((all, range) => all.unionAll(range), first as NonNullable<typeof first>)
 }
@@ -65,16 +56,9 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
   voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
-/** How many votes of its post are older: the contract's `current_page` of a cursor page needs it. */
-export async function votesBehind(db: Db, vote: VoteRow): Promise<number> {
-  const row = await db
-    .selectFrom('votes')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('postId', '=', vote.postId)
-    .where(isAfter(vote))
-    .executeTakeFirstOrThrow()
-  return row.count
-}
+export const votesBehind = async (db: Db, vote: VoteRow): Promise<number> =>
+  (await countAfter(db.selectFrom('votes').where('postId', '=', vote.postId), NEWEST, vote).executeTakeFirstOrThrow())
+    .count
 
 /** Returns undefined when this person has voted for this post already: the unique index decides. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {

@@ -1,0 +1,47 @@
+import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely'
+
+/** Which rows of a list: some after a number of rows, or after one of them. */
+export interface Page<Row> {
+  limit: number
+  offset?: number | undefined
+  after?: Row
+}
+
+/** The order of a list: by a column, and by id where two rows have the same value. */
+export interface Order<Row> {
+  by: readonly [column: Column<Row>, id: Column<Row>]
+  direction?: 'asc' | 'desc'
+  /** Where the query joins tables that have the same columns. */
+  table?: string
+}
+type Column<Row> = keyof Row & string
+
+type Query<DB, TB extends keyof DB, O> = SelectQueryBuilder<DB, TB, O>
+
+/** A page after a row is a range of the index. A page by number reads and skips the rows before it. */
+export function pageOf<DB, TB extends keyof DB, O, Row>(
+  query: Query<DB, TB, O>,
+  order: Order<Row>,
+  { limit, offset, after }: Page<Row>,
+): Query<DB, TB, O> {
+  const [column, id] = columnsOf(order)
+  const page = (after ? following(query, order, after) : query)
+    .orderBy(column, order.direction)
+    .orderBy(id, order.direction)
+    .limit(limit)
+  return offset === undefined ? page : page.offset(offset)
+}
+
+/** How many rows come after this one: the contract's `current_page` of a cursor page needs it. */
+export const countAfter = <DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) =>
+  following(query, order, row).select(sql<number>`count(*)`.as('count'))
+
+function following<DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) {
+  const [column, id] = columnsOf(order)
+  const comparison = sql.raw(order.direction === 'desc' ? '<' : '>')
+  return query.where(sql<SqlBool>`(${column}, ${id}) ${comparison} (${row[order.by[0]]}, ${row[order.by[1]]})`)
+}
+
+const columnsOf = <Row>({ by, table }: Order<Row>) =>
+  by.map((column) => sql.ref(table === undefined ? column : `${table}.${column}`)) as [Ref, Ref]
+type Ref = ReturnType<typeof sql.ref>
