@@ -56,7 +56,7 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
   voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
-export const votesBehind = async (db: Db, vote: VoteRow): Promise<number> =>
+export const votesAfter = async (db: Db, vote: VoteRow): Promise<number> =>
   (await countAfter(db.selectFrom('votes').where('postId', '=', vote.postId), NEWEST, vote).executeTakeFirstOrThrow())
     .count
 

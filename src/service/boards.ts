@@ -2,7 +2,7 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
-import { quoted, searchKey } from '../core/text.js'
+import { searchKey } from '../core/text.js'
 import {
   boardsAfter,
   deleteBoard,
@@ -16,14 +16,13 @@ import {
 } from '../db/boards.js'
 import { lock, visibleTotal } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
-import { can, notAllowed } from './lib/access.js'
+import { can } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
-import { anyColor, assertWhole, naming } from './lib/naming.js'
+import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf, type Asked } from './lib/paging.js'
-import { fields, inPath, oneOf, someOf } from './lib/schemas.js'
-import { insertWithFreeUrl, isReserved, slugFrom, slugOfName, urlTaken, type Urls } from './lib/urls.js'
+import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } from './lib/paging.js'
+import { fields, inPath, oneOf } from './lib/schemas.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -37,14 +36,22 @@ const Board = Type.Object({
 })
 export type Board = Type.Static<typeof Board>
 
-const { name, url, color, display, partial } = naming('BOARD')
+const noun = named<BoardRow>({
+  noun: 'board',
+  id: 'boardId',
+  createdAt: 'createdAt',
+  find: findBoard,
+  routes: (): { http: string }[] => [get, search, checkSlug, checkName],
+})
+const { name, url, color, display, partial, visibility } = noun.fields
 const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
 const created = oneOf(['asc', 'desc'], {
   default: 'desc',
   anyCase: true,
   description: 'Direction of creation time, in any letter case',
 })
-const paged = pageFields('Boards', 'boardId')
+const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId', alias: true }
+const paged = pageFields(BOARDS)
 const boardId = Type.String({ description: 'Id or url of the board' })
 
 export const list = operation({
@@ -57,21 +64,17 @@ export const list = operation({
   input: fields({
     created,
     ...paged,
-    visibility: someOf(['public', 'private'], {
-      default: ['public'],
-      description: 'Which boards; private ones need board:read',
-    }),
+    visibility,
   }),
   output: Type.Object({
     boards: Type.Array(Board),
     results: alias(Board),
     ...pageKeys,
   }),
-  async run({ db, actor }, { created, visibility, ...asked }) {
+  async run({ db, actor }, { created, visibility, ...page }) {
     const filter: BoardFilter = { created, visibility: can(actor, 'board:read') ? visibility : ['public'] }
-    const { rows, keys } = await pageOfBoards(db, filter, asked)
-    const boards = rows.map(toBoard)
-    return { boards, ...keys, ...(asked.page === undefined && { results: boards }) }
+    const { rows: boards, keys } = await pageOfBoards(db, filter, page)
+    return { boards, ...keys }
   },
 })
 
@@ -85,9 +88,9 @@ export const get = operation({
   errors: [],
   input: fields({ created, limit: paged.limit, page: paged.page }),
   output: Type.Object({ boards: Type.Array(Board) }),
-  async run({ db }, { created, ...asked }) {
-    const { rows } = await pageOfBoards(db, { created, visibility: ['public', 'private'] }, asked)
-    return { boards: rows.map(toBoard) }
+  async run({ db }, { created, ...page }) {
+    const { rows: boards } = await pageOfBoards(db, { created, visibility: ['public', 'private'] }, page)
+    return { boards }
   },
 })
 
@@ -100,12 +103,7 @@ export const show = operation({
   errors: ['BOARD_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the board') }),
   output: Type.Object({ board: Board }),
-  async run({ db, actor }, input) {
-    const board = await findBoard(db, input.url)
-    if (!board) throw boardNotFound(input.url)
-    if (!board.display && !can(actor, 'board:read')) throw notAllowed(['board:read'])
-    return { board: toBoard(board) }
-  },
+  run: async (ctx, input) => ({ board: toBoard(await noun.readable(ctx, input.url)) }),
 })
 
 export const search = operation({
@@ -138,22 +136,16 @@ export const create = operation({
   output: Type.Object({ board: Board }),
   async run(ctx, input) {
     const createdAt = ctx.now().toISOString()
-    const { name: title = '' } = input // has a default
     const row = {
+      ...noun.columns(input),
       boardId: newId(),
-      name: title,
-      nameFolded: searchKey(title),
-      color: (input.color ?? anyColor()).toLowerCase(),
-      display: input.display ? 1 : 0,
       view_voters: input.view_voters ? 1 : 0,
       createdAt,
       updatedAt: createdAt,
     }
-    const slug = input.url === undefined ? await slugOfName(URLS, title) : await slugFrom(URLS, input.url)
+    const slug = await noun.slugOfNew(input)
     return change(ctx, async (tx) => {
-      const insert = (url: string) => insertBoard(tx.db, { ...row, url })
-      const board = input.url === undefined ? await insertWithFreeUrl(slug, insert) : await insert(slug)
-      if (!board) throw await taken(tx, slug)
+      const board = await noun.insert(tx, slug, input, (url) => insertBoard(tx.db, { ...row, url }))
       tx.record('board.created', board.boardId, board.name)
       return { board: toBoard(board) }
     })
@@ -179,22 +171,17 @@ export const update = operation({
     ['createdAt', 'updatedAt', 'post_count'],
   ),
   output: Type.Object({ board: Board }),
-  subject: boardOf,
+  subject: noun.subject,
   async run(ctx, input, subject) {
-    assertWhole('BOARD', input)
-    const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(URLS, input.url)
+    const slug = await noun.slugOfChanged(input, subject)
     return change(ctx, async (tx) => {
       if (input.display !== undefined) await lock(tx.db, 'post_counts') // they are as private as their board
-      const board = await updateBoard(tx.db, subject.boardId, {
-        ...(input.name !== undefined && { name: input.name, nameFolded: searchKey(input.name) }),
-        ...(input.url !== undefined && { url: slug }),
-        updatedAt: ctx.now().toISOString(),
-        ...(input.color !== undefined && { color: input.color.toLowerCase() }),
+      const outcome = await updateBoard(tx.db, subject.boardId, {
+        ...noun.changes(input, slug),
         ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
-        ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
+        updatedAt: ctx.now().toISOString(),
       })
-      if (board === 'taken') throw await taken(tx, slug)
-      if (!board) throw boardNotFound(input.boardId)
+      const board = await noun.updated(tx, slug, input.boardId, outcome)
       tx.record('board.updated', board.boardId, board.name)
       return { board: toBoard(board) }
     })
@@ -209,11 +196,11 @@ export const remove = operation({
   errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND'],
   input: fields({ boardId }),
   output: Type.Undefined(),
-  subject: boardOf,
+  subject: noun.subject,
   run: (ctx, input, subject) =>
     change(ctx, async ({ db, record }) => {
       await lock(db, 'post_counts')
-      if (!(await deleteBoard(db, subject.boardId))) throw boardNotFound(input.boardId)
+      if (!(await deleteBoard(db, subject.boardId))) throw noun.notFound(input.boardId)
       record('board.deleted', subject.boardId, subject.name)
       return undefined
     }),
@@ -230,7 +217,7 @@ export const checkSlug = operation({
   async run({ db }, input) {
     if (!input.url) throw new AppError('BOARD_URL_MISSING', 'A url is needed.')
     const slug = await slugOf(input.url)
-    return { available: slug !== '' && !isReserved(URLS, slug) && (await findBoard(db, slug)) === undefined }
+    return { available: slug !== '' && !noun.isReserved(slug) && (await findBoard(db, slug)) === undefined }
   },
 })
 
@@ -255,48 +242,14 @@ export const checkName = operation({
   },
 })
 
-const pageOfBoards = async (db: Context['db'], filter: BoardFilter, asked: Asked) =>
-  pageOf<BoardRow>(asked, {
+const pageOfBoards = async (db: Context['db'], filter: BoardFilter, page: PageInput) =>
+  pageOf(BOARDS, page, {
     total: await visibleTotal(db, 'boards', filter.visibility),
-    id: (board) => board.boardId,
-    cursor: 'boardId of a board',
-    find: (after) => boardAtCursor(db, filter, after),
-    behind: (cursor) => boardsAfter(db, filter, cursor),
-    read: (page) => listBoards(db, filter, page),
+    find: (after) => noun.atCursor(db, filter.visibility, after),
+    countAfter: (cursor) => boardsAfter(db, filter, cursor),
+    read: (slice) => listBoards(db, filter, slice),
+    show: (rows) => rows.map(toBoard),
   })
-
-const URLS: Urls = {
-  noun: 'board',
-  reserved: new Set(['get', 'search', 'check-slug', 'check-name']),
-  missing: 'BOARD_URL_MISSING',
-  exists: 'BOARD_URL_EXISTS',
-}
-
-async function taken({ db, actor }: Context, slug: string): Promise<AppError> {
-  const board = await findBoard(db, slug)
-  const visible = board && (board.display === 1 || can(actor, 'board:read'))
-  return urlTaken(URLS, slug, visible ? { name: board.name, since: board.createdAt } : undefined)
-}
-
-async function boardOf({ db }: Context, input: Record<string, unknown>): Promise<BoardRow> {
-  const { boardId: id } = input
-  if (typeof id !== 'string' || id === '')
-    throw new AppError('BOARD_ID_OR_URL_MISSING', 'Which board? Give its boardId, or its url.')
-  const board = await findBoard(db, id)
-  if (!board) throw boardNotFound(id)
-  return board
-}
-
-async function boardAtCursor(
-  db: Context['db'],
-  { visibility }: BoardFilter,
-  after: string,
-): Promise<BoardRow | undefined> {
-  const board = await findBoard(db, after)
-  return board?.boardId === after && visibility.includes(board.display ? 'public' : 'private') ? board : undefined
-}
-
-const boardNotFound = (given: string) => new AppError('BOARD_NOT_FOUND', `There is no board ${quoted(given)}.`)
 
 const toBoard = ({ boardId: id, ...row }: BoardRow): Board => ({
   boardId: id,

@@ -21,7 +21,7 @@ import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
@@ -58,6 +58,8 @@ const internal = Type.Boolean({ description: 'Only for the team; needs comment:c
 const inPost = inPath('Id or slug of the post')
 const inThread = { post_id: inPost, comment_id: inPath('Id of the comment') }
 
+const COMMENTS: Listing<CommentView> = { row: 'comment', rows: 'Comments', id: 'id' }
+
 export const list = operation({
   id: 'comments.list',
   summary: 'List what was said about a post, newest first',
@@ -68,7 +70,7 @@ export const list = operation({
   input: fields(
     {
       post_id: inPost,
-      ...pageFields('Comments', 'id'),
+      ...pageFields(COMMENTS),
       per_page: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -86,9 +88,9 @@ export const list = operation({
   ),
   output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { visibility, per_page: perPage, ...fieldsGiven }, { postId }) {
+  async run(ctx, { visibility, per_page: perPage, ...input }, { postId }) {
     const { db, actor } = ctx
-    const asked = { ...(perPage !== undefined && { limit: perPage }), ...fieldsGiven }
+    const page = { ...(perPage !== undefined && { limit: perPage }), ...input }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
     const filter: CommentFilter = {
       postId,
@@ -96,17 +98,16 @@ export const list = operation({
       spam: can(actor, 'comment:update:any'),
       viewer: await viewerOf(ctx),
     }
-    const { rows, keys } = await pageOf<CommentView>(asked, {
+    const { rows: activity, keys } = await pageOf(COMMENTS, page, {
       total: await countComments(db, filter),
-      id: (comment) => comment.id,
-      cursor: 'id of a comment',
       async find(after) {
         const comment = await findComment(db, after)
         return comment?.post_id === postId && maySee(actor, comment) ? comment : undefined
       },
-      read: (page) => listComments(db, filter, page),
+      read: (slice) => listComments(db, filter, slice),
+      show: (rows) => rows.map((comment) => toActivity(actor, comment)),
     })
-    return { activity: rows.map((comment) => toActivity(actor, comment)), ...keys }
+    return { activity, ...keys }
   },
 })
 

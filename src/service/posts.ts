@@ -21,7 +21,7 @@ import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorIdFrom, boardIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
 import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
@@ -46,6 +46,8 @@ const whichPost = {
   slug: Type.Optional(Type.String({ trim: true, description: 'Same as id' })),
 }
 
+const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
+
 export const list = operation({
   id: 'posts.list',
   summary: 'List posts, newest first',
@@ -64,7 +66,7 @@ export const list = operation({
           description: 'Direction of creation time, as older clients say it; sort wins',
         }),
       ),
-      ...pageFields('Posts', 'postId'),
+      ...pageFields(POSTS),
       boardId: Type.Optional(
         Type.Array(Type.String(), {
           maxItems: 50,
@@ -78,7 +80,7 @@ export const list = operation({
     ['userId'],
   ),
   output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
-  async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, sort, created, ...asked }) {
+  async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, sort, created, ...page }) {
     const { db, actor } = ctx
     const filter: PostFilter = {
       boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
@@ -87,16 +89,13 @@ export const list = operation({
       hidden: can(actor, 'board:read'),
       sort: sort ?? (created === 'asc' ? 'oldest' : 'newest'),
     }
-    const { rows, keys } = await pageOf<PostView>(asked, {
+    const { rows: posts, keys } = await pageOf(POSTS, page, {
       total: await postTotal(db, filter),
-      id: (post) => post.postId,
-      cursor: 'postId of a post',
       find: (after) => postAtCursor(ctx, filter, after),
-      read: (page) => listPosts(db, filter, page),
+      read: (slice) => listPosts(db, filter, slice),
+      show: (rows) => postsShown(ctx, rows),
     })
-    const voters = await votersOf(ctx, rows)
-    const posts = rows.map((post, index) => toPost(actor, post, voters[index]))
-    return { posts, ...keys, ...(asked.page === undefined && { results: posts }) }
+    return { posts, ...keys }
   },
 })
 
@@ -130,8 +129,7 @@ export const search = operation({
     const near =
       start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
     const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20) // a slug has an id behind the title
-    const voters = await votersOf(ctx, rows)
-    return { posts: rows.map((post, index) => toPost(ctx.actor, post, voters[index])) }
+    return { posts: await postsShown(ctx, rows) }
   },
 })
 
@@ -247,6 +245,11 @@ export const remove = operation({
       return undefined
     }),
 })
+
+async function postsShown(ctx: Context, rows: PostView[]): Promise<Post[]> {
+  const voters = await votersOf(ctx, rows)
+  return rows.map((post, index) => toPost(ctx.actor, post, voters[index]))
+}
 
 function assertMayChange(actor: Actor, { userId }: PostView): void {
   const isAuthor = actor.userId !== null && actor.userId === userId

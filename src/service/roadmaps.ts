@@ -1,7 +1,6 @@
 import * as Type from 'typebox'
-import { AppError } from '../core/errors.js'
 import { asStored, newId } from '../core/ids.js'
-import { quoted, searchKey } from '../core/text.js'
+import { searchKey } from '../core/text.js'
 import { lock, type Visibility, visibleTotal } from '../db/counters.js'
 import {
   deleteRoadmap,
@@ -15,14 +14,12 @@ import {
   updateRoadmap,
 } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
-import { can, notAllowed } from './lib/access.js'
+import { can } from './lib/access.js'
 import { change } from './lib/change.js'
-import type { Context } from './lib/context.js'
-import { anyColor, assertWhole, naming } from './lib/naming.js'
+import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
-import { fields, inPath, someOf } from './lib/schemas.js'
-import { insertWithFreeUrl, slugFrom, slugOfName, type Urls, urlTaken } from './lib/urls.js'
+import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { fields, inPath } from './lib/schemas.js'
 
 export const Roadmap = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -35,7 +32,15 @@ export const Roadmap = Type.Object({
 })
 export type Roadmap = Type.Static<typeof Roadmap>
 
-const { name, url, color, display, partial } = naming('ROADMAP')
+const noun = named<RoadmapRow>({
+  noun: 'roadmap',
+  id: 'id',
+  createdAt: 'created_at',
+  find: findRoadmap,
+  routes: (): { http: string }[] => [search, sort],
+})
+const { name, url, color, display, partial, visibility } = noun.fields
+const ROADMAPS: Listing<RoadmapRow> = { row: 'roadmap', rows: 'Roadmaps', id: 'id', size: 20, alias: true }
 const id = Type.String({ description: 'Id or url of the roadmap' })
 
 export const list = operation({
@@ -46,29 +51,20 @@ export const list = operation({
   cache: 'actor',
   errors: [],
   input: fields({
-    ...pageFields('Roadmaps', 'id', 20),
-    visibility: someOf(['public', 'private'], {
-      default: ['public'],
-      description: 'Which roadmaps; private ones need roadmap:read',
-    }),
+    ...pageFields(ROADMAPS),
+    visibility,
   }),
   output: Type.Object({ roadmaps: Type.Array(Roadmap), results: alias(Roadmap), ...pageKeys }),
-  async run({ db, actor }, { visibility, ...asked }) {
-    const seen: readonly Visibility[] = can(actor, 'roadmap:read') ? visibility : ['public']
-    const { rows, keys } = await pageOf<RoadmapRow>(asked, {
-      size: 20,
-      total: await visibleTotal(db, 'roadmaps', seen),
-      id: (roadmap) => roadmap.id,
-      cursor: 'id of a roadmap',
-      async find(after) {
-        const roadmap = await findRoadmap(db, after)
-        return roadmap?.id === after && seen.includes(roadmap.display ? 'public' : 'private') ? roadmap : undefined
-      },
-      behind: (cursor) => roadmapsAfter(db, seen, cursor),
-      read: (page) => listRoadmaps(db, seen, page),
+  async run({ db, actor }, { visibility, ...page }) {
+    const readable: readonly Visibility[] = can(actor, 'roadmap:read') ? visibility : ['public']
+    const { rows: roadmaps, keys } = await pageOf(ROADMAPS, page, {
+      total: await visibleTotal(db, 'roadmaps', readable),
+      find: (after) => noun.atCursor(db, readable, after),
+      countAfter: (cursor) => roadmapsAfter(db, readable, cursor),
+      read: (slice) => listRoadmaps(db, readable, slice),
+      show: (rows) => rows.map(toRoadmap),
     })
-    const roadmaps = rows.map(toRoadmap)
-    return { roadmaps, ...keys, ...(asked.page === undefined && { results: roadmaps }) }
+    return { roadmaps, ...keys }
   },
 })
 
@@ -95,12 +91,7 @@ export const show = operation({
   errors: ['ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the roadmap') }),
   output: Type.Object({ roadmap: Roadmap }),
-  async run({ db, actor }, input) {
-    const roadmap = await findRoadmap(db, input.url)
-    if (!roadmap) throw roadmapNotFound(input.url)
-    if (!roadmap.display && !can(actor, 'roadmap:read')) throw notAllowed(['roadmap:read'])
-    return { roadmap: toRoadmap(roadmap) }
-  },
+  run: async (ctx, input) => ({ roadmap: toRoadmap(await noun.readable(ctx, input.url)) }),
 })
 
 export const create = operation({
@@ -118,22 +109,12 @@ export const create = operation({
   output: Type.Object({ roadmap: Roadmap }),
   async run(ctx, input) {
     const now = ctx.now().toISOString()
-    const { name: title = '' } = input // has a default
-    const row = {
-      id: newId(),
-      name: title,
-      nameFolded: searchKey(title),
-      color: (input.color ?? anyColor()).toLowerCase(),
-      display: input.display ? 1 : 0,
-      created_at: now,
-      updated_at: now,
-    }
-    const slug = input.url === undefined ? await slugOfName(URLS, title) : await slugFrom(URLS, input.url)
+    const row = { ...noun.columns(input), id: newId(), created_at: now, updated_at: now }
+    const slug = await noun.slugOfNew(input)
     return change(ctx, async (tx) => {
       const last = (await lockRoadmapOrder(tx.db)).at(-1)
-      const insert = (url: string) => insertRoadmap(tx.db, { ...row, url, index: (last?.index ?? 0) + 1 })
-      const roadmap = input.url === undefined ? await insertWithFreeUrl(slug, insert) : await insert(slug)
-      if (!roadmap) throw await taken(tx, slug)
+      const index = (last?.index ?? 0) + 1
+      const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...row, url, index }))
       tx.record('roadmap.created', roadmap.id, roadmap.name)
       return { roadmap: toRoadmap(roadmap) }
     })
@@ -162,20 +143,15 @@ export const update = operation({
     ],
   ),
   output: Type.Object({ roadmap: Roadmap }),
-  subject: roadmapOf,
+  subject: noun.subject,
   async run(ctx, input, subject) {
-    assertWhole('ROADMAP', input)
-    const slug = input.url === undefined || input.url === subject.url ? subject.url : await slugFrom(URLS, input.url)
+    const slug = await noun.slugOfChanged(input, subject)
     return change(ctx, async (tx) => {
-      const roadmap = await updateRoadmap(tx.db, subject.id, {
-        ...(input.name !== undefined && { name: input.name, nameFolded: searchKey(input.name) }),
-        ...(input.url !== undefined && { url: slug }),
-        ...(input.color !== undefined && { color: input.color.toLowerCase() }),
-        ...(input.display !== undefined && { display: input.display ? 1 : 0 }),
+      const outcome = await updateRoadmap(tx.db, subject.id, {
+        ...noun.changes(input, slug),
         updated_at: ctx.now().toISOString(),
       })
-      if (roadmap === 'taken') throw await taken(tx, slug)
-      if (!roadmap) throw roadmapNotFound(input.id)
+      const roadmap = await noun.updated(tx, slug, input.id, outcome)
       tx.record('roadmap.updated', roadmap.id, roadmap.name)
       return { roadmap: toRoadmap(roadmap) }
     })
@@ -190,40 +166,16 @@ export const remove = operation({
   errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND'],
   input: fields({ id }),
   output: Type.Undefined(),
-  subject: roadmapOf,
+  subject: noun.subject,
   run: (ctx, input, subject) =>
     change(ctx, async ({ db, record }) => {
       await lock(db, 'post_counts')
       await lockRoadmapOrder(db) // before the row: the count of roadmaps is written after the row, by a trigger
-      if (!(await deleteRoadmap(db, subject.id))) throw roadmapNotFound(input.id)
+      if (!(await deleteRoadmap(db, subject.id))) throw noun.notFound(input.id)
       record('roadmap.deleted', subject.id, subject.name)
       return undefined
     }),
 })
-
-const URLS: Urls = {
-  noun: 'roadmap',
-  reserved: new Set(['search', 'sort']),
-  missing: 'ROADMAP_URL_MISSING',
-  exists: 'ROADMAP_URL_EXISTS',
-}
-
-async function taken({ db, actor }: Context, slug: string): Promise<AppError> {
-  const roadmap = await findRoadmap(db, slug)
-  const visible = roadmap && (roadmap.display === 1 || can(actor, 'roadmap:read'))
-  return urlTaken(URLS, slug, visible ? { name: roadmap.name, since: roadmap.created_at } : undefined)
-}
-
-async function roadmapOf({ db }: Context, input: Record<string, unknown>): Promise<RoadmapRow> {
-  const { id: given } = input
-  if (typeof given !== 'string' || given === '')
-    throw new AppError('ROADMAP_ID_OR_URL_MISSING', 'Which roadmap? Give its id, or its url.')
-  const roadmap = await findRoadmap(db, given)
-  if (!roadmap) throw roadmapNotFound(given)
-  return roadmap
-}
-
-const roadmapNotFound = (given: string) => new AppError('ROADMAP_NOT_FOUND', `There is no roadmap ${quoted(given)}.`)
 
 const toRoadmap = (row: RoadmapRow): Roadmap => ({
   id: row.id,
@@ -256,7 +208,7 @@ export const sort = operation({
   async subject({ db }, { from, to }) {
     for (const side of [from, to]) {
       const given = (side as { id?: unknown } | null | undefined)?.id
-      if (typeof given === 'string' && !(await findRoadmap(db, given))) throw roadmapNotFound(given)
+      if (typeof given === 'string' && !(await findRoadmap(db, given))) throw noun.notFound(given)
     }
   },
   run: (ctx, { from, to }) =>
@@ -264,7 +216,7 @@ export const sort = operation({
       const rows = await lockRoadmapOrder(db)
       const rowOf = (given: string) => {
         const row = rows.find((each) => each.id === asStored(given) || each.url === given)
-        if (!row) throw roadmapNotFound(given)
+        if (!row) throw noun.notFound(given)
         return row
       }
       const moved = [rowOf(from.id), rowOf(to.id)]
@@ -298,13 +250,13 @@ export const move = operation({
     }),
   }),
   output: Type.Object({ roadmap: Roadmap }),
-  subject: (ctx, { roadmap }) => roadmapOf(ctx, { id: roadmap }),
+  subject: (ctx, { roadmap }) => noun.subject(ctx, { id: roadmap }),
   run: (ctx, { position }, subject) =>
     change(ctx, async ({ db, record, now }) => {
       const rows = await lockRoadmapOrder(db)
       const at = rows.findIndex((row) => row.id === subject.id)
       const row = rows[at]
-      if (!row) throw roadmapNotFound(subject.url)
+      if (!row) throw noun.notFound(subject.url)
       const places = numbered(rows.toSpliced(at, 1).toSpliced(position - 1, 0, row))
       await placeRoadmaps(db, rows, places, now().toISOString())
       const index = places.get(row.id) ?? row.index

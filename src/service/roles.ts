@@ -20,11 +20,10 @@ import type { RoleRow, UserRow } from '../db/tables.js'
 import { can, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
-import { oneLine } from './lib/naming.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { findPerson } from './lib/people.js'
-import { fields, inPath, nullable, someOf } from './lib/schemas.js'
+import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
 
 const Role = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -50,6 +49,8 @@ const permissionList = someOf(PERMISSIONS, {
 })
 const roleId = Type.String({ description: 'Id of the role, or its name if no other has it' })
 
+const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: true }
+
 export const list = operation({
   id: 'roles.list',
   summary: 'List roles by age, oldest first',
@@ -57,19 +58,17 @@ export const list = operation({
   access: 'role:read',
   cache: 'actor',
   errors: [],
-  input: fields(pageFields('Roles', 'id')),
+  input: fields(pageFields(ROLES)),
   output: Type.Object({ roles: Type.Array(Role), results: alias(Role), ...pageKeys }),
-  async run({ db }, asked) {
-    const { rows, keys } = await pageOf<RoleRow>(asked, {
+  async run({ db }, page) {
+    const { rows: roles, keys } = await pageOf(ROLES, page, {
       total: await roleTotal(db),
-      id: (role) => role.id,
-      cursor: 'id of a role',
       find: async (after) => (isId(after) ? (await findRoles(db, after))[0] : undefined),
-      behind: (cursor) => rolesAfter(db, cursor),
-      read: (page) => listRoles(db, page),
+      countAfter: (cursor) => rolesAfter(db, cursor),
+      read: (slice) => listRoles(db, slice),
+      show: (rows) => rows.map(toRole),
     })
-    const roles = rows.map(toRole)
-    return { roles, ...keys, ...(asked.page === undefined && { results: roles }) }
+    return { roles, ...keys }
   },
 })
 

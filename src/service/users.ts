@@ -22,8 +22,9 @@ import { change, type Action } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { queueLetter } from './lib/mailings.js'
+import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { assertNewPassword, hashPassword, NO_PASSWORD } from './lib/passwords.js'
 import {
   assertEmail,
@@ -41,9 +42,12 @@ import {
   usersShown,
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { dashboard, permissions, profile } from './profile.js'
 
 const who = inPath('Id, e-mail address or user name')
 const Shown = Type.Object({ user: User })
+
+const PEOPLE: Listing<UserRow> = { row: 'person', rows: 'People', id: 'userId', alias: true }
 
 export const list = operation({
   id: 'users.list',
@@ -58,7 +62,7 @@ export const list = operation({
       anyCase: true,
       description: 'Direction of creation time, in any letter case',
     }),
-    ...pageFields('People', 'userId'),
+    ...pageFields(PEOPLE),
   }),
   output: Type.Object({
     status: Type.Object({ code: Type.Integer(), type: Type.String() }),
@@ -66,22 +70,15 @@ export const list = operation({
     results: alias(User),
     ...pageKeys,
   }),
-  async run({ db }, { created, ...asked }) {
-    const { rows, keys } = await pageOf<UserRow>(asked, {
+  async run({ db }, { created, ...page }) {
+    const { rows: users, keys } = await pageOf(PEOPLE, page, {
       total: await userTotal(db),
-      id: (user) => user.userId,
-      cursor: 'userId of a person',
       find: async (after) => (isId(after) ? findUser(db, after) : undefined),
-      behind: (cursor) => usersAfter(db, { created }, cursor),
-      read: (page) => listUsers(db, { created }, page),
+      countAfter: (cursor) => usersAfter(db, { created }, cursor),
+      read: (slice) => listUsers(db, { created }, slice),
+      show: (rows) => usersShown(db, rows),
     })
-    const users = await usersShown(db, rows)
-    return {
-      status: { code: 200, type: 'success' },
-      users,
-      ...keys,
-      ...(asked.page === undefined && { results: users }),
-    }
+    return { status: { code: 200, type: 'success' }, users, ...keys }
   },
 })
 
@@ -152,7 +149,8 @@ export const update = operation({
   output: Shown,
   subject: userOf,
   async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
-    if (username !== undefined && ROUTES.has(username.toLowerCase())) throw usernameTaken(username)
+    const reserved = reservedWords([profile, permissions, dashboard])
+    if (username !== undefined && reserved.includes(username.toLowerCase())) throw usernameTaken(username)
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
     const moves = email !== subject.email
     if (moves) await assertAddressAllowed(ctx.db, email)
@@ -253,9 +251,6 @@ export const remove = operation({
     })
   },
 })
-
-/** User names that a path cannot carry: `GET /users/profile` is something else. */
-const ROUTES = new Set(['profile', 'permissions', 'dashboard'])
 
 /** Who is not the owner does not learn whether there is such a person. */
 async function userOf({ db, actor }: Context, input: Record<string, unknown>): Promise<UserRow> {

@@ -5,11 +5,11 @@ import { newId } from '../core/ids.js'
 import { votesCountOf, type PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
-import { deleteVote, findVote, insertVote, listVotes, votesBehind, votesOf, type Voter } from '../db/votes.js'
+import { deleteVote, findVote, insertVote, listVotes, votesAfter, votesOf, type Voter } from '../db/votes.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { pageFields, pageKeys, pageOf } from './lib/paging.js'
+import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
@@ -23,6 +23,8 @@ export type Vote = Type.Static<typeof Vote>
 const postId = Type.String({ description: 'Id or slug of the post' })
 const inPost = inPath('Id or slug of the post')
 
+const VOTES: Listing<Voter> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 20 }
+
 export const list = operation({
   id: 'votes.list',
   summary: 'List who voted for a post, newest first; nobody where the board hides its voters',
@@ -30,26 +32,24 @@ export const list = operation({
   access: 'public',
   cache: 'actor',
   errors: ['POST_NOT_FOUND'],
-  input: fields({ post_id: inPost, ...pageFields('Votes', 'voteId', 20) }),
+  input: fields({ post_id: inPost, ...pageFields(VOTES) }),
   output: Type.Object({
     votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }),
   }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, asked, post) {
+  async run(ctx, page, post) {
     const { db, actor } = ctx
     const { postId: id, votesCount: total } = post
     const open = seesVoters(actor, post)
-    const { rows, keys } = await pageOf<Voter>(asked, {
-      size: 20,
+    const { rows: results, keys } = await pageOf(VOTES, page, {
       total,
-      id: (vote) => vote.voteId,
-      cursor: 'voteId of a vote',
       find: async (after) => {
         const vote = await findVote(db, after)
         return open && vote?.postId === id ? vote : undefined
       },
-      behind: (vote) => votesBehind(db, vote),
-      read: async (page) => (open ? listVotes(db, id, page) : []),
+      countAfter: (vote) => votesAfter(db, vote),
+      read: async (slice) => (open ? listVotes(db, id, slice) : []),
+      show: (rows) => rows.map(toVote),
     })
     const viewer = await viewerOf(ctx)
     const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
@@ -57,9 +57,9 @@ export const list = operation({
     // In the contract the number of the first page of voters is not told.
     const page_info = {
       ...keys.page_info,
-      ...(asked.after === undefined && asked.page === undefined && { current_page: null }),
+      ...(page.after === undefined && page.page === undefined && { current_page: null }),
     }
-    return { votes: { results: rows.map(toVote), ...keys, page_info, ...(mine && { viewerVote: toVote(mine) }) } }
+    return { votes: { results, ...keys, page_info, ...(mine && { viewerVote: toVote(mine) }) } }
   },
 })
 
@@ -74,8 +74,8 @@ export const add = operation({
   subject: (ctx, { postId: given }) => visiblePost(ctx, given),
   run: (ctx, _input, post) =>
     change(ctx, async (tx) => {
-      const { post: voted } = await cast(tx, post, await personOf(tx))
-      return { voters: await votersNow(tx, voted) }
+      const vote = await cast(tx, post, await personOf(tx))
+      return { voters: await votersNow(tx, vote.post) }
     }),
 })
 
@@ -106,12 +106,7 @@ export const assign = operation({
   input: onBehalf,
   output: Type.Object({ vote: Vote }),
   subject: postOnBehalf,
-  run: (ctx, input, post) =>
-    change(ctx, async (tx) => {
-      const user = await personGiven(tx, input.user_id)
-      const { vote } = await cast(tx, post, user.userId)
-      return { vote: { voteId: vote.voteId, user: publicUser(user) } }
-    }),
+  run: (ctx, input, post) => onBehalfOf(ctx, input.user_id, post, cast),
 })
 
 export const unassign = operation({
@@ -123,12 +118,7 @@ export const unassign = operation({
   input: onBehalf,
   output: Type.Object({ vote: Vote }),
   subject: postOnBehalf,
-  run: (ctx, input, post) =>
-    change(ctx, async (tx) => {
-      const user = await personGiven(tx, input.user_id)
-      const { voteId } = await takeBack(tx, post, user.userId)
-      return { vote: { voteId, user: publicUser(user) } }
-    }),
+  run: (ctx, input, post) => onBehalfOf(ctx, input.user_id, post, takeBack),
 })
 
 /** In the contract a switched-off feature is told before what is not allowed. */
@@ -141,6 +131,13 @@ async function postOnBehalf(ctx: Context, { post_id: given }: Record<string, unk
     )
   return post
 }
+
+const onBehalfOf = (ctx: Context, given: string, post: PostView, act: typeof cast | typeof takeBack) =>
+  change(ctx, async (tx) => {
+    const user = await personGiven(tx, given)
+    const { voteId } = await act(tx, post, user.userId)
+    return { vote: { voteId, user: publicUser(user) } }
+  })
 
 async function personGiven(ctx: Context, given: string): Promise<UserRow> {
   const user = await findPerson(ctx, given)
@@ -157,7 +154,7 @@ async function cast(tx: Change, { postId: id }: PostView, userId: string) {
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
   if (!vote) throw new AppError('VOTE_EXISTS', 'There is one vote a person and post, and it is cast already.')
   tx.record('post.voted', id, undefined, userId)
-  return { vote, post }
+  return { ...vote, post }
 }
 
 async function takeBack(tx: Change, { postId: id }: PostView, userId: string) {

@@ -3,10 +3,29 @@ import { invalidField } from '../../core/fields.js'
 import { paging } from '../../core/pages.js'
 import { PageInfo } from './schemas.js'
 
-/** The fields by which a page of a list is asked for: by number, or after a row, whose id is the cursor. */
-export const pageFields = (rows: string, cursor: string, size = 10) => ({
+/** A paged list. */
+export interface Listing<Row> {
+  row: string
+  rows: string
+  /** The id of a row, which is also its cursor. */
+  id: keyof Row & string
+  /** Rows on a page by default; 10 where it is left out. */
+  size?: number
+  /** Where a page that was requested without a number has its rows once more, as `results`. */
+  alias?: true
+}
+
+const sizeOf = ({ size = 10 }: { size?: number }): number => size
+
+/** The input of a paged list: by page number, or after a row. */
+export const pageFields = <Row>({ rows, id, ...list }: Listing<Row>) => ({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, fromText: true, description: `${rows} on a page (default: ${size})` }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      fromText: true,
+      description: `${rows} on a page (default: ${sizeOf(list)})`,
+    }),
   ),
   page: Type.Optional(
     Type.Integer({
@@ -24,18 +43,18 @@ export const pageFields = (rows: string, cursor: string, size = 10) => ({
       description: `${rows} on a page, as in cursor paging; limit wins`,
     }),
   ),
-  after: Type.Optional(Type.String({ description: `Cursor: the ${cursor} that the page comes after` })),
+  after: Type.Optional(Type.String({ description: `Cursor: the ${id} that the page comes after` })),
 })
 
-/** What every list answers beside its rows. */
+/** The output of a paged list, apart from its rows. */
 export const pageKeys = { page_info: PageInfo, total_count: Type.Integer(), total_pages: Type.Integer() }
 
-/** The alias of the rows, answered only when page is not given. */
+/** The rows once more, where `page` is not given. */
 export const alias = <T extends Type.TSchema>(rows: T) =>
   Type.Optional(Type.Array(rows, { description: 'The same list; only when page is not given' }))
 
-/** A page that is asked for. */
-export interface Asked {
+/** The input of `pageFields`. */
+export interface PageInput {
   limit?: number
   page?: number
   first?: number
@@ -43,42 +62,44 @@ export interface Asked {
 }
 
 /** Where the rows of a list come from. */
-export interface Source<Row> {
-  /** Rows on a page where nothing is asked for. */
-  size?: number
+interface Source<Row, Shown> {
   total: number
-  id(this: void, row: Row): string
-  /** What the cursor is called in an error: 'boardId of a board'. */
-  cursor: string
   /** The row of a cursor, if it is in this list. */
   find(this: void, after: string): Promise<Row | undefined>
-  /** How many rows come after this one; without it a page after a cursor has no number. */
-  behind?(this: void, row: Row): Promise<number>
+  /** How many rows come after this one. Without it a page after a cursor has no number. */
+  countAfter?(this: void, row: Row): Promise<number>
   read(this: void, page: { limit: number; offset?: number; after?: Row }): Promise<Row[]>
+  show(this: void, rows: Row[]): Shown[] | Promise<Shown[]>
 }
 
-/** One page of a list, with the keys that go with it. A page past the end is empty. */
-export async function pageOf<Row>({ limit, page, first, after }: Asked, source: Source<Row>) {
+/** One page of a list, and the keys beside its rows. A page past the end is empty. */
+export async function pageOf<Row, Shown>(
+  list: Listing<Row>,
+  { limit, page, first, after }: PageInput,
+  source: Source<Row, Shown>,
+) {
   if (page !== undefined && after !== undefined)
     throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
-  const { total, size: usual = 10 } = source
-  const size = limit ?? first ?? usual
+  const { total } = source
+  const size = limit ?? first ?? sizeOf(list)
+  const answer = async (found: Row[], place: { before?: number | undefined; more?: boolean }) => {
+    const ids = found.map((row) => row[list.id] as string)
+    const rows = await source.show(found)
+    const results: { results?: Shown[] } = list.alias && page === undefined ? { results: rows } : {}
+    return { rows, keys: { ...paging(ids, { total, size, page, ...place }), ...results } }
+  }
   if (after === undefined) {
     const before = ((page ?? 1) - 1) * size
-    const rows = before >= total ? [] : await source.read({ limit: size, offset: before })
-    return { rows, keys: paging(rows.map(source.id), { total, size, before, page }) }
+    return answer(before >= total ? [] : await source.read({ limit: size, offset: before }), { before })
   }
   const cursor = await source.find(after)
-  if (!cursor)
-    throw invalidCursor(
-      `after must be the ${source.cursor} in this list; ${JSON.stringify(shown(after))} is not.`,
-      `the ${source.cursor} in this list`,
-      after,
-    )
-  const before = source.behind && total - (await source.behind(cursor))
+  if (!cursor) {
+    const rule = `the ${list.id} of a ${list.row} in this list`
+    throw invalidCursor(`after must be ${rule}; ${JSON.stringify(shown(after))} is not.`, rule, after)
+  }
+  const before = source.countAfter && total - (await source.countAfter(cursor))
   const found = await source.read({ limit: size + 1, after: cursor })
-  const rows = found.slice(0, size)
-  return { rows, keys: paging(rows.map(source.id), { total, size, before, more: found.length > size }) }
+  return answer(found.slice(0, size), { before, more: found.length > size })
 }
 
 const shown = (text: string): string => text.slice(0, 100).toWellFormed()

@@ -8,8 +8,7 @@ import { NIL } from 'uuid'
 import type { Db, Tables, UserRow } from '../../db/tables.js'
 import { findOwner, findUser, findUserByEmail, insertUser, rolesOf } from '../../db/users.js'
 import type { Context } from './context.js'
-import { oneLine } from './naming.js'
-import { nullable } from './schemas.js'
+import { nullable, oneLine } from './schemas.js'
 import { sessionToken } from './tokens.js'
 
 /** A person as setup and login answer them, with a token for what follows. */

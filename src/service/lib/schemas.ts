@@ -5,6 +5,15 @@ import type { Ignored } from '../../core/fields.js'
 export const nullable = <T extends 'string' | 'integer'>(type: T, options: object = {}) =>
   Type.Unsafe<(T extends 'string' ? string : number) | null>({ type: [type, 'null'], ...options })
 
+/** A name: text on one line. */
+export const oneLine = (maxLength: number) => ({
+  minLength: 1,
+  maxLength,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  rule: `text of 1 to ${maxLength} characters, none of them a control character`,
+  trim: true,
+})
+
 /** One of a few words. */
 export const oneOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...choices], ...options })

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import { operations } from '../../src/service/index.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as users from '../../src/service/users.js'
+import { failure, makeSite, OWNER } from '../support/site.js'
+
+/** The fixed words of all routes in the place of a row: `search` in `/boards/search/:name`. */
+const wordsAfter = (root: string): string[] => [
+  ...new Set(operations.flatMap(({ http }) => new RegExp(`^[A-Z]+ /${root}/([a-z-]+)`).exec(http)?.[1] ?? [])),
+]
+
+it.each([
+  ['boards', 'BOARD_URL_EXISTS'],
+  ['roadmaps', 'ROADMAP_URL_EXISTS'],
+  ['users', 'USERNAME_EXISTS'],
+] as const)('no row takes a word of a route: /%s', async (root, code) => {
+  const site = await makeSite('sqlite')
+  await site.owner()
+  const attempt = {
+    boards: (url: string) => site.call(boards.create, { name: 'x', url }),
+    roadmaps: (url: string) => site.call(roadmaps.create, { name: 'x', url }),
+    users: (word: string) => site.call(users.update, { user: OWNER.email, username: word.toUpperCase() }),
+  }
+  const words = wordsAfter(root)
+  expect(words).not.toEqual([])
+  for (const word of words) expect([word, (await failure(attempt[root](word))).code]).toEqual([word, code])
+})
