@@ -34,19 +34,19 @@ export const login = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     const user = await findUserByEmail(ctx.db, address)
-    // Checked before anything is answered, so that every answer to a given password takes the same time.
+    // Checked first, so that every response to a password takes the same time.
     const matches = Boolean(password) && (await passwordMatches(user?.password, password ?? ''))
     if (!user) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
     if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
     assertPasswordGiven(password)
-    if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is not right.')
+    if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
     return { user: await authUser(ctx, user) }
   },
 })
 
 export const signup = operation({
   id: 'auth.signup',
-  summary: "Create an account of one's own, signed in at once",
+  summary: 'Sign up: create your own account and sign in',
   http: 'POST /auth/signup 201',
   access: 'public',
   mails: true,
@@ -59,7 +59,7 @@ export const signup = operation({
     assertNewPassword(password)
     const { allowSignup } = await readSettings(ctx.db)
     if (!allowSignup)
-      throw new AppError('SIGNUP_NOT_ALLOWED', 'This site takes no new accounts. Ask its owner for an invitation.')
+      throw new AppError('SIGNUP_NOT_ALLOWED', 'This site accepts no new accounts. Ask its owner for an invitation.')
     const person = newUser(ctx.now(), { email: address, name: name ?? '', password: await hashPassword(password) })
     const user = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, person)
@@ -77,7 +77,7 @@ const Reset = Type.Object({ reset: Type.Object({ success: Type.Boolean() }) })
 
 export const verify = operation({
   id: 'auth.verify',
-  summary: 'Send another mail with a link that confirms the address',
+  summary: 'Send another mail with a link to confirm the address',
   http: 'POST /auth/email/verify 200',
   access: 'signed-in',
   mails: true,
@@ -122,7 +122,7 @@ export const validate = operation({
 
 export const resetPassword = operation({
   id: 'auth.resetPassword',
-  summary: 'Send a mail with a link that lets its reader choose a new password',
+  summary: 'Send a mail with a link to choose a new password',
   http: 'POST /auth/password/reset 200',
   access: 'public',
   mails: true,
@@ -146,7 +146,7 @@ export const resetPassword = operation({
 
 export const validateToken = operation({
   id: 'auth.validateToken',
-  summary: 'Tell whether a token for a new password works',
+  summary: 'Check a token for a new password',
   http: 'POST /auth/password/validateToken 200',
   access: 'public',
   errors: [...TOKEN_ERRORS],
@@ -160,14 +160,14 @@ export const validateToken = operation({
 
 export const setPassword = operation({
   id: 'auth.setPassword',
-  summary: 'Choose a new password with the token that was mailed; whoever is signed in to the account is signed out',
+  summary: 'Set a new password with a mailed token; all sessions of the account end',
   http: 'POST /auth/password/set 200',
   access: 'public',
   errors: [...TOKEN_ERRORS, 'PASSWORD_MISSING', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'],
   input: fields({ token: tokenField, password: passwordField }, 'all'),
   output: Reset,
   async run(ctx, input) {
-    const token = await oneTimeTokenOf(ctx, input.token, 'resetPassword') // first, so that a wrong one costs no hash
+    const token = await oneTimeTokenOf(ctx, input.token, 'resetPassword') // first: a wrong token must not cost a hash
     await assertAddressAllowed(ctx.db, token.email)
     if (!input.password) throw passwordMissing()
     assertNewPassword(input.password)
@@ -188,9 +188,9 @@ export const setPassword = operation({
 })
 
 const verifiedAlready = () =>
-  new AppError('EMAIL_VERIFIED', 'This address is confirmed already. There is nothing left to do.')
+  new AppError('EMAIL_VERIFIED', 'This address is already confirmed. There is nothing left to do.')
 
-/** In the contract this one also names its field. */
+/** Here the contract also names the field. */
 function passwordMissing(): AppError {
   const message = 'A password is needed.'
   return new AppError('PASSWORD_MISSING', message, {

@@ -29,7 +29,7 @@ const Board = Type.Object({
   name: Type.String(),
   url: Type.String({ description: 'Slug, unique on the site' }),
   color: Type.String({ description: 'Six hexadecimal digits' }),
-  display: Type.Boolean({ description: 'Public, or only for whoever has board:read' }),
+  display: Type.Boolean({ description: 'Public; otherwise only with board:read' }),
   view_voters: Type.Boolean({ description: 'Whether visitors see who voted' }),
   createdAt: Type.String({ format: 'date-time' }),
   post_count: Type.String({ description: 'Number of posts, as a decimal integer' }),
@@ -78,7 +78,7 @@ export const list = operation({
   },
 })
 
-/** What clients of before 0.8 have instead, for staff. */
+/** The list of clients before 0.8, for staff. */
 export const get = operation({
   id: 'boards.get',
   summary: 'List boards, private ones too, by age (deprecated: list)',
@@ -175,7 +175,7 @@ export const update = operation({
   async run(ctx, input, subject) {
     const slug = await noun.slugOfChanged(input, subject)
     return change(ctx, async (tx) => {
-      if (input.display !== undefined) await lock(tx.db, 'post_counts') // they are as private as their board
+      if (input.display !== undefined) await lock(tx.db, 'post_counts') // posts are as private as their board
       const outcome = await updateBoard(tx.db, subject.boardId, {
         ...noun.changes(input, slug),
         ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
@@ -208,7 +208,7 @@ export const remove = operation({
 
 export const checkSlug = operation({
   id: 'boards.checkSlug',
-  summary: 'Tell whether a url is free for a board',
+  summary: 'Check whether a url is free for a board',
   http: 'POST /boards/check-slug 200',
   access: ['board:create', 'board:update'],
   errors: ['BOARD_URL_MISSING'],
@@ -221,10 +221,10 @@ export const checkSlug = operation({
   },
 })
 
-/** Names need not be unique here, so this is advice: that no board is called so, in any letter case and whatever emoji stands before it. */
+/** Advice only, as names need not be unique. Letter case and a leading emoji do not count. */
 export const checkName = operation({
   id: 'boards.checkName',
-  summary: 'Tell whether no board has a name (deprecated: boards may share one)',
+  summary: 'Check whether no board has a name (deprecated: boards may share one)',
   http: 'POST /boards/check-name 200',
   access: 'board:create',
   errors: ['BOARD_NAME_MISSING'],

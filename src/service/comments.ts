@@ -29,11 +29,11 @@ import { authorOf, PublicUser } from './lib/people.js'
 
 const Comment = Type.Object({
   id: Type.String({ format: 'uuid' }),
-  parent_id: nullable('string', { description: 'The comment it answers' }),
+  parent_id: nullable('string', { description: 'The comment it replies to' }),
   body: Type.String(),
-  is_internal: Type.Boolean({ description: 'Only for whoever has comment:view_internal' }),
+  is_internal: Type.Boolean({ description: 'Shown only with comment:view_internal' }),
   is_edited: Type.Boolean(),
-  is_spam: Type.Boolean({ description: 'Only for whoever has comment:update:any' }),
+  is_spam: Type.Boolean({ description: 'Shown only to the author and with comment:update:any' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 })
@@ -51,7 +51,7 @@ const body = Type.String({
   minLength: 1,
   maxLength: 1000,
   trim: true,
-  description: 'The text, of at most 1000 characters',
+  description: 'Text of at most 1000 characters',
   codes: { required: 'COMMENT_BODY_MISSING', type: 'COMMENT_BODY_MISSING', minLength: 'COMMENT_BODY_MISSING' },
 })
 const internal = Type.Boolean({ description: 'Only for the team; needs comment:create_internal' })
@@ -62,7 +62,7 @@ const COMMENTS: Listing<CommentView> = { row: 'comment', rows: 'Comments', id: '
 
 export const list = operation({
   id: 'comments.list',
-  summary: 'List what was said about a post, newest first',
+  summary: 'List the comments on a post, newest first',
   http: 'GET /posts/:post_id/activity 200',
   access: 'public',
   cache: 'actor',
@@ -76,7 +76,7 @@ export const list = operation({
           minimum: 1,
           maximum: 100,
           fromText: true,
-          description: 'Same as limit, as older clients say it',
+          description: 'Same as limit, for older clients',
         }),
       ),
       visibility: someOf(['public', 'internal'], {
@@ -113,7 +113,7 @@ export const list = operation({
 
 export const create = operation({
   id: 'comments.create',
-  summary: 'Comment on a post, or answer a comment',
+  summary: 'Comment on a post, or reply to a comment',
   http: 'POST /posts/:post_id/comments 201',
   access: 'comment:create',
   errors: ['POST_NOT_FOUND'],
@@ -122,7 +122,7 @@ export const create = operation({
     body,
     is_internal: Type.Optional(internal),
     parent_id: Type.Optional(
-      nullable('string', { description: 'Id of the comment it answers; one that is gone counts as none' }),
+      nullable('string', { description: 'Id of the comment it replies to; ignored if that is deleted' }),
     ),
   }),
   output: Type.Object({ activity: Activity }),
@@ -130,7 +130,7 @@ export const create = operation({
   async run(ctx, { body: text, is_internal: isInternal = false, parent_id: parent }, post) {
     if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
     return change(ctx, async (tx) => {
-      const { postId, title } = await visiblePost(tx, post.postId) // it may have been deleted meanwhile
+      const { postId, title } = await visiblePost(tx, post.postId) // it may have been deleted since the first look-up
       const now = ctx.now().toISOString()
       const comment = {
         id: newId(),
@@ -151,7 +151,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'comments.update',
-  summary: 'Change a comment: one’s own with comment:update:own, any with comment:update:any',
+  summary: 'Change a comment; needs comment:update:own for your own, comment:update:any for others',
   http: 'PUT /posts/:post_id/comments/:comment_id 200',
   access: 'signed-in',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
@@ -160,14 +160,16 @@ export const update = operation({
     body: Type.Optional(body),
     is_internal: Type.Optional(internal),
     is_spam: Type.Optional(Type.Boolean({ description: 'Hide it as spam; needs comment:update:any' })),
-    partial: Type.Optional(Type.Boolean({ description: 'The body may be left out, and stays as it is' })),
+    partial: Type.Optional(
+      Type.Boolean({ description: 'Leave the body as it is if it is not given; it is needed otherwise' }),
+    ),
   }),
   output: Type.Object({ comment: Comment }),
   subject: commentGiven,
   async run(ctx, input, { id }) {
     if (input.body === undefined && !input.partial) throw bodyMissing()
     return change(ctx, async (tx) => {
-      const comment = await heldComment(tx, input, id)
+      const comment = await lockedComment(tx, input, id)
       assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
@@ -185,7 +187,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'comments.delete',
-  summary: 'Delete a comment: one’s own with comment:delete:own, any with comment:delete:any',
+  summary: 'Delete a comment; needs comment:delete:own for your own, comment:delete:any for others',
   http: 'DELETE /posts/:post_id/comments/:comment_id 204',
   access: 'signed-in',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
@@ -194,7 +196,7 @@ export const remove = operation({
   subject: commentGiven,
   run: (ctx, input, { id }) =>
     change(ctx, async (tx) => {
-      const comment = await heldComment(tx, input, id)
+      const comment = await lockedComment(tx, input, id)
       assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
       await deleteComment(tx.db, id)
       tx.record('comment.deleted', id, comment.title)
@@ -223,16 +225,19 @@ function assertMay(actor: Actor, permission: Permission): void {
 function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Permission; any: Permission }): void {
   if (can(actor, any)) return
   if (!isAuthor(actor, comment))
-    throw new AppError('UNAUTHORIZED_NOT_AUTHOR', `Only its author may do this, or whoever has the permission ${any}.`)
+    throw new AppError(
+      'UNAUTHORIZED_NOT_AUTHOR',
+      `Only the author may do this, or an account with the permission ${any}.`,
+    )
   assertMay(actor, own)
 }
 
-/** Authors see their own, also what was marked as spam. */
+/** Authors also see their own spam. */
 const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
   (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
-/** A comment, and the title of its post. */
+/** The comment, with the title of its post. */
 async function commentGiven(
   ctx: Context,
   { post_id: post, comment_id: given }: Record<string, unknown>,
@@ -243,8 +248,8 @@ async function commentGiven(
   return { ...comment, title }
 }
 
-/** The comment as it is now, and stays until the transaction ends: it, or who may see it, may have changed meanwhile. */
-async function heldComment(
+/** Locks the comment and looks it up again: it, or who may see it, may have changed since the first look-up. */
+async function lockedComment(
   tx: Context,
   input: Record<string, unknown>,
   id: string,
@@ -253,7 +258,7 @@ async function heldComment(
   return commentGiven(tx, input)
 }
 
-/** As in the contract, the answer to a comment that is not there, or not to be seen, is a comment by itself. */
+/** As in the contract, a reply to a comment that is missing or not visible is a comment of its own. */
 async function parentIn(
   { db, actor }: Context,
   postId: string,
@@ -261,7 +266,7 @@ async function parentIn(
 ): Promise<string | null> {
   const parent = given ? await findComment(db, given) : undefined
   if (parent?.post_id !== postId || !maySee(actor, parent)) return null
-  const held = await holdComment(db, parent.id) // or it could be deleted before the answer refers to it
+  const held = await holdComment(db, parent.id) // or it could be deleted before the reply refers to it
   return held ? held.id : null
 }
 
@@ -294,6 +299,6 @@ const toComment = (
   updated_at,
 })
 
-/** An id tells that a comment exists, and when it was made. */
+/** Hidden with the comment: the id tells that it exists, and when it was created. */
 const parentSeen = (actor: Actor, row: Pick<CommentView, 'parentInternal' | 'parentSpam' | 'parentAuthor'>): boolean =>
   maySee(actor, { is_internal: row.parentInternal ?? 0, is_spam: row.parentSpam ?? 0, author_id: row.parentAuthor })

@@ -8,13 +8,13 @@ const person = (description: string) =>
   Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
 
 const Event = Type.Object({
-  id: Type.Integer({ description: 'Grows by the order in which events were written for good' }),
-  action: Type.String({ description: 'What happened, as post.created' }),
-  subject_id: Type.String({ description: 'To which row' }),
+  id: Type.Integer({ description: 'Grows in commit order' }),
+  action: Type.String({ description: 'What happened, such as post.created' }),
+  subject_id: Type.String({ description: 'Id of the row' }),
   subject: nullable('string', {
-    description: 'What the row was called then; of a person, and of a post in an event of its votes, the name now',
+    description: 'Name of the row at that time; present name for people, and for posts in events of votes',
   }),
-  person: person('Whom it was done to or for, besides: who was given a role, for whom a vote was cast'),
+  person: person('The other person concerned: who got a role, or whose vote was cast'),
   actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
   operator: nullable('string', { description: 'The login name at the command line' }),
@@ -25,7 +25,7 @@ export type Event = Type.Static<typeof Event>
 
 export const list = operation({
   id: 'events.list',
-  summary: 'List what was changed and by whom; asked after the last id again and again, it misses nothing',
+  summary: 'List changes and who made them; polling with `after` misses none',
   http: 'GET /events 200',
   access: 'owner',
   errors: [],
@@ -46,7 +46,7 @@ export const list = operation({
   }),
   output: Type.Object({
     events: Type.Array(Event),
-    next: nullable('integer', { description: 'Give it as `after` for what follows; null while there is nothing' }),
+    next: nullable('integer', { description: 'Give it as `after` for the next page; null while there are no events' }),
   }),
   async run({ db }, { after, created, limit }) {
     const rows = await listEvents(db, { after, created, limit })

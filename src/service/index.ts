@@ -83,4 +83,4 @@ export const operations = [
   settings.blockedDomains,
   settings.blockDomains,
   events.list,
-] as unknown as readonly AnyOperation[] // each has its own types; an interpreter knows them only by their schemas
+] as unknown as readonly AnyOperation[] // each has its own types; the surfaces know only the schemas

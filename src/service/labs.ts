@@ -7,7 +7,7 @@ import { Labs, labsOf } from './settings.js'
 
 export const show = operation({
   id: 'labs.show',
-  summary: 'Show which features are tried out',
+  summary: 'Show which experimental features are on',
   http: 'GET /settings/labs 200',
   access: 'public',
   cache: 'public',
@@ -19,15 +19,15 @@ export const show = operation({
   },
 })
 
-/** In the contract a value that is not true or false is no error, but does nothing. */
+/** The contract ignores a value that is not true or false. */
 const whatever = Type.Unsafe<unknown>({
   type: ['boolean', 'null', 'number', 'string', 'array', 'object'],
-  description: 'Whether to let staff vote for others; anything but true or false does nothing',
+  description: 'Whether staff may vote on behalf of others; other values than true and false are ignored',
 })
 
 export const update = operation({
   id: 'labs.update',
-  summary: 'Switch features that are tried out on or off',
+  summary: 'Switch experimental features on or off',
   http: 'PATCH /settings/labs 200',
   access: 'settings:update',
   errors: [],

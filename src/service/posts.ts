@@ -33,13 +33,13 @@ const title = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   rule: 'text of 1 to 100 characters, none of them a control character',
   trim: true,
-  description: 'What it is about, in a line',
+  description: 'Title on one line',
 })
 const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
 const boardId = nullable('string', { description: 'Id or url of the board' })
 const roadmapId = nullable('string', { description: 'Id or url of the roadmap' })
 
-/** Which post: published clients send `id`, `postId` or `slug`; each may be the id or a slug that the post has or had. */
+/** Published clients send `id`, `postId` or `slug`. Each may be the id, or a present or former slug. */
 const whichPost = {
   id: Type.Optional(Type.String({ description: 'Id or slug of the post' })),
   postId: Type.Optional(Type.String({ description: 'Same as id' })),
@@ -63,7 +63,7 @@ export const list = operation({
       created: Type.Optional(
         oneOf(['asc', 'desc'], {
           anyCase: true,
-          description: 'Direction of creation time, as older clients say it; sort wins',
+          description: 'Direction of creation time, for older clients; sort wins',
         }),
       ),
       ...pageFields(POSTS),
@@ -128,7 +128,7 @@ export const search = operation({
     const start = slugStart(input.title)
     const near =
       start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
-    const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20) // a slug has an id behind the title
+    const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20) // a slug ends with an id, which does not count
     return { posts: await postsShown(ctx, rows) }
   },
 })
@@ -171,7 +171,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'posts.update',
-  summary: 'Change a post: its author may, and whoever has post:update',
+  summary: 'Change a post; needs post:update unless you are the author',
   http: 'PATCH /posts 200',
   access: 'signed-in',
   errors: ['POST_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
@@ -188,7 +188,7 @@ export const update = operation({
       roadmapId: Type.Optional(roadmapId),
       partial: Type.Optional(
         Type.Boolean({
-          description: 'Leave what is not given as it is; otherwise title is needed and the rest becomes empty',
+          description: 'Leave what is not given as it is; otherwise title is needed and the rest is emptied',
         }),
       ),
     },
@@ -205,7 +205,7 @@ export const update = operation({
     if (whole && input.title === undefined) throw titleMissing()
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
-      const before = await visiblePost(tx, postId) // it, or who may see it, may have changed while this waited
+      const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
       assertMayChange(ctx.actor, before)
       const board =
         input.boardId === undefined && !whole ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
@@ -217,7 +217,7 @@ export const update = operation({
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
         ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown || null }),
         ...(board !== before.boardId && { boardId: board }),
-        ...(board === null && before.boardId !== null && { display: 1 }), // taken off its board, so open like every post without one
+        ...(board === null && before.boardId !== null && { display: 1 }), // a post without a board is public
         ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
         updatedAt: ctx.now().toISOString(),
       })
@@ -264,7 +264,7 @@ const titleMissing = () =>
     rule: 'given, unless partial is true',
   })
 
-/** An id wins over a slug, as in the contract; what is no id may be a slug under either name. */
+/** As in the contract, an id wins over a slug. `id` and `postId` may hold a slug too. */
 async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {
   const given = [id, postId, slug].filter((text): text is string => typeof text === 'string' && text.trim() !== '')
   return visiblePost(
@@ -273,7 +273,7 @@ async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unkn
   )
 }
 
-/** The post, by id or slug; to whoever may not see it there is none. Throws POST_NOT_FOUND. */
+/** The post by id or slug. Throws POST_NOT_FOUND, also where the actor may not see it. */
 export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, given: unknown): Promise<PostView> {
   const which = typeof given === 'string' ? given.trim() : ''
   if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its id or slug.')
@@ -282,7 +282,7 @@ export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, 
   return post
 }
 
-/** The post a cursor stands for, if it is in this list. */
+/** The post of a cursor, if it is in this list. */
 async function postAtCursor(
   { db }: Context,
   { boards, roadmap, author, hidden }: PostFilter,

@@ -20,7 +20,7 @@ const Profile = Type.Object({
 
 export const profile = operation({
   id: 'users.profile',
-  summary: 'Show the account of whoever asks',
+  summary: 'Show your own account',
   http: 'GET /users/profile 200',
   access: 'signed-in',
   cache: 'actor',
@@ -35,7 +35,7 @@ export const profile = operation({
 
 export const updateProfile = operation({
   id: 'users.updateProfile',
-  summary: 'Change the name of whoever asks',
+  summary: 'Change your own name',
   http: 'PATCH /users/profile 200',
   access: 'signed-in',
   errors: ['USER_NOT_FOUND', 'NAME_LENGTH'],
@@ -58,7 +58,7 @@ export const updateProfile = operation({
       throw new AppError('NAME_LENGTH', `The name must be 1 to 100 characters long; this one has ${length}.`)
     return change(ctx, async ({ db, record }) => {
       const renamed = await updateUser(db, user.userId, { name, updatedAt: ctx.now().toISOString() })
-      if (!renamed || renamed === 'taken') throw userNotFound() // a name is never taken
+      if (!renamed || renamed === 'taken') throw userNotFound() // names are not unique, so it is never 'taken'
       record('user.updated', user.userId)
       return { user: toProfile(renamed) }
     })
@@ -67,7 +67,7 @@ export const updateProfile = operation({
 
 export const permissions = operation({
   id: 'users.permissions',
-  summary: 'List what whoever asks may do',
+  summary: 'List your own permissions',
   http: 'GET /users/permissions 200',
   access: 'signed-in',
   cache: 'actor',
@@ -81,7 +81,7 @@ export const permissions = operation({
 
 export const dashboard = operation({
   id: 'users.dashboard',
-  summary: 'Tell whether whoever asks may see the dashboard',
+  summary: 'Check whether you may see the dashboard',
   http: 'GET /users/dashboard 200',
   access: 'dashboard:read',
   errors: [],

@@ -27,7 +27,7 @@ export const Roadmap = Type.Object({
   url: Type.String({ description: 'Slug, unique on the site' }),
   color: Type.String({ description: 'Six hexadecimal digits' }),
   index: Type.Integer({ description: 'Roadmaps are shown in this order' }),
-  display: Type.Boolean({ description: 'Public, or only for whoever has roadmap:read' }),
+  display: Type.Boolean({ description: 'Public; otherwise only with roadmap:read' }),
   created_at: Type.String({ format: 'date-time' }),
 })
 export type Roadmap = Type.Static<typeof Roadmap>
@@ -96,7 +96,7 @@ export const show = operation({
 
 export const create = operation({
   id: 'roadmaps.create',
-  summary: 'Create a roadmap, as the last one',
+  summary: 'Create a roadmap at the end',
   http: 'POST /roadmaps 201',
   access: 'roadmap:create',
   errors: ['ROADMAP_URL_EXISTS'],
@@ -137,7 +137,7 @@ export const update = operation({
       partial,
     },
     [
-      'index', // sort and move change it
+      'index', // roadmaps.sort and roadmaps.move change it
       'created_at',
       'updated_at',
     ],
@@ -170,7 +170,7 @@ export const remove = operation({
   run: (ctx, input, subject) =>
     change(ctx, async ({ db, record }) => {
       await lock(db, 'post_counts')
-      await lockRoadmapOrder(db) // before the row: the count of roadmaps is written after the row, by a trigger
+      await lockRoadmapOrder(db) // before the row: a trigger updates the count of roadmaps after it
       if (!(await deleteRoadmap(db, subject.id))) throw noun.notFound(input.id)
       record('roadmap.deleted', subject.id, subject.name)
       return undefined
@@ -190,16 +190,16 @@ const toRoadmap = (row: RoadmapRow): Roadmap => ({
 const place = Type.Object(
   { id: Type.String(), index: Type.Integer({ minimum: 0, maximum: 1_000_000 }) },
   {
-    description: 'A roadmap and the index it gets, from 0 to 1000000',
+    description: 'A roadmap and its new index, from 0 to 1000000',
     rule: 'an object {"id", "index"}, the index a whole number from 0 to 1000000',
     codes: { '*': 'INVALID_VALUE', required: 'FIELD_MISSING', type: 'OBJECT_EXPECTED' },
   },
 )
 
-/** Not flat, as the contract's is not; at the command line there is `move`. */
+/** Nested, as in the contract. The command line has `move` instead. */
 export const sort = operation({
   id: 'roadmaps.sort',
-  summary: 'Give two roadmaps their indexes; all are numbered anew if two would have the same',
+  summary: 'Set the index of two roadmaps; all are renumbered if two would have the same index',
   http: 'PATCH /roadmaps/sort 200',
   access: 'roadmap:update',
   errors: ['ROADMAP_NOT_FOUND'],
@@ -225,19 +225,19 @@ export const sort = operation({
         rows.map((row) => [row.id, row === moved[0] ? from.index : row === moved[1] ? to.index : row.index]),
       )
       const index = (row: RoadmapRow) => wanted.get(row.id) ?? row.index
-      const places =
+      const indexes =
         new Set(wanted.values()).size === rows.length
           ? wanted
           : numbered(rows.toSorted((one, other) => index(one) - index(other)))
-      await placeRoadmaps(db, rows, places, now().toISOString())
-      for (const row of moved) if (places.get(row.id) !== row.index) record('roadmap.moved', row.id, row.name)
+      await placeRoadmaps(db, rows, indexes, now().toISOString())
+      for (const row of moved) if (indexes.get(row.id) !== row.index) record('roadmap.moved', row.id, row.name)
       return 'OK' as const
     }),
 })
 
 export const move = operation({
   id: 'roadmaps.move',
-  summary: 'Move a roadmap to a place among all, counted from 1',
+  summary: 'Move a roadmap to a position, counted from 1',
   http: 'PUT /roadmaps/:roadmap/position 200',
   access: 'roadmap:update',
   errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND'],
@@ -246,7 +246,7 @@ export const move = operation({
     position: Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Place from 1; past the end is the last',
+      description: 'Position from 1; a number past the end means the last',
     }),
   }),
   output: Type.Object({ roadmap: Roadmap }),
@@ -257,9 +257,9 @@ export const move = operation({
       const at = rows.findIndex((row) => row.id === subject.id)
       const row = rows[at]
       if (!row) throw noun.notFound(subject.url)
-      const places = numbered(rows.toSpliced(at, 1).toSpliced(position - 1, 0, row))
-      await placeRoadmaps(db, rows, places, now().toISOString())
-      const index = places.get(row.id) ?? row.index
+      const indexes = numbered(rows.toSpliced(at, 1).toSpliced(position - 1, 0, row))
+      await placeRoadmaps(db, rows, indexes, now().toISOString())
+      const index = indexes.get(row.id) ?? row.index
       if (index !== at + 1) record('roadmap.moved', row.id, row.name)
       return { roadmap: toRoadmap({ ...row, index }) }
     }),

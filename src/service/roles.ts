@@ -29,7 +29,7 @@ const Role = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   description: nullable('string'),
-  isSystem: Type.Boolean({ description: 'Made by the program, and not to be changed' }),
+  isSystem: Type.Boolean({ description: 'Built in; cannot be changed' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 })
@@ -45,9 +45,9 @@ const purpose = nullable('string', { maxLength: 50, trim: true, description: 'Wh
 const permissionList = someOf(PERMISSIONS, {
   minItems: 0,
   rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',
-  description: 'What whoever has it may do; you can give only what you may do yourself',
+  description: 'Permissions of the role; you can give only those you have',
 })
-const roleId = Type.String({ description: 'Id of the role, or its name if no other has it' })
+const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it' })
 
 const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: true }
 
@@ -90,7 +90,7 @@ export const show = operation({
   access: 'role:read',
   cache: 'actor',
   errors: ['ROLE_NOT_FOUND'],
-  input: fields({ id: inPath('Id of the role, or its name if no other has it') }),
+  input: fields({ id: inPath('Id of the role, or its name if no other role has it') }),
   output: Type.Object({ role: Type.Object({ ...Role.properties, permissions: Permissions }) }),
   subject: roleOf,
   run: async ({ db }, _, role) => ({
@@ -98,10 +98,10 @@ export const show = operation({
   }),
 })
 
-/** The contract's takes no fields. That nobody gives away what they do not have is ours, here and below. */
+/** The contract has no input here, and no rule that you must have the permissions you give. */
 export const create = operation({
   id: 'roles.create',
-  summary: 'Create a role, with permissions that you have yourself',
+  summary: 'Create a role with permissions that you have',
   http: 'POST /roles 201',
   access: 'role:create',
   errors: [],
@@ -112,7 +112,7 @@ export const create = operation({
   }),
   output: Type.Object({ role: Role }),
   async run(ctx, input) {
-    const { name: title = '', permissions: given = [] } = input // the name has a default
+    const { name: title = '', permissions: given = [] } = input // `name` has a default
     assertOwn(ctx.actor, given)
     const now = ctx.now().toISOString()
     const row = {
@@ -132,10 +132,10 @@ export const create = operation({
   },
 })
 
-/** As in the contract, permissions that are not named are taken away, unless the change is partial. */
+/** As in the contract, permissions that are not named are removed, unless the change is partial. */
 export const update = operation({
   id: 'roles.update',
-  summary: 'Change a role, and make these its permissions; what you add you must have yourself',
+  summary: 'Change a role and replace its permissions; you must have those you add',
   http: 'PATCH /roles 200',
   access: 'role:update',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
@@ -147,7 +147,7 @@ export const update = operation({
       permissions: Type.Optional(permissionList),
       partial: Type.Optional(
         Type.Boolean({
-          description: 'Leave the permissions as they are if they are not given; none are left otherwise',
+          description: 'Leave the permissions as they are if they are not given; otherwise all are removed',
         }),
       ),
     },
@@ -164,7 +164,7 @@ export const update = operation({
         updated_at: ctx.now().toISOString(),
       })
       if (!role) throw roleNotFound(input.id)
-      const had = await permissionsOfRole(db, role.id) // after the row was written: nobody else changes them now
+      const had = await permissionsOfRole(db, role.id) // after the update, which locks the role
       const wanted = inOrder(input.permissions ?? (input.partial ? had : []))
       const added = wanted.filter((permission) => !had.includes(permission))
       assertOwn(actor, added)
@@ -177,7 +177,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'roles.delete',
-  summary: 'Delete a role; whoever had it loses it',
+  summary: 'Delete a role and take it from everybody who has it',
   http: 'DELETE /roles 204',
   access: 'role:destroy',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
@@ -195,21 +195,21 @@ export const remove = operation({
 })
 
 const assignment = {
-  role_id: inPath('Id of the role, or its name if no other has it'),
+  role_id: inPath('Id of the role, or its name if no other role has it'),
   user_id: inPath('Id, e-mail address or user name of the person'),
 }
 
 export const assign = operation({
   id: 'roles.assign',
-  summary: 'Give a role to a person; you must have all its permissions yourself',
+  summary: 'Give a role to a person; you must have all its permissions',
   http: 'PUT /roles/:role_id/users/:user_id 200',
   access: 'role:assign',
   errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND', 'ROLE_USER_CONFLICT'],
   input: fields(assignment),
   output: Type.Object({
-    success: Type.Integer({ description: '1, or 0 in the error when the person has the role already' }),
+    success: Type.Integer({ description: '1; 0 in the error where the person already has the role' }),
     ...Type.Pick(Role, ['id', 'name', 'isSystem']).properties,
-    user_role_id: Type.String({ description: 'The same as id' }),
+    user_role_id: Type.String({ description: 'Same as id' }),
   }),
   subject: roleAndUser,
   run: (ctx, input, { role, user }) =>
@@ -219,7 +219,7 @@ export const assign = operation({
       const outcome = await assignRole(db, role.id, user.userId)
       if (outcome === 'gone') throw userNotFound(input.user_id)
       if (outcome === 'had')
-        throw new AppError('ROLE_USER_CONFLICT', `This person has the role "${role.name}" already.`)
+        throw new AppError('ROLE_USER_CONFLICT', `This person already has the role "${role.name}".`)
       record('role.assigned', role.id, role.name, user.userId)
       return { success: 1, id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id }
     }),
@@ -246,7 +246,7 @@ function assertOwn(actor: Actor, given: readonly Permission[]): void {
   if (!lacking) return
   throw new AppError(
     'NOT_ENOUGH_PERMISSION',
-    `You cannot give away the permission ${lacking}: you do not have it yourself. Ask the owner of the site.`,
+    `You cannot give the permission ${lacking}, because you do not have it. Ask the owner of the site.`,
   )
 }
 
@@ -254,22 +254,22 @@ function assertOrdinary(role: RoleRow): void {
   if (role.isSystem)
     throw new AppError(
       'CANNOT_UPDATE_SYSTEM_ROLE',
-      `"${role.name}" is a system role and stays as it is. Make another role instead.`,
+      `"${role.name}" is a system role and cannot be changed. Create another role instead.`,
     )
 }
 
 const inOrder = (given: readonly string[]): Permission[] =>
   PERMISSIONS.filter((permission) => given.includes(permission))
 
-/** By its name only for whoever works with roles: nobody else learns what roles there are. */
+/** By id, or by name for accounts with a role permission. Others do not learn which roles exist. */
 async function roleOf(
   { db, actor }: Context,
   { id: given }: Record<string, unknown>,
   failure: ErrorCode = 'ROLE_NOT_FOUND',
 ): Promise<RoleRow> {
   if (typeof given !== 'string' || given === '') throw new AppError(failure, 'Which role? Give its id, or its name.')
-  const [role, other] = isId(given) || worksWithRoles(actor) ? await findRoles(db, given) : []
-  if (other) throw new AppError(failure, `More than one role is called ${shown(given)}. Give the id.`)
+  const [role, other] = isId(given) || hasRolePermission(actor) ? await findRoles(db, given) : []
+  if (other) throw new AppError(failure, `More than one role has the name ${shown(given)}. Give the id.`)
   if (role) return role
   throw isId(given)
     ? roleNotFound(given)
@@ -283,7 +283,7 @@ async function roleAndUser(
   const role = await roleOf(ctx, { id: roleId }, 'INVALID_ROLE_ID')
   if (typeof userId !== 'string' || userId === '')
     throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
-  const user = isId(userId) || worksWithRoles(ctx.actor) ? await findPerson(ctx, userId) : undefined
+  const user = isId(userId) || hasRolePermission(ctx.actor) ? await findPerson(ctx, userId) : undefined
   if (user) return { role, user }
   if (isId(userId)) throw userNotFound(userId)
   throw new AppError(
@@ -292,7 +292,7 @@ async function roleAndUser(
   )
 }
 
-const worksWithRoles = (actor: Actor): boolean =>
+const hasRolePermission = (actor: Actor): boolean =>
   PERMISSIONS.some((permission) => permission.startsWith('role:') && can(actor, permission))
 
 const shown = (given: string): string => quoted(given)

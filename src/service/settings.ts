@@ -13,7 +13,7 @@ import { operation } from './lib/operation.js'
 import { domainOf } from './lib/people.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
 
-export const Labs = Type.Record(Type.String(), Type.Boolean(), { description: 'Features that are tried out, by name' })
+export const Labs = Type.Record(Type.String(), Type.Boolean(), { description: 'Experimental features by name' })
 
 const Settings = Type.Object({
   title: Type.String(),
@@ -44,13 +44,13 @@ export const site = operation({
 })
 
 const text = (description: string) => Type.Optional(nullable('string', { maxLength: 255, trim: true, description }))
-const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description })) // its length has a code of its own
+const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description })) // its length has its own error code
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 
-/** Published clients send all settings back, and more: what is not named here does nothing. */
+/** Published clients send all settings back, and more. Fields that are not named here are ignored. */
 export const update = operation({
   id: 'settings.update',
-  summary: 'Change settings of the site; what is not given stays as it is',
+  summary: 'Change settings of the site; settings that are not given stay',
   http: 'PATCH /settings/site 200',
   access: 'settings:update',
   errors: ['INVALID_LOGO_URL', 'LOGO_URL_TOO_LONG', 'INVALID_ACCENT_COLOR'],
@@ -85,7 +85,7 @@ export const update = operation({
   },
 })
 
-/** As it is stored; browsers load it, so it must be an address that they take, and not one of the machine they run on. */
+/** The address to store. Browsers load it, so it must be a public http or https address. */
 function logoFrom(logo: string | null): string | null {
   if (!logo) return null
   const rules = {
@@ -97,7 +97,7 @@ function logoFrom(logo: string | null): string | null {
   if (!isURL(logo, rules))
     throw new AppError(
       'INVALID_LOGO_URL',
-      'The logo must be the address of a picture, like https://example.com/logo.png.',
+      'The logo must be the address of an image, like https://example.com/logo.png.',
     )
   if (logo.length > 255)
     throw new AppError(
@@ -140,7 +140,7 @@ const toSettings = ({
 })
 
 export const labsOf = ({ labs }: Pick<SettingsRow, 'labs'>): Type.Static<typeof Labs> =>
-  JSON.parse(labs) as Record<string, boolean> // written by us only
+  JSON.parse(labs) as Record<string, boolean> // only this file writes it
 
 const RULE = 'a list of at most 1000 domain names'
 
@@ -148,7 +148,7 @@ const Domains = Type.Object({ domains: Type.Array(Type.String()) })
 
 export const blockedDomains = operation({
   id: 'settings.blockedDomains',
-  summary: 'Show the domains that no account may have its address at',
+  summary: 'Show the e-mail domains that accounts may not use',
   http: 'GET /settings/blocked-domains 200',
   access: 'settings:read',
   errors: [],
@@ -161,18 +161,18 @@ export const blockedDomains = operation({
 
 export const blockDomains = operation({
   id: 'settings.blockDomains',
-  summary: 'Choose the domains, with all below them, that no account may have its address at',
+  summary: 'Replace the e-mail domains that accounts may not use; subdomains are included',
   http: 'PUT /settings/blocked-domains 200',
   access: 'settings:update',
   errors: [],
   input: fields({
-    domains: listOf({ maxItems: 1000, rule: RULE, description: 'All of them; the list there was is replaced' }),
+    domains: listOf({ maxItems: 1000, rule: RULE, description: 'The whole list; it replaces the previous one' }),
   }),
   output: Domains,
   run(ctx, input) {
     const domains = [...new Set(input.domains.map((domain) => domain.trim().toLowerCase()))]
     const wrong = domains.find((domain) => !isFQDN(domain))
-    if (wrong !== undefined) throw refused('DOMAIN_INVALID', `${quoted(wrong)} is not the name of a domain.`, wrong)
+    if (wrong !== undefined) throw refused('DOMAIN_INVALID', `${quoted(wrong)} is not a domain name.`, wrong)
     return change(ctx, async ({ db, record }) => {
       await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
       const owner = await findOwner(db)
@@ -180,7 +180,7 @@ export const blockDomains = operation({
       if (locking !== undefined)
         throw refused(
           'OWNER_BLOCKED',
-          `${locking} would lock out the owner of the site, whose address is there.`,
+          `${locking} would lock out the owner of the site, whose address is at this domain.`,
           locking,
         )
       record('site.updated', 'site')
@@ -189,14 +189,14 @@ export const blockDomains = operation({
   },
 })
 
-/** What an address can be refused for, by `assertEmail` and here. */
+/** The codes of `assertEmail` and `assertAddressAllowed`. */
 export const ADDRESS_ERRORS = [
   'EMAIL_INVALID',
   'INVALID_EMAIL_DOMAIN',
   'EMAIL_DOMAIN_BLACKLISTED',
 ] as const satisfies Failure[]
 
-/** Refuses addresses at a blocked domain, or at one below it. */
+/** Refuses an address at a blocked domain or at a subdomain of it. */
 export async function assertAddressAllowed(db: Db, address: string): Promise<void> {
   if (blocking(listIn(await readSettings(db)), address) === undefined) return
   throw new AppError(
@@ -205,13 +205,13 @@ export async function assertAddressAllowed(db: Db, address: string): Promise<voi
   )
 }
 
-/** The blocked domain that the address is at. Compared as DNS does, which knows one form of a name in any script. */
+/** The blocked domain of the address. Compared in ASCII, the one form that DNS has of a name in any script. */
 function blocking(domains: string[], address: string): string | undefined {
   const domain = `.${domainToASCII(domainOf(address))}`
   return domains.find((blocked) => domain.endsWith(`.${domainToASCII(blocked)}`))
 }
 
-const listIn = ({ blockedDomains: json }: SettingsRow): string[] => JSON.parse(json) as string[] // written by us only
+const listIn = ({ blockedDomains: json }: SettingsRow): string[] => JSON.parse(json) as string[] // only this file writes it
 
 const refused = (code: string, message: string, value: string) =>
   invalidField({ code, message, field: 'domains', rule: RULE, value: value.slice(0, 100) })

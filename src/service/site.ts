@@ -66,7 +66,7 @@ export const setup = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     assertNewPassword(password)
-    if (await findOwner(ctx.db)) throw setupCompleted() // spares the hashing; what decides is the unique index
+    if (await findOwner(ctx.db)) throw setupCompleted() // saves the hashing; the unique index decides
     if (!ctx.dryRun) await assertSecretFits(ctx)
     const owner = {
       ...newUser(ctx.now(), {

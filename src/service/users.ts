@@ -97,7 +97,7 @@ export const show = operation({
 
 export const create = operation({
   id: 'users.create',
-  summary: 'Create an account for somebody: with a password, or with a mail that invites to choose one',
+  summary: 'Create an account, with a password or with an invitation by mail to choose one',
   http: 'POST /users 201',
   access: 'owner',
   errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'MAIL_CONFIG_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
@@ -126,7 +126,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'users.update',
-  summary: 'Change a person; a new address is to be confirmed anew, and a new password signs the person out',
+  summary: 'Change a person; a new address must be confirmed, and a new password ends all sessions',
   http: 'PATCH /users/:user 200',
   access: 'owner',
   errors: [...ADDRESS_ERRORS, 'USER_NOT_FOUND', 'PASSWORD_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
@@ -183,7 +183,7 @@ export const update = operation({
 
 export const block = operation({
   id: 'users.block',
-  summary: 'Block a person, who is refused at once wherever an account is needed',
+  summary: 'Block a person; requests that need an account are refused at once',
   http: 'POST /users/:user/block 200',
   access: 'owner',
   errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
@@ -198,7 +198,7 @@ export const block = operation({
 
 export const unblock = operation({
   id: 'users.unblock',
-  summary: 'Let a blocked person in again',
+  summary: 'Unblock a person',
   http: 'POST /users/:user/unblock 200',
   access: 'owner',
   errors: ['USER_NOT_FOUND'],
@@ -220,7 +220,7 @@ export const signOut = operation({
   run: (ctx, _input, subject) =>
     change(ctx, async ({ db, record }) => {
       const user = await updateUser(db, subject.userId, { updatedAt: ctx.now().toISOString() }, { endSessions: true })
-      if (!user || user === 'taken') throw userNotFound() // nothing unique changes, so nothing is taken
+      if (!user || user === 'taken') throw userNotFound() // no unique column changes, so it is never 'taken'
       record('user.signed_out', user.userId)
       return userShown(db, user)
     }),
@@ -228,7 +228,7 @@ export const signOut = operation({
 
 export const remove = operation({
   id: 'users.delete',
-  summary: 'Delete a person with all votes; what they wrote stays, without a name, or goes too',
+  summary: 'Delete a person with all votes; posts and comments stay without an author, or are deleted too',
   http: 'DELETE /users/:user 204',
   access: 'owner',
   errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
@@ -245,14 +245,14 @@ export const remove = operation({
       const gone = posts === 'delete' ? await deleteWritings(db, subject.userId) : { posts: [], comments: [] }
       if (!(await deleteUser(db, subject))) throw userNotFound()
       for (const id of gone.comments) record('comment.deleted', id)
-      for (const id of gone.posts) record('post.deleted', id) // without its title, which was the person's
+      for (const id of gone.posts) record('post.deleted', id) // without its title, which the person wrote
       record('user.deleted', subject.userId)
       return undefined
     })
   },
 })
 
-/** Who is not the owner does not learn whether there is such a person. */
+/** Only the owner learns whether an account exists. */
 async function userOf({ db, actor }: Context, input: Record<string, unknown>): Promise<UserRow> {
   assertOwner('owner', actor)
   const { user: given } = input
@@ -267,7 +267,7 @@ async function newHash(password: string | null): Promise<string> {
   return hashPassword(password)
 }
 
-/** What is so already is success, and no event. */
+/** Succeeds without an event where nothing changes. */
 const blocked = (ctx: Context, { userId }: UserRow, isBlocked: 0 | 1, action: Action) =>
   change(ctx, async ({ db, record }) => {
     const changed = await setBlocked(db, userId, isBlocked, ctx.now().toISOString())
@@ -281,7 +281,7 @@ function assertNotOwner(user: UserRow, done: string): void {
   if (user.isOwner) throw new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`)
 }
 
-/** Which of the two it was that somebody else has. */
+/** The error for the address or the user name, whichever another person has. */
 async function taken(db: Context['db'], { userId }: UserRow, email: string, username: string): Promise<AppError> {
   const other = await findUserByEmail(db, email)
   return other && other.userId !== userId ? userExists(email) : usernameTaken(username)

@@ -27,7 +27,7 @@ const VOTES: Listing<Voter> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 
 
 export const list = operation({
   id: 'votes.list',
-  summary: 'List who voted for a post, newest first; nobody where the board hides its voters',
+  summary: 'List the votes for a post, newest first; none where the board hides its voters',
   http: 'GET /posts/:post_id/votes 200',
   access: 'public',
   cache: 'actor',
@@ -54,7 +54,7 @@ export const list = operation({
     const viewer = await viewerOf(ctx)
     const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
     const mine = own && (await findVote(db, own.voteId))
-    // In the contract the number of the first page of voters is not told.
+    // The contract has no number for the first page.
     const page_info = {
       ...keys.page_info,
       ...(page.after === undefined && page.page === undefined && { current_page: null }),
@@ -81,7 +81,7 @@ export const add = operation({
 
 export const remove = operation({
   id: 'votes.remove',
-  summary: 'Take a vote back',
+  summary: 'Withdraw a vote',
   http: 'DELETE /votes 200',
   access: 'vote:destroy',
   errors: ['POST_NOT_FOUND', 'VOTE_NOT_FOUND'],
@@ -90,7 +90,7 @@ export const remove = operation({
   subject: (ctx, { postId: given }) => visiblePost(ctx, given),
   run: (ctx, _input, post) =>
     change(ctx, async (tx) => {
-      await takeBack(tx, post, await personOf(tx))
+      await withdraw(tx, post, await personOf(tx))
       return { voters: await votersNow(tx, await visiblePost(tx, post.postId)) }
     }),
 })
@@ -99,40 +99,37 @@ const onBehalf = fields({ post_id: inPost, user_id: inPath('Id, e-mail address o
 
 export const assign = operation({
   id: 'votes.assign',
-  summary: 'Vote for a post on behalf of somebody, where the labs allow it',
+  summary: 'Vote for a post on behalf of a person; needs voteOnBehalf in labs',
   http: 'POST /posts/:post_id/votes/:user_id 200',
   access: 'vote:assign',
   errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_EXISTS'],
   input: onBehalf,
   output: Type.Object({ vote: Vote }),
   subject: postOnBehalf,
-  run: (ctx, input, post) => onBehalfOf(ctx, input.user_id, post, cast),
+  run: (ctx, input, post) => voteOnBehalf(ctx, input.user_id, post, cast),
 })
 
 export const unassign = operation({
   id: 'votes.unassign',
-  summary: 'Take back the vote of somebody, where the labs allow it',
+  summary: 'Withdraw the vote of a person; needs voteOnBehalf in labs',
   http: 'DELETE /posts/:post_id/votes/:user_id 202',
   access: 'vote:unassign',
   errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_NOT_FOUND'],
   input: onBehalf,
   output: Type.Object({ vote: Vote }),
   subject: postOnBehalf,
-  run: (ctx, input, post) => onBehalfOf(ctx, input.user_id, post, takeBack),
+  run: (ctx, input, post) => voteOnBehalf(ctx, input.user_id, post, withdraw),
 })
 
-/** In the contract a switched-off feature is told before what is not allowed. */
+/** The contract answers LABS_DISABLED before NOT_ENOUGH_PERMISSION. */
 async function postOnBehalf(ctx: Context, { post_id: given }: Record<string, unknown>): Promise<PostView> {
   const post = await visiblePost(ctx, given)
   if (!labsOf(await readSettings(ctx.db)).voteOnBehalf)
-    throw new AppError(
-      'LABS_DISABLED',
-      'Voting on behalf of somebody is switched off. Switch voteOnBehalf on among the labs.',
-    )
+    throw new AppError('LABS_DISABLED', 'Voting on behalf of others is switched off. Switch on voteOnBehalf in labs.')
   return post
 }
 
-const onBehalfOf = (ctx: Context, given: string, post: PostView, act: typeof cast | typeof takeBack) =>
+const voteOnBehalf = (ctx: Context, given: string, post: PostView, act: typeof cast | typeof withdraw) =>
   change(ctx, async (tx) => {
     const user = await personGiven(tx, given)
     const { voteId } = await act(tx, post, user.userId)
@@ -148,18 +145,18 @@ async function personGiven(ctx: Context, given: string): Promise<UserRow> {
   )
 }
 
-/** Asked anew inside the transaction: the post may have been deleted meanwhile, and then there is no vote for it. */
+/** Looks the post up inside the transaction: it may have been deleted or hidden since the first look-up. */
 async function cast(tx: Change, { postId: id }: PostView, userId: string) {
   const post = await visiblePost(tx, id)
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
-  if (!vote) throw new AppError('VOTE_EXISTS', 'There is one vote a person and post, and it is cast already.')
+  if (!vote) throw new AppError('VOTE_EXISTS', 'This person has already voted for this post.')
   tx.record('post.voted', id, undefined, userId)
   return { ...vote, post }
 }
 
-async function takeBack(tx: Change, { postId: id }: PostView, userId: string) {
+async function withdraw(tx: Change, { postId: id }: PostView, userId: string) {
   const vote = await deleteVote(tx.db, { userId, postId: id })
-  if (!vote) throw new AppError('VOTE_NOT_FOUND', 'There is no such vote to take back.')
+  if (!vote) throw new AppError('VOTE_NOT_FOUND', 'This person has not voted for this post.')
   tx.record('post.unvoted', id, undefined, userId)
   return vote
 }

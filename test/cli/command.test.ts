@@ -507,7 +507,7 @@ describe('the command that helps', () => {
     ])
     expect(fix('USER_NOT_FOUND', { words: ['login'] })).toEqual([])
     expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([[], []])
-    expect(fix('USER_NOT_FOUND', { message: 'In whose name? The site has no owner yet.' })).toEqual([
+    expect(fix('USER_NOT_FOUND', { message: 'The site has no owner yet, so this has no author.' })).toEqual([
       'feedbackctl setup',
     ])
     expect(fix('USAGE', { words: ['whoami', '--as', 'x'] })).toEqual(['feedbackctl whoami --help'])

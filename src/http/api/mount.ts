@@ -24,7 +24,7 @@ export function mount(server: FastifyInstance, op: AnyOperation, site: Site, res
       const actor = await actorOf(request.headers.authorization, { db, secret: site.secret, now: site.now })
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
       const output = await execute(op, { ...site, db, actor, origin: 'http', dryRun }, inputOf(op, request))
-      if (op.cache) allow(op.id, actor.until)
+      if (op.cache) allow(op.id, actor.expiresAt)
       reply.code(output === undefined ? 204 : Number(status))
       return output
     },

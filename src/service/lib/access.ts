@@ -1,28 +1,34 @@
 import { AppError } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
 
-/** Who may: everybody; whoever is signed in; the owner alone; or whoever has the permission, or one of those listed. The owner has all. */
+/** Who may run an operation: everybody, any account, the owner only, or accounts with one of these permissions. The owner has every permission. */
 export type Access = 'public' | 'signed-in' | 'owner' | Permission | readonly Permission[]
 
-/** Who asks. A visitor carries the error that says why the request is not signed in, for operations that need it. */
+/** Who makes a request. `refusal` says why the request is not signed in; operations that need an account throw it. */
 export interface Actor {
   userId: string | null
   isOwner: boolean
   permissions: ReadonlySet<string>
   refusal: AppError | null
-  /** Until when they are who they are, in milliseconds since 1970: the end of a session; 0 where it is not known. */
-  until: number
+  /** Session expiry, Unix ms; 0 where it is not known. */
+  expiresAt: number
 }
 
-/** The person at the command line with the database in reach: the owner's rights, and no account. */
-export const operator: Actor = { userId: null, isOwner: true, permissions: new Set(), refusal: null, until: Infinity }
+/** The person at the command line, with direct access to the database: the owner's rights and no account. */
+export const operator: Actor = {
+  userId: null,
+  isOwner: true,
+  permissions: new Set(),
+  refusal: null,
+  expiresAt: Infinity,
+}
 
-export const visitor = (refusal: AppError, until = 0): Actor => ({
+export const visitor = (refusal: AppError, expiresAt = 0): Actor => ({
   userId: null,
   isOwner: false,
   permissions: new Set(),
   refusal,
-  until,
+  expiresAt,
 })
 
 export const can = (actor: Actor, permission: Permission): boolean => actor.isOwner || actor.permissions.has(permission)
@@ -37,7 +43,7 @@ export function assertAllowed(access: Access, actor: Actor): void {
   if (!anyOf.some((permission) => can(actor, permission))) throw notAllowed(anyOf)
 }
 
-/** In the contract what is the owner's alone is refused after the input was checked, unlike what needs a permission. */
+/** The contract checks the input before ownership, but after permissions. */
 export function assertOwner(access: Access, actor: Actor): void {
   if (access === 'owner' && !actor.isOwner)
     throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')

@@ -5,7 +5,7 @@ import { ForeignKeyError, missingReference, type ReferencedTable } from '../../d
 import { assertSignedIn } from './access.js'
 import type { Context } from './context.js'
 
-/** What happened, in the past tense, to a row of the noun before the dot. */
+/** A noun and, in the past tense, what happened to a row of it. */
 export type Action =
   | `${'board' | 'post' | 'comment' | 'roadmap' | 'role' | 'user'}.${'created' | 'updated' | 'deleted'}`
   | 'post.voted'
@@ -15,20 +15,20 @@ export type Action =
   | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out'}`
   | `site.${'set_up' | 'updated'}`
 
-/** A context inside a transaction, which notes what happened. */
+/** A context inside a transaction. */
 export interface Change extends Context {
-  /** `subject` is what the row is called now; leave it out for people, whose name is theirs to erase, and for votes. `personId` is whom it was done to or for, besides. */
+  /** Adds an event. `subject` is the present name of the row; leave it out for people, who may erase theirs, and for votes. `personId` is the other person concerned. */
   record(this: void, action: Action, subjectId: string, subject?: string, personId?: string): void
 }
 
 /**
- * Every write of the service goes through here: it and its events are one transaction, or nothing. Await nothing but the
- * database in `work`; of a dry run nothing stays; after a collision with another transaction it runs again, so it looks up anew what must exist.
+ * Runs every write of the service: the write and its events are one transaction. A dry run is rolled back. `work` awaits only
+ * the database. It runs again after a deadlock or a serialization failure, so it looks up what must exist itself.
  */
 export async function change<T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> {
-  if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor) // it takes the lock that writers need, for nothing: not for visitors
+  if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor) // a dry run takes the write lock, which visitors must not block
   try {
-    return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => noted(ctx, db, work))
+    return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => withEvents(ctx, db, work))
   } catch (error) {
     throw error instanceof ForeignKeyError ? await referenceError(ctx.db, error) : error
   }
@@ -49,7 +49,7 @@ async function referenceError(db: Context['db'], error: ForeignKeyError): Promis
   return new AppError(code, `This ${noun} does not exist any more.`, { cause: error })
 }
 
-async function noted<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
+async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
   const events: Parameters<typeof insertEvents>[1] = []
   const record: Change['record'] = (action, subjectId, subject, personId) =>
     void events.push({
@@ -62,6 +62,6 @@ async function noted<T>(ctx: Context, db: Context['db'], work: (change: Change) 
       created_at: ctx.now().toISOString(),
     })
   const result = await work({ ...ctx, db, record })
-  await insertEvents(db, events) // last: on PostgreSQL it waits for whoever writes events until they are committed
+  await insertEvents(db, events) // last: on PostgreSQL it takes the lock of all writers of events
   return result
 }

@@ -2,18 +2,18 @@ import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
 
-/** Everything an operation may use beside its input. */
+/** What an operation has besides its input. */
 export interface Context {
   db: Db
   actor: Actor
   now(this: void): Date
-  /** What signs tokens. Read when it is first needed: most commands never do. */
+  /** Signs tokens. Read at first use; most commands never need it. */
   secret(this: void): string
   mail: MailSettings | null
-  /** Where people reach the site; links in mails start with it. No slash at the end. */
+  /** The public address of the site, without a slash at the end. Links in mails start with it. */
   siteUrl: string
-  /** Where the request came from: `http`, or `cli:` and the login name at the machine. */
+  /** Where the request comes from: `http`, or `cli:` and the login name. */
   origin: string
-  /** All checks and the same answer, but nothing stays written. */
+  /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean
 }

@@ -5,14 +5,14 @@ import { invitationMail, resetMail, verificationMail } from '../../mail/template
 import type { Context } from './context.js'
 import { oneTimeToken } from './tokens.js'
 
-/** The mails with a one-time link, and the page that the link opens. */
+/** The mails with a one-time link: the purpose of its token, and the page it opens. */
 const LETTERS = {
   verification: { purpose: 'emailVerification', page: 'email-verify', write: verificationMail },
   reset: { purpose: 'resetPassword', page: 'password-reset/confirm', write: resetMail },
   invitation: { purpose: 'resetPassword', page: 'password-reset/confirm', write: invitationMail },
 } as const
 
-/** Writes a mail with a new one-time link into the transaction of whatever causes it. */
+/** Queues a mail with a new one-time link, in the transaction of the change. */
 export async function queueLetter(
   { db, now, siteUrl }: Pick<Context, 'db' | 'now' | 'siteUrl'>,
   letter: keyof typeof LETTERS,

@@ -40,7 +40,7 @@ export const pageFields = <Row>({ rows, id, ...list }: Listing<Row>) => ({
       minimum: 1,
       maximum: 100,
       fromText: true,
-      description: `${rows} on a page, as in cursor paging; limit wins`,
+      description: `Same as limit, for cursor paging; limit wins`,
     }),
   ),
   after: Type.Optional(Type.String({ description: `Cursor: the ${id} that the page comes after` })),

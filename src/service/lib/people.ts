@@ -11,7 +11,7 @@ import type { Context } from './context.js'
 import { nullable, oneLine } from './schemas.js'
 import { sessionToken } from './tokens.js'
 
-/** A person as setup and login answer them, with a token for what follows. */
+/** The signed-in person, with a session token: the response of setup, signup and login. */
 export const AuthUser = Type.Object({
   authToken: Type.String({ description: 'Send it as "Authorization: Bearer <authToken>"; valid for two days' }),
   userId: Type.String({ format: 'uuid' }),
@@ -21,7 +21,7 @@ export const AuthUser = Type.Object({
   avatar: Type.String(),
 })
 
-/** A person as everybody sees them. */
+/** What everybody sees of a person. */
 export const PublicUser = Type.Object({
   userId: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -29,7 +29,7 @@ export const PublicUser = Type.Object({
   avatar: Type.String(),
 })
 
-/** A person as the owner sees them. */
+/** What the owner sees of a person. */
 export const User = Type.Object({
   userId: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -48,17 +48,17 @@ export const User = Type.Object({
       id: Type.String({ format: 'uuid' }),
       name: Type.String(),
       isSystem: Type.Boolean(),
-      user_role_id: Type.String({ description: 'The id of the role once more' }),
+      user_role_id: Type.String({ description: 'Same as id' }),
     }),
   ),
 })
 
 type Author = Type.Static<typeof PublicUser>
 
-/** Who is shown where an account was deleted and what it wrote was kept. */
+/** Shown as the author of posts and comments whose account is deleted. */
 export const DELETED_USER: Author = { userId: NIL, name: 'deleted user', username: 'deleted', avatar: '' }
 
-/** Who wrote something, from columns of a join: all null where the account was deleted. */
+/** The author, from the columns of a left join; they are null where the account is deleted. */
 export const authorOf = (row: { [Key in keyof Author]: string | null }): Author =>
   row.userId === null
     ? DELETED_USER
@@ -70,7 +70,7 @@ export const emailField = Type.Optional(
 export const passwordField = Type.Optional(
   nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }),
 )
-/** A name that people are called by; it may be empty, and then the user name is shown. */
+/** The rules of a display name. It may be empty; the user name is shown then. */
 export const displayName = {
   ...oneLine(100),
   minLength: 0,
@@ -83,7 +83,7 @@ export const authUser = async (
   ctx: Context,
   { userId, name, username, email, avatar, sessions }: UserRow,
 ): Promise<Type.Static<typeof AuthUser>> => ({
-  authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessions }), // of a dry run there is nobody to sign in
+  authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessions }), // a dry run creates no account to sign in to
   userId,
   name,
   username,
@@ -91,21 +91,18 @@ export const authUser = async (
   avatar,
 })
 
-/** The address in the form it is stored and compared: lower case. Throws EMAIL_INVALID, or INVALID_EMAIL_DOMAIN if only the domain is wrong. */
+/** Returns the address in lower case, as it is stored and compared. Throws EMAIL_INVALID, or INVALID_EMAIL_DOMAIN where only the domain is wrong. */
 export function assertEmail(email: string | null | undefined): string {
   const address = (email ?? '').trim().toLowerCase()
   if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')
   if (isEmail(address)) return address
   const domain = domainOf(address)
   if (domain.includes('.') && isEmail(`${localPart(address)}@example.org`))
-    throw new AppError(
-      'INVALID_EMAIL_DOMAIN',
-      `${quoted(domain)} is not the name of a domain. Check what stands after the @.`,
-    )
+    throw new AppError('INVALID_EMAIL_DOMAIN', `${quoted(domain)} is not a domain name. Check the part after the @.`)
   throw new AppError('EMAIL_INVALID', `${quoted(address)} is not an e-mail address.`)
 }
 
-/** The row of a new person, with the contract's rules for user name and avatar. */
+/** The row of a new person. User name and avatar follow the contract. */
 export function newUser(now: Date, { email, name, password }: { email: string; name: string; password: string }) {
   const createdAt = now.toISOString()
   return {
@@ -151,21 +148,21 @@ export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<t
 
 export async function userShown(db: Db, row: UserRow): Promise<{ user: Type.Static<typeof User> }> {
   const [user] = await usersShown(db, [row])
-  return { user: user as Type.Static<typeof User> } // one row in, one out
+  return { user: user as Type.Static<typeof User> } // one row in, one row out
 }
 
-/** A person by id or user name; by e-mail address for the owner alone, as addresses are nobody else's business. */
+/** Finds a person by id or user name. Only the owner finds people by e-mail address. */
 export const findPerson = async (
   { db, actor }: Pick<Context, 'db' | 'actor'>,
   who: string,
 ): Promise<UserRow | undefined> => (who.includes('@') && !actor.isOwner ? undefined : findUser(db, who))
 
-/** How many user names are tried: each has eight random characters, so that even the second is hardly ever needed. */
-const NAMES = 5
+/** A second attempt is rare: a user name ends with eight random characters. */
+const MAX_ATTEMPTS = 5
 
-/** Inserts a new person, under another user name while the one made is taken. */
+/** Inserts a new person, with another user name while the generated one is taken. */
 export async function insertPerson(db: Db, person: ReturnType<typeof newUser>): Promise<UserRow> {
-  for (let attempt = 1; attempt <= NAMES; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const user = await insertUser(db, attempt === 1 ? person : { ...person, username: usernameFor(person.email) })
     if (user) return user
     if (person.isOwner && (await findOwner(db))) throw setupCompleted()

@@ -6,18 +6,18 @@ import { can } from './access.js'
 import type { Context } from './context.js'
 import { findPerson } from './people.js'
 
-type Asking = Pick<Context, 'db' | 'actor'>
+type Reader = Pick<Context, 'db' | 'actor'>
 
-/** A board by id or url; a private one is unknown to whoever may not read it. Throws a VALIDATION_ERROR. */
-export async function visibleBoard({ db, actor }: Asking, given: string): Promise<BoardRow> {
+/** A board by id or url. Throws a VALIDATION_ERROR where it does not exist, or is private and the actor lacks board:read. */
+export async function visibleBoard({ db, actor }: Reader, given: string): Promise<BoardRow> {
   const board = await findBoard(db, given)
   if (board && (board.display === 1 || can(actor, 'board:read'))) return board
   throw unknown('boardId', 'board', given)
 }
 
-/** The id of a board that a post is put on: null for none. The one it is on already may stay, whoever may read it. */
+/** The id of the board of a post, or null. A post may stay on a board that the actor cannot read. */
 export async function boardIdFrom(
-  ctx: Asking,
+  ctx: Reader,
   given: string | null | undefined,
   present: string | null = null,
 ): Promise<string | null> {
@@ -25,9 +25,9 @@ export async function boardIdFrom(
   return (await visibleBoard(ctx, given)).boardId
 }
 
-/** The same for a roadmap. */
+/** The id of the roadmap of a post, by the same rules. */
 export async function roadmapIdFrom(
-  { db, actor }: Asking,
+  { db, actor }: Reader,
   given: string | null | undefined,
   present: string | null = null,
 ): Promise<string | null> {
@@ -38,7 +38,7 @@ export async function roadmapIdFrom(
 }
 
 /** The id of an author. */
-export async function authorIdFrom(ctx: Asking, given: string | undefined): Promise<string | undefined> {
+export async function authorIdFrom(ctx: Reader, given: string | undefined): Promise<string | undefined> {
   if (given === undefined || given === '') return undefined
   const user = await findPerson(ctx, given)
   if (!user) throw unknown('authorId', 'person', given)

@@ -23,7 +23,7 @@ const Roadmap = Type.Object({
 const text = {
   postId: Type.String({ format: 'uuid' }),
   title: Type.String(),
-  slug: Type.String({ description: 'Part of its address; a slug it had before finds it too' }),
+  slug: Type.String({ description: 'Part of the address; former slugs still work' }),
   contentMarkdown: nullable('string'),
   createdAt: Type.String({ format: 'date-time' }),
   updatedAt: Type.String({ format: 'date-time' }),
@@ -31,15 +31,15 @@ const text = {
 const slugId = Type.String({ description: 'End of every slug of this post' })
 const whole = { ...text, author: PublicUser, voters: PostVote, roadmap: Type.Optional(Roadmap) }
 
-/** A post in a list: `board` is null where it has none, `roadmap` absent. */
+/** A post in a list. Without a board, `board` is null; without a roadmap, `roadmap` is absent. */
 export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]) })
 export type Post = Type.Static<typeof Post>
 
-/** A post by itself: here `board` is absent, too, where it has none. */
+/** A single post. Without a board, `board` is absent. */
 export const DashboardPost = Type.Object({ ...whole, slugId, board: Type.Optional(Board) })
 export type DashboardPost = Type.Static<typeof DashboardPost>
 
-/** A post as it is stored: what a change answers. */
+/** A post as it is stored: the response to a change. */
 export const PostRow = Type.Object({
   ...text,
   slugId,
@@ -88,7 +88,7 @@ function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, b
     : { boardId, name, url, color, createdAt }
 }
 
-/** A private roadmap is not named to whoever may not read it. */
+/** A private roadmap is shown only with roadmap:read. */
 function roadmapOf(
   actor: Actor,
   { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: PostView,

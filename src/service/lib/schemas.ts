@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import type { Ignored } from '../../core/fields.js'
 
-/** A field that may also be null, as JSON Schema says it (`type: ['string', 'null']`). */
+/** A field that may be null: `type: ['string', 'null']`. */
 export const nullable = <T extends 'string' | 'integer'>(type: T, options: object = {}) =>
   Type.Unsafe<(T extends 'string' ? string : number) | null>({ type: [type, 'null'], ...options })
 
@@ -14,29 +14,29 @@ export const oneLine = (maxLength: number) => ({
   trim: true,
 })
 
-/** One of a few words. */
+/** One of several words. */
 export const oneOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...choices], ...options })
 
-/** A list of a few words; comma-separated where it is text. */
+/** A list of these words. Comma-separated in a flag or a query parameter. */
 export const someOf = <const T extends readonly string[]>(choices: T, options: object = {}) =>
   Type.Unsafe<T[number][]>({ type: 'array', items: { type: 'string', enum: [...choices] }, minItems: 1, ...options })
 
-/** A list of texts; comma-separated where it is text. */
+/** A list of strings. Comma-separated in a flag or a query parameter. */
 export const listOf = (options: Parameters<typeof Type.Array>[1] = {}) => Type.Array(Type.String(), options)
 
-/** An input object: fields that it does not name are refused, except the ones `ignored`, which clients of the contract still send. */
+/** An input object. Unknown fields are refused, except those in `ignored`, which published clients send. */
 export const fields = <P extends Parameters<typeof Type.Object>[0]>(properties: P, ignored: Ignored = []) =>
   Type.Object(properties, { additionalProperties: false, ignored })
 
 export const PageInfo = Type.Object({
   count: Type.Integer({ description: 'Rows on this page' }),
-  current_page: nullable('integer', { description: 'Counted from 1; null where that is not known' }),
+  current_page: nullable('integer', { description: 'Counted from 1; null where it is not known' }),
   has_next_page: Type.Boolean(),
   start_cursor: nullable('string'),
   end_cursor: nullable('string', { description: 'Give it as `after` for the next page' }),
 })
 
-/** A value that is part of the path: not empty, and not a dot segment, which a URL could not carry. */
+/** A path parameter. It is not empty, and no dot segment, which URL parsers remove. */
 export const inPath = (description: string) =>
   Type.String({ minLength: 1, pattern: '^(?!\\.{1,2}$)', rule: 'text other than "", "." and ".."', description })

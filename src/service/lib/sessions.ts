@@ -7,19 +7,18 @@ import { readSessionToken } from './tokens.js'
 
 const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
 
-/** Made once: an error notes where it was made, which takes longer than most of what visitors ask for. */
-const ANYBODY = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
+/** Shared by all requests: an error records its stack, which takes longer than most requests of visitors. */
+const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
 
 /**
- * Who sent an Authorization header, by the contract's ladder (section 1.0). Never fails: whoever is not signed in is a
- * visitor that carries the reason, thrown only by operations that need an account. Asked anew for every request, so
- * that blocking and role changes act at once.
+ * The actor of an Authorization header, checked in the contract's order (section 1.0). Never throws: a request that is not
+ * signed in gets a visitor with the reason as its refusal. Runs for every request, so blocks and role changes apply at once.
  */
 export async function actorOf(
   authorization: string | undefined,
   ctx: Pick<Context, 'db' | 'secret' | 'now'>,
 ): Promise<Actor> {
-  if (authorization === undefined) return ANYBODY
+  if (authorization === undefined) return ANONYMOUS
   const [scheme, token, ...more] = authorization.trim().split(/\s+/)
   if (scheme?.toLowerCase() !== 'bearer' || !token || more.length > 0)
     return visitor(
@@ -31,7 +30,7 @@ export async function actorOf(
   const { userId } = session
   const user = await findActor(ctx.db, userId)
   if (!user) return visitor(new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.'))
-  if (user.sessions !== session.number)
+  if (user.sessions !== session.generation)
     return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
   if (user.isBlocked)
     return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
@@ -47,11 +46,11 @@ export async function actorOf(
     isOwner: user.isOwner === 1,
     permissions: new Set(user.permissions),
     refusal: null,
-    until: session.until,
+    expiresAt: session.expiresAt,
   }
 }
 
-/** The operator in somebody's name: with the operator's rights, and whatever is made is theirs. */
+/** The operator on behalf of a person, who becomes the author of what is created. The rights stay the operator's. */
 export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Promise<Actor> {
   const user = await findUser(db, who)
   if (!user)
@@ -67,20 +66,20 @@ export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Prom
   return { ...operator, userId: user.userId }
 }
 
-/** Whose eyes it is seen with, if anybody's: whoever asks; for the operator, who has no account, the owner's. */
+/** The user id that visibility is decided by; the owner's for the operator. */
 export async function viewerOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string | null> {
   if (actor !== operator) return actor.userId
   const owner = await findOwner(db)
   return owner?.userId ?? null
 }
 
-/** Whose post, vote or comment it is, by the same rule. */
+/** The user id that a new post, vote or comment belongs to, by the same rule. */
 export async function personOf(ctx: Pick<Context, 'db' | 'actor'>): Promise<string> {
   const userId = await viewerOf(ctx)
   if (userId === null)
     throw new AppError(
       'USER_NOT_FOUND',
-      'In whose name? The site has no owner yet: run "feedbackctl setup", or give --as.',
+      'The site has no owner yet, so this has no author. Run "feedbackctl setup", or give --as.',
     )
   return userId
 }

@@ -7,15 +7,15 @@ import type { Db, UserRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
 
-/** How long a session lasts, in seconds. */
-const SESSION = 2 * 24 * 60 * 60
-const ONE_TIME_MS = 2 * 60 * 60 * 1000
+/** In seconds. */
+const SESSION_LIFETIME = 2 * 24 * 60 * 60
+const ONE_TIME_LIFETIME_MS = 2 * 60 * 60 * 1000
 
 type Purpose = 'emailVerification' | 'resetPassword'
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** A session token: HS256 with the claims userId, iat and exp, and the number of the sessions it belongs to unless that is 0. */
+/** A session token: a JWT signed with HS256. The claims are userId, iat, exp and, unless it is 0, the session generation `sessions`. */
 export async function sessionToken(
   ctx: Pick<Context, 'now' | 'secret'>,
   { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>,
@@ -24,35 +24,36 @@ export async function sessionToken(
   const iat = Math.floor(ctx.now().getTime() / 1000)
   return jwt.sign({ userId, iat, ...(sessions > 0 && { sessions }) }, ctx.secret(), {
     algorithm: 'HS256',
-    expiresIn: SESSION,
+    expiresIn: SESSION_LIFETIME,
   })
 }
 
-/** Whom a session token was made for, and until when it is valid, in milliseconds since 1970. */
 interface Session {
   userId: string
-  number: number
-  until: number
+  /** A token of an earlier generation than its account's has ended. */
+  generation: number
+  /** Unix ms. */
+  expiresAt: number
 }
 
-/** Sessions by secret and token: the signature of a token is checked once, and its end always. */
-const checked = new Map<string, Session>()
-const MOST_CHECKED = 1000
+/** Verified sessions by secret and token. The signature is checked once, the expiry on every use. */
+const verifiedSessions = new Map<string, Session>()
+const MAX_VERIFIED = 1000
 
-/** The session of a token, or undefined if it is not one of ours, has expired or was made for something else. */
+/** Returns undefined when the token is forged, expired or issued for another purpose. */
 export async function readSessionToken(
   ctx: Pick<Context, 'secret' | 'now'>,
   token: string,
 ): Promise<Session | undefined> {
-  const secret = ctx.secret() // one that cannot be read is not the token's fault
+  const secret = ctx.secret() // outside the try below: a secret that cannot be read is no fault of the token
   const now = ctx.now().getTime()
   const key = `${secret}\n${token}`
-  const known = checked.get(key)
-  if (known && now < known.until) return known
+  const known = verifiedSessions.get(key)
+  if (known && now < known.expiresAt) return known
   const session = await verified(secret, token, now)
   if (!session) return undefined
-  if (checked.size >= MOST_CHECKED) checked.clear()
-  checked.set(key, session)
+  if (verifiedSessions.size >= MAX_VERIFIED) verifiedSessions.clear()
+  verifiedSessions.set(key, session)
   return session
 }
 
@@ -66,17 +67,17 @@ async function verified(secret: string, token: string, now: number): Promise<Ses
     if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
     const { userId, sessions = 0 } = claims as { userId?: unknown; sessions?: unknown }
     return typeof userId === 'string' && typeof sessions === 'number'
-      ? { userId, number: sessions, until: claims.exp * 1000 }
+      ? { userId, generation: sessions, expiresAt: claims.exp * 1000 }
       : undefined
   } catch {
     return undefined
   }
 }
 
-/** A random token that works once, for two hours, for one purpose. Only its hash is kept; a new one replaces the old. */
+/** A random token that works once, within two hours, for one purpose. Only its hash is stored. A new token replaces the old one. */
 export async function oneTimeToken(db: Db, now: Date, userId: string, purpose: Purpose): Promise<string> {
   const token = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(now.getTime() + ONE_TIME_MS).toISOString()
+  const expiresAt = new Date(now.getTime() + ONE_TIME_LIFETIME_MS).toISOString()
   await putOneTimeToken(db, { tokenHash: hashOf(token), purpose, userId, createdAt: now.toISOString(), expiresAt })
   return token
 }
@@ -92,7 +93,7 @@ export const TOKEN_ERRORS = [
   'INVALID_TOKEN 404',
 ] as const satisfies Failure[]
 
-/** The one-time token that was sent, by the contract's ladder (section 1.1); it is not used up yet. */
+/** The one-time token of a request, checked in the contract's order (section 1.1). It stays usable until `useUp`. */
 export async function oneTimeTokenOf(
   ctx: Pick<Context, 'db' | 'now'>,
   token: string | null | undefined,
@@ -102,18 +103,21 @@ export async function oneTimeTokenOf(
   if (!/^[\w-]{43}$/.test(token))
     throw new AppError(
       'INVALID_TOKEN',
-      'This is not the whole token of a mailed link. Open the link in the mail again, or ask for a new mail.',
+      'The token is incomplete. Open the link in the mail again, or request a new mail.',
     )
   const known = await findOneTimeToken(ctx.db, hashOf(token))
   if (!known) throw usedUp()
   if (known.expiresAt <= ctx.now().toISOString())
-    throw new AppError('INVALID_TOKEN', 'The link in the mail has expired: it works for two hours. Ask for a new one.')
+    throw new AppError(
+      'INVALID_TOKEN',
+      'The link in the mail has expired; links work for two hours. Request a new one.',
+    )
   if (known.purpose !== purpose)
-    throw new AppError('INVALID_TOKEN 400', 'The token of this link is for something else. Open the link in the mail.')
+    throw new AppError('INVALID_TOKEN 400', 'This token is for another purpose. Open the link in the mail.')
   return known
 }
 
-/** Of two that use one token at once, one gets here first; the other is refused. */
+/** Deletes the token. Of two concurrent requests with one token, the second is refused. */
 export async function useUp(db: Db, { tokenHash }: OneTimeToken): Promise<void> {
   if (!(await deleteOneTimeToken(db, tokenHash))) throw usedUp()
 }
@@ -121,7 +125,7 @@ export async function useUp(db: Db, { tokenHash }: OneTimeToken): Promise<void> 
 const usedUp = () =>
   new AppError(
     'INVALID_TOKEN 404',
-    'The link in the mail was used already, or a newer one was sent. Use the newest, or ask for a new one.',
+    'The link in the mail was already used, or a newer one was sent. Use the newest link, or request a new one.',
   )
 
 function missingToken(): AppError {
@@ -131,7 +135,7 @@ function missingToken(): AppError {
   })
 }
 
-/** Ties the database to the secret at first use, and refuses any other: tokens signed with it would not be valid. */
+/** Binds the database to the secret at first use, and refuses another secret: it would make every issued token invalid. */
 export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret'>): Promise<void> {
   const fingerprint = createHmac('sha256', ctx.secret()).update('feedbackctl secret fingerprint').digest('hex')
   if ((await claimFingerprint(ctx.db, fingerprint)) === fingerprint) return

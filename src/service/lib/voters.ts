@@ -13,32 +13,32 @@ const Vote = {
   createdAt: Type.String({ format: 'date-time' }),
 }
 
-/** Who voted for a post, in short. */
+/** The votes of a post, as they are embedded in it. */
 export const PostVote = Type.Object({
   votes: Type.Array(Type.Object({ ...Vote, name: Type.String(), username: Type.String(), avatar: Type.String() }), {
     description: 'The newest six; none where the board hides its voters',
   }),
   votesCount: Type.Integer(),
-  viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of whoever asks' })),
+  viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of the signed-in person' })),
 })
 export type PostVote = Type.Static<typeof PostVote>
 
-const MOST = 6
+const MAX_EMBEDDED = 6
 
-/** A board may hide who voted; whoever works on the dashboard sees it all the same. */
+/** A board may hide its voters from everybody without dashboard:read. */
 export const seesVoters = (
   actor: Actor,
   { boardId, view_voters: shown, hidesVoters: hidden }: Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>,
 ): boolean => (boardId === null ? hidden === 0 : shown === 1) || can(actor, 'dashboard:read')
 
-/** The voters of each of some posts, in two queries. */
+/** The embedded votes of several posts, in two queries. */
 export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {
   const { db, actor } = ctx
   const open = posts.filter((post) => post.votesCount > 0 && seesVoters(actor, post))
   const shown = await newestVotes(
     db,
     open.map(({ postId }) => postId),
-    MOST,
+    MAX_EMBEDDED,
   )
   const viewer = await viewerOf(ctx)
   const own = viewer === null ? [] : await votesOf(db, viewer, posts.map(({ postId }) => postId)) // prettier-ignore
