@@ -6,7 +6,7 @@ import * as auth from '../../src/service/auth.js'
 import * as settings from '../../src/service/settings.js'
 import { engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
-// The real argon2, watched: what must not cost a hash is counted.
+// The real argon2 with a spy: the tests count hashes.
 vi.mock('@node-rs/argon2', { spy: true })
 
 const EVE = { email: 'eve@example.org', password: 'secret of eve' }
@@ -32,7 +32,7 @@ const rows = async (site: TestSite) =>
   ])
 
 describe.each(engines)('signing up on %s', (engine) => {
-  it('makes an account that everyone has, signed in at once, and answers the six user fields', async () => {
+  it('creates an account with the role @everyone, signs it in, and returns the six user fields', async () => {
     const site = await makeSite(engine)
     const { status, body, text } = await site.http('POST /auth/signup', {
       body: { ...EVE, email: ' Eve@Example.org', name: ' Zoë 李 ' },
@@ -55,7 +55,7 @@ describe.each(engines)('signing up on %s', (engine) => {
     expect((await site.http('POST /auth/login', { body: EVE })).status).toBe(200)
   })
 
-  it('takes no name for an empty one, and greets whoever has none', async () => {
+  it('treats no name as an empty one, and greets a person without a name', async () => {
     const site = await makeSite(engine)
     for (const [number, name] of [undefined, null, '', '  '].entries()) {
       expect((await signUp(site, { ...EVE, email: `${number}@example.org`, name })).name).toBe('')
@@ -65,7 +65,7 @@ describe.each(engines)('signing up on %s', (engine) => {
     expect(html).toContain('<p>Hello,</p>')
   })
 
-  it('keeps a name on its line, which could otherwise write a mail of its own to somebody else', async () => {
+  it('keeps a name on its line: with line breaks it could write a mail of its own to others', async () => {
     const site = await makeSite(engine)
     const refused = await site.http('POST /auth/signup', { body: { ...EVE, name: 'Eve,\n\nyou won' } })
     expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'name'])
@@ -120,7 +120,7 @@ describe.each(engines)('signing up on %s', (engine) => {
     expect(await rows(site)).toBe(before)
   })
 
-  it('makes one account of many that sign up at once with one address', async () => {
+  it('creates one account for many concurrent sign-ups with one address', async () => {
     const site = await makeSite(engine)
     const answers = await Promise.all(Array.from({ length: 8 }, () => answer(site, 'POST /auth/signup', EVE)))
     expect(answers.filter(([status]) => status === 201)).toHaveLength(1)
@@ -143,7 +143,7 @@ describe.each(engines)('without mail on %s', (engine) => {
 })
 
 describe.each(engines)('confirming an address on %s', (engine) => {
-  it('takes the mailed token once', async () => {
+  it('accepts the mailed token once', async () => {
     const site = await makeSite(engine)
     const { userId, authToken } = await signUp(site)
     const token = await site.mailedToken(EVE.email)
@@ -157,7 +157,7 @@ describe.each(engines)('confirming an address on %s', (engine) => {
     ])
   })
 
-  it('sends another mail to whoever is signed in, whose token replaces the first', async () => {
+  it('sends another mail to the signed-in person, whose token replaces the first', async () => {
     const site = await makeSite(engine)
     const { authToken, userId } = await signUp(site)
     const first = await site.mailedToken(EVE.email)
@@ -171,7 +171,7 @@ describe.each(engines)('confirming an address on %s', (engine) => {
     expect(await answer(site, 'POST /auth/email/verify', {}, authToken)).toEqual([409, 'EMAIL_VERIFIED'])
   })
 
-  it('is asked for only by whoever is signed in, and by the operator for the owner', async () => {
+  it('is requested only by a signed-in person, and by the operator for the owner', async () => {
     const site = await makeSite(engine)
     expect((await failure(site.call(auth.verify, {}))).code).toBe('USER_NOT_FOUND')
     await site.owner()
@@ -185,7 +185,7 @@ describe.each(engines)('confirming an address on %s', (engine) => {
     ])
   })
 
-  it('is refused where the address is confirmed already, or its domain blocked', async () => {
+  it('is refused where the address is already confirmed or its domain is blocked', async () => {
     const site = await makeSite(engine)
     const { authToken } = await signUp(site)
     const token = await site.mailedToken(EVE.email)
@@ -217,7 +217,7 @@ describe.each(engines)('one-time tokens on %s', (engine) => {
     ['/auth/password/set', { password: 'new secret of eve' }],
   ] as const
 
-  it('are missing, not of our form, or not known, in the codes of the contract', async () => {
+  it('that are missing, malformed or unknown get the codes of the contract', async () => {
     const site = await makeSite(engine)
     for (const [request, rest] of PURPOSES) {
       for (const body of [{}, { token: null }, { token: '' }]) {
@@ -237,7 +237,7 @@ describe.each(engines)('one-time tokens on %s', (engine) => {
     }
   })
 
-  it('work for what they were mailed for, and for nothing else', async () => {
+  it('work only for the purpose they were mailed for', async () => {
     const site = await makeSite(engine)
     const { authToken } = await signUp(site)
     const verification = await site.mailedToken(EVE.email)
@@ -369,7 +369,7 @@ describe.each(engines)('resetting a password on %s', (engine) => {
     ).toBe(200)
   })
 
-  it('costs no hash where the token is wrong', async () => {
+  it('costs no hash with a wrong token', async () => {
     const site = await makeSite(engine)
     const hashed = vi.mocked(argon2.hash)
     hashed.mockClear()
@@ -398,7 +398,7 @@ describe.each(engines)('resetting a password on %s', (engine) => {
 })
 
 describe.each(engines)('signing in on %s', (engine) => {
-  it('is never possible without a stored hash, whatever is given', async () => {
+  it('is never possible without a stored hash', async () => {
     const site = await makeSite(engine)
     await site.member([], EVE)
     for (const stored of ['!', '', 'no hash', '$2b$10$abcdefghijklmnopqrstuv']) {
@@ -471,7 +471,7 @@ describe.each(engines)('blocked domains on %s', (engine) => {
     expect((await site.events()).map(([action]) => action)).toEqual(['site.set_up'])
   })
 
-  it('are comma-separated where they are text, and none where it is empty', () => {
+  it('are comma-separated in text, and none in empty text', () => {
     const typed = (text: string) => coerce(settings.blockDomains.input, { domains: text })
     expect(typed('spam.example, junk.example')).toEqual({ domains: ['spam.example', 'junk.example'] })
     expect([typed(''), typed(' ')]).toEqual([{ domains: [] }, { domains: [] }])
@@ -488,7 +488,7 @@ describe.each(engines)('blocked domains on %s', (engine) => {
     })
   })
 
-  it('are for whoever has the permission', async () => {
+  it('need the permission', async () => {
     const site = await makeSite(engine)
     const reader = await site.member(['settings:read'])
     const writer = await site.member(['settings:update'])

@@ -15,7 +15,7 @@ const names = (body: { boards: { name: string }[] }) => body.boards.map((board) 
 
 describe.each(engines)('boards on %s', (engine) => {
   describe('GET /boards', () => {
-    it('answers the first page of ten, newest first, as if created=desc, limit=10 and page=1 were given', async () => {
+    it('returns the first ten, newest first, as with created=desc, limit=10 and page=1', async () => {
       const site = await makeSite(engine)
       await withBoards(site, 12)
       const plain = await site.http('GET /boards')
@@ -43,7 +43,7 @@ describe.each(engines)('boards on %s', (engine) => {
       ])
     })
 
-    it('sorts in any letter case of created', async () => {
+    it('takes `created` in any letter case', async () => {
       const site = await makeSite(engine)
       await withBoards(site, 3)
       for (const [word, order] of [
@@ -162,7 +162,7 @@ describe.each(engines)('boards on %s', (engine) => {
       expect(unknown.body.message).toBe('There is no field "pgae". Did you mean "page"?')
     })
 
-    it('takes an empty number or list as not given, as published clients send it', async () => {
+    it('treats an empty number or list as not given, as published clients send it', async () => {
       const site = await makeSite(engine)
       await withBoards(site, 1)
       expect((await site.http('GET /boards?limit=&page=&visibility=')).body.page_info).toMatchObject({
@@ -171,12 +171,12 @@ describe.each(engines)('boards on %s', (engine) => {
       })
     })
 
-    it('accepts the empty JSON object that the specification sends with it', async () => {
+    it('accepts the empty JSON object of the specification', async () => {
       const site = await makeSite(engine)
       expect((await site.http('GET /boards', { body: {} })).status).toBe(200)
     })
 
-    it('shows private boards only to whoever has board:read and asks for them', async () => {
+    it('lists private boards only on request and with board:read', async () => {
       const site = await makeSite(engine)
       const { board: hidden } = (await site.call(boards.create, { name: 'Board 1', display: false })) as {
         board: { boardId: string }
@@ -203,7 +203,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('GET /boards/:url', () => {
-    it('finds a board by url or id, and a private one only for board:read', async () => {
+    it('finds a board by url or id, and a private one only with board:read', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas', display: false })
       const { token } = await site.member(['board:read'])
@@ -255,7 +255,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('POST /boards', () => {
-    it('makes a public board with defaults for whoever has board:create', async () => {
+    it('creates a public board with defaults, with board:create', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member(['board:create'])
       const { status, body } = await site.http('POST /boards', { token })
@@ -335,7 +335,7 @@ describe.each(engines)('boards on %s', (engine) => {
       }
     })
 
-    it('tells which board has the url, unless it is a private one to whoever asks', async () => {
+    it('names the board that has the url, unless the caller cannot read it', async () => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: 'Plans', display: false })
       const why = async (token: string) => (await site.http('POST /boards', { token, body: { url: 'plans' } })).body.why
@@ -355,7 +355,7 @@ describe.each(engines)('boards on %s', (engine) => {
       expect((await site.http('GET /boards')).body.total_count).toBe(0)
     })
 
-    it('gives each of many concurrent boards of one name its own url', async () => {
+    it('gives concurrent boards of one name different urls', async () => {
       const site = await makeSite(engine)
       const made = await Promise.all(Array.from({ length: 20 }, () => site.call(boards.create, { name: 'Ideas' })))
       expect(new Set(made.map(({ board }) => board.url)).size).toBe(20)
@@ -364,7 +364,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('PATCH /boards', () => {
-    it('changes name, url, colour and switches, and takes back what GET answered', async () => {
+    it('changes name, url, colour and switches, and accepts what GET returned', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa' })
       const { token } = await site.member(['board:update', 'board:read'])
@@ -392,7 +392,7 @@ describe.each(engines)('boards on %s', (engine) => {
       expect((await site.http('GET /boards')).body.total_count).toBe(0)
     })
 
-    it('leaves what is not named as it was', async () => {
+    it('leaves fields that are not given', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa', display: false })
       const { token } = await site.member(['board:update'])
@@ -444,7 +444,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('DELETE /boards', () => {
-    it('removes a board for whoever has board:destroy', async () => {
+    it('deletes a board with board:destroy', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas' })
       const { token } = await site.member()
@@ -463,7 +463,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('POST /boards/check-slug', () => {
-    it('tells whether a url is free', async () => {
+    it('checks whether a url is free', async () => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: 'Ideas' })
       for (const permission of ['board:create', 'board:update'] as const) {
@@ -483,7 +483,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('GET /boards/get', () => {
-    it('answers all boards, private ones too, by age, a page at a time, and nothing else', async () => {
+    it('returns a page of all boards by age, private ones too, and no other key', async () => {
       const site = await makeSite(engine)
       await withBoards(site, 3)
       await site.call(boards.update, { boardId: 'board-2', display: false, partial: true })
@@ -498,7 +498,7 @@ describe.each(engines)('boards on %s', (engine) => {
       expect((await get('?visibility=public')).errors[0].code).toBe('UNKNOWN_FIELD')
     })
 
-    it('is for board:read alone', async () => {
+    it('needs board:read', async () => {
       const site = await makeSite(engine)
       const code = async (token?: string) => (await site.http('GET /boards/get', { token })).body.code
       expect(await code()).toBe('INVALID_AUTH_HEADER')
@@ -509,7 +509,7 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('POST /boards/check-name', () => {
-    it('tells whether no board is called so, in any letter case, and a private one counts', async () => {
+    it('checks whether no board has the name, in any letter case; private boards count', async () => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: '📱 Mobile App', display: false })
       const { token } = await site.member(['board:create'])
@@ -544,7 +544,7 @@ describe.each(engines)('boards on %s', (engine) => {
     })
   })
 
-  it('checks every known field however many unknown ones there are', async () => {
+  it('checks every known field among any number of unknown ones', async () => {
     const site = await makeSite(engine)
     const unknown = Array.from({ length: 30 }, (_, index) => `k${index}`)
     const query = unknown.map((name) => `${name}=1`).join('&')
@@ -587,7 +587,7 @@ describe.each(engines)('boards on %s', (engine) => {
     expect((await site.http('GET /boards/two')).status).toBe(200)
   })
 
-  it('finds a board by its id whatever urls others choose', async () => {
+  it('finds a board by its id whatever urls other boards have', async () => {
     const site = await makeSite(engine)
     const { board } = await site.call(boards.create, { name: 'Ideas' })
     expect((await failure(site.call(boards.create, { name: 'Evil', url: board.boardId }))).code).toBe(
@@ -598,7 +598,7 @@ describe.each(engines)('boards on %s', (engine) => {
     expect((await site.call(boards.show, { url: board.boardId })).board.name).toBe('Ideas')
   })
 
-  it('leaves name and url as they are in a partial change', async () => {
+  it('leaves name and url in a partial change', async () => {
     const site = await makeSite(engine)
     const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa' })
     const { token } = await site.member(['board:update'])
@@ -615,7 +615,7 @@ describe.each(engines)('boards on %s', (engine) => {
     ).toBe('BOARD_NAME_MISSING')
   })
 
-  it.each([['boardId'], ['name'], ['url']])('refuses NUL in %s, before it looks anything up', async (field) => {
+  it.each([['boardId'], ['name'], ['url']])('refuses NUL in %s before any look-up', async (field) => {
     const site = await makeSite(engine)
     const { token } = await site.member(['board:update', 'board:destroy'])
     const body = { boardId: 'x', name: 'x', url: 'x', [field]: 'a\u0000' }
@@ -625,7 +625,7 @@ describe.each(engines)('boards on %s', (engine) => {
     })
   })
 
-  it('keeps post_count whoever writes posts, moves them, or deletes the board', async () => {
+  it('keeps post_count when posts are written or moved, and when the board is deleted', async () => {
     const site = await makeSite(engine)
     const { userId } = await site.member()
     const { board: ideas } = await site.call(boards.create, { name: 'Ideas' })

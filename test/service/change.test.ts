@@ -122,7 +122,7 @@ describe.each(engines)('a row that another connection deletes before a write ref
     expect(await writing).toMatchObject({ code })
   })
 
-  it('a comment answers no comment when the other one is deleted while it waits', async () => {
+  it('a reply becomes a comment of its own when its parent is deleted while it waits', async () => {
     const w = await world(engine)
     const { activity: first } = await w.site.call(comments.create, { post_id: w.postId, body: 'first' })
     let writing: Promise<{ activity: comments.Activity }> | undefined
@@ -135,7 +135,7 @@ describe.each(engines)('a row that another connection deletes before a write ref
     expect((await writing)?.activity.comment.parent_id).toBeNull()
   })
 
-  it('is a bug where nothing says what the write refers to, and keeps its cause', async () => {
+  it('is a bug with its cause where the write does not declare the reference', async () => {
     const { site, userId } = await world(engine)
     const ctx = { ...site.base, actor: operator, origin: 'cli:tester', dryRun: false }
     let runs = 0

@@ -22,7 +22,7 @@ async function withPost(engine: (typeof engines)[number]) {
 }
 
 describe.each(engines)('comments on %s', (engine) => {
-  it('are written, listed newest first and answered, in the shape of the contract', async () => {
+  it('are created, listed newest first and replied to, in the shape of the contract', async () => {
     const { site, path, say } = await withPost(engine)
     const { token, userId } = await site.member()
     const first = await say(token, { body: '  Me too ' })
@@ -77,7 +77,7 @@ describe.each(engines)('comments on %s', (engine) => {
       expect((await site.http(`GET ${path}/activity?${query}`)).body.code).toBe('VALIDATION_ERROR')
   })
 
-  it('that answer one that is gone, or of another post, stand by themselves', async () => {
+  it('that reply to a deleted comment, or one of another post, have no parent', async () => {
     const { site, say } = await withPost(engine)
     const { token } = await site.member()
     const { post: other } = await site.call(posts.create, { title: 'Other' })
@@ -86,7 +86,7 @@ describe.each(engines)('comments on %s', (engine) => {
       expect((await say(token, { body: 'x', parent_id: parent })).body.activity.comment.parent_id).toBeNull()
   })
 
-  it('that are internal are seen only with comment:view_internal, and written only with comment:create_internal', async () => {
+  it('that are internal need comment:view_internal to read and comment:create_internal to write', async () => {
     const { site, path, say, bodies, owner } = await withPost(engine)
     const plain = await site.member()
     const writer = await site.member(['comment:create_internal'])
@@ -120,7 +120,7 @@ describe.each(engines)('comments on %s', (engine) => {
     },
   )
 
-  it('have at most 1000 characters of any script', async () => {
+  it('have at most 1000 characters in any script', async () => {
     const { site, say } = await withPost(engine)
     const { token } = await site.member()
     expect((await say(token, { body: '🎉'.repeat(1000) })).status).toBe(201)
@@ -140,7 +140,7 @@ describe.each(engines)('comments on %s', (engine) => {
     expect((await site.http(`GET /posts/${newId()}/activity`)).body.code).toBe('POST_NOT_FOUND')
   })
 
-  it('are edited by their author, who is told apart from others', async () => {
+  it('are edited by their author; others are refused', async () => {
     const { site, path, say, owner } = await withPost(engine)
     const author = await site.member()
     const stranger = await site.member()
@@ -179,7 +179,7 @@ describe.each(engines)('comments on %s', (engine) => {
     ).toBe('COMMENT_NOT_FOUND')
   })
 
-  it('do not name the hidden comment that they answer', async () => {
+  it('do not reveal the hidden comment that they reply to', async () => {
     const { site, path, say, owner } = await withPost(engine)
     const { activity: hidden } = (await say(owner, { body: 'secret', is_internal: true })).body
     const { activity: open } = (await say(owner, { body: 'soon', is_internal: true })).body
@@ -193,14 +193,14 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(await parents()).toEqual([null, null])
   })
 
-  it('are paged as older clients ask for it', async () => {
+  it('are paged with per_page, as older clients send it', async () => {
     const { site, say, bodies } = await withPost(engine)
     const { token } = await site.member()
     for (const body of 'abc') await say(token, { body })
     expect(await bodies(undefined, '?per_page=2&sort=desc&visibility=')).toEqual(['c', 'b'])
   })
 
-  it('marked as spam are hidden from everybody but moderators', async () => {
+  it('marked as spam are hidden from everybody but moderators and the author', async () => {
     const { site, path, say, bodies } = await withPost(engine)
     const author = await site.member()
     const moderator = await site.member(['comment:update:any'])
@@ -215,7 +215,7 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(await bodies(author.token)).toEqual(['Buy!']) // it is the author's own
   })
 
-  it('are not freed from a mark of spam by an author who changes one at the same time', async () => {
+  it('stay marked as spam when the author changes them at the same time', async () => {
     const { site, path, say } = await withPost(engine)
     const author = await site.member()
     const moderator = await site.member(['comment:update:any'])
@@ -258,7 +258,7 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(await bodies()).toEqual(['two'])
   })
 
-  it('of a deleted account stay, without its name', async () => {
+  it('of a deleted account stay without its name', async () => {
     const { site, path, say } = await withPost(engine)
     const author = await site.member()
     await say(author.token, { body: 'one' })

@@ -33,7 +33,7 @@ const ofUser = (subject_id: string, actor_id: string | null = null) => ({
 })
 
 describe.each(engines)('events on %s', (engine) => {
-  it('say what happened to what, by whom and from where', async () => {
+  it('record the action, the row, the actor and the origin', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { board } = await site.call(boards.create, { name: 'Ideas' })
@@ -85,7 +85,7 @@ describe.each(engines)('events on %s', (engine) => {
     expect(JSON.stringify(body)).not.toContain(OWNER.email)
   })
 
-  it('are walked in both directions, in any letter case of created, and `next` always leads on', async () => {
+  it('are paged in both directions, with `created` in any letter case, by `next`', async () => {
     const site = await makeSite(engine)
     expect(await site.call(events.list, {})).toEqual({ events: [], next: null })
     expect(await site.call(events.list, { after: 0 })).toEqual({ events: [], next: 0 })
@@ -103,7 +103,7 @@ describe.each(engines)('events on %s', (engine) => {
     expect(await page('created=desc&after=0')).toEqual({ events: [], next: 0 })
   })
 
-  it('name people as they are called now, and deleted ones no more', async () => {
+  it('show the present names of people, and none of deleted people', async () => {
     const site = await makeSite(engine)
     const one = await site.member()
     const other = await site.member()
@@ -128,7 +128,7 @@ describe.each(engines)('events on %s', (engine) => {
     ['limit=101', 'limit', 'MAX_VALUE_100'],
     ['created=sideways', 'created', 'UNKNOWN_CHOICE'],
     ['page=1', 'page', 'UNKNOWN_FIELD'],
-  ])('cannot be asked for by %s', async (query, field, code) => {
+  ])('cannot be listed by %s', async (query, field, code) => {
     const site = await makeSite(engine)
     const { status, body } = await site.http(`GET /events?${query}`, { token: await site.owner() })
     expect([status, body.code, body.errors[0].field, body.errors[0].code]).toEqual([
@@ -139,7 +139,7 @@ describe.each(engines)('events on %s', (engine) => {
     ])
   })
 
-  it('are for the owner alone', async () => {
+  it('are only for the owner', async () => {
     const site = await makeSite(engine)
     const code = async (token?: string) => (await site.http('GET /events', { token })).body.code
     expect(await code()).toBe('INVALID_AUTH_HEADER')
@@ -149,7 +149,7 @@ describe.each(engines)('events on %s', (engine) => {
     expect(await code((await site.member([], { blocked: true })).token)).toBe('USER_BLOCK')
   })
 
-  it('are all seen by whoever asks after the last again and again, however many write at once', async () => {
+  it('are never missed by polling after the last one, with concurrent writers', async () => {
     const site = await makeSite(engine)
     const reader = engine === 'postgres' ? await connect(site.databaseUrl) : site.db
     if (reader !== site.db) cleanup(() => reader.destroy())
@@ -169,14 +169,14 @@ describe.each(engines)('events on %s', (engine) => {
         for (let turn = 0; turn < 3; turn++) {
           await transaction(site.db, async (db) => {
             await change({ ...ctxOf(site), db }, async ({ record }) => record('board.created', 'x', `${number}`))
-            await setTimeout((number * 7 + turn * 3) % 11) // an event that is written and not committed yet must not be overtaken
+            await setTimeout((number * 7 + turn * 3) % 11) // no event may overtake one that is written but not committed
           })
         }
       }),
     ).finally(() => (state.writing = false))
     while (state.writing) {
       await poll()
-      await setTimeout(1) // SQLite answers at once, and would never let the writers on
+      await setTimeout(1) // SQLite is synchronous and would never yield to the writers
     }
     await writers
     for (let turn = 0; turn <= 20; turn++) await poll()
@@ -185,7 +185,7 @@ describe.each(engines)('events on %s', (engine) => {
     expect(seen).toEqual(written.map((row) => row.id))
   })
 
-  it('are not written by what was rolled back, refused or run dry', async () => {
+  it('are not written by a rollback, a refusal or a dry run', async () => {
     const site = await makeSite(engine)
     await site.call(boards.create, { name: 'Ideas' })
     const token = await site.owner()

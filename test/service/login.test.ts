@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as auth from '../../src/service/auth.js'
 import { engines, failure, makeSite, OWNER } from '../support/site.js'
 
-// The real argon2, watched: what takes the time of a login is counted rather than measured.
+// The real argon2 with a spy: the tests count hashes in place of measuring time.
 vi.mock('@node-rs/argon2', { spy: true })
 
 const checked = vi.mocked(argon2.verify)
@@ -12,7 +12,7 @@ const cost = (hash: unknown) => String(hash).split('$').slice(0, 4)
 describe.each(engines)('the time of a login on %s', (engine) => {
   beforeEach(() => void checked.mockClear())
 
-  it('tells nothing: one hash of the same cost is checked whether the address exists, is blocked, or does not exist', async () => {
+  it('reveals nothing: existing, blocked and unknown addresses cost one hash each', async () => {
     const site = await makeSite(engine)
     await site.owner()
     await site.member([], { blocked: true, email: 'eve@example.org', password: 'secret of eve' })
@@ -28,7 +28,7 @@ describe.each(engines)('the time of a login on %s', (engine) => {
     expect(new Set(hashes.map(String)).size).toBe(1)
   })
 
-  it('is spent on nobody without a password', async () => {
+  it('costs no hash without a password', async () => {
     const site = await makeSite(engine)
     await site.owner()
     await failure(site.call(auth.login, { email: OWNER.email }))

@@ -9,7 +9,7 @@ import { engines, failure, makeSite, type TestSite } from '../support/site.js'
 const titles = (body: { posts: { title: string }[] }) => body.posts.map((post) => post.title)
 const tick = (site: TestSite, minutes = 1) => (site.clock.now = new Date(site.clock.now.getTime() + minutes * 60_000))
 
-/** A member's posts, a minute apart, with so many votes each. */
+/** A member's posts, a minute apart, each with a number of votes. */
 async function withPosts(site: TestSite, wanted: { title: string; board?: string; votes?: number }[]) {
   const author = await site.member()
   const voters = await Promise.all(
@@ -33,7 +33,7 @@ const events = async (site: TestSite) =>
 
 describe.each(engines)('posts on %s', (engine) => {
   describe('POST /posts', () => {
-    it('makes a post with the vote of its author, and answers the row of the contract', async () => {
+    it('creates a post with the vote of its author, and returns the row of the contract', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas' })
       const { token, userId } = await site.member()
@@ -270,7 +270,7 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(titles((await site.http('POST /posts/get', { body: { page: '2', limit: '2' } })).body)).toEqual(['c', 'b'])
     })
 
-    it('embeds at most six voters, the newest, and the vote of whoever asks', async () => {
+    it('embeds the newest six voters and the vote of the caller', async () => {
       const site = await makeSite(engine)
       const { made, author } = await withPosts(site, [
         { title: 'a', votes: 9 },
@@ -287,7 +287,7 @@ describe.each(engines)('posts on %s', (engine) => {
   })
 
   describe('posts of a private board', () => {
-    it('are invisible to whoever may not read it, in every place', async () => {
+    it('are invisible everywhere without board:read', async () => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: 'Plans', display: false })
       await site.call(boards.create, { name: 'Ideas' })
@@ -447,7 +447,7 @@ describe.each(engines)('posts on %s', (engine) => {
       await expect(site.call(posts.search, { title: '' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
     })
 
-    it('leaves out what is on a private board, unless whoever asks has board:read', async () => {
+    it('leaves out posts of private boards without board:read', async () => {
       const site = await makeSite(engine)
       await site.owner()
       await site.call(boards.create, { name: 'Secret', display: false })
@@ -486,7 +486,7 @@ describe.each(engines)('posts on %s', (engine) => {
       expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
     })
 
-    it('is for the author and whoever has post:update; 404 comes before 403, and 403 before 400', async () => {
+    it('needs post:update unless the caller is the author; 404 comes before 403, and 403 before 400', async () => {
       const site = await makeSite(engine)
       const { author, made } = await withPosts(site, [{ title: 'a' }])
       const id = made.a.postId
@@ -644,7 +644,7 @@ describe.each(engines)('posts on %s', (engine) => {
     }
   })
 
-  it('tells nobody the private roadmap that a post is on', async () => {
+  it('shows the private roadmap of a post only with roadmap:read', async () => {
     const site = await makeSite(engine)
     const { roadmap } = await site.call(roadmaps.create, { name: 'Secret', display: false })
     const { author, made } = await withPosts(site, [{ title: 'a' }])
@@ -706,7 +706,7 @@ describe.each(engines)('posts on %s', (engine) => {
     expect(await events(site)).toEqual([])
   })
 
-  it('one vote a person and post, however many ask at once', async () => {
+  it('counts one vote per person and post for concurrent requests', async () => {
     const site = await makeSite(engine)
     await site.owner()
     const { post } = await site.call(posts.create, { title: 'a' })

@@ -85,7 +85,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect([status, body.code, body.errors[0].code]).toEqual([400, 'VALIDATION_ERROR', code])
     })
 
-    it('shows private ones only to whoever has roadmap:read and asks for them', async () => {
+    it('lists private ones only on request and with roadmap:read', async () => {
       const site = await makeSite(engine)
       const { roadmap: hidden } = await site.call(roadmaps.create, { name: 'Hidden' })
       await withRoadmaps(site, 'Shown')
@@ -210,7 +210,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect([await order(site), await events(site)]).toEqual([[], []])
     })
 
-    it('refuses a url that is taken or reserved, and tells by which, unless that is a secret', async () => {
+    it('refuses a taken or reserved url, and names the holder unless the caller cannot read it', async () => {
       const site = await makeSite(engine)
       await site.call(roadmaps.create, { name: 'Plans' })
       const creator = await site.member(['roadmap:create'])
@@ -328,7 +328,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
   })
 
   describe('DELETE /roadmaps', () => {
-    it('removes one for whoever has roadmap:destroy, and its posts live on without it', async () => {
+    it('deletes one with roadmap:destroy, and its posts stay without it', async () => {
       const site = await makeSite(engine)
       const { roadmap } = await site.call(roadmaps.create, { name: 'Plans' })
       const { userId, token } = await site.member()
@@ -393,7 +393,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       expect(await events(site)).toHaveLength(2)
     })
 
-    it('numbers all anew when two would have the same index', async () => {
+    it('renumbers all when two would have the same index', async () => {
       const site = await makeSite(engine)
       await withRoadmaps(site, 'A', 'B', 'C', 'D')
       await site.call(roadmaps.sort, { from: { id: 'a', index: 3 }, to: { id: 'd', index: 1 } })

@@ -230,7 +230,7 @@ describe.each(engines)('roles on %s', (engine) => {
       expect((await events(site)).map((event) => event.action)).toEqual(['role.created', 'site.set_up'])
     })
 
-    it('adds nothing that whoever changes it does not have, and may keep or take away what was there', async () => {
+    it('adds only permissions of the caller, and may keep or remove the present ones', async () => {
       const site = await makeSite(engine)
       const role = await make(site, 'Moderators', ['post:update', 'post:destroy'])
       const { token } = await site.member(['role:update', 'board:read'])
@@ -267,7 +267,7 @@ describe.each(engines)('roles on %s', (engine) => {
   })
 
   describe('DELETE /roles', () => {
-    it('removes a role, and whoever had it loses what it allowed at once', async () => {
+    it('deletes a role, and its holders lose its permissions at once', async () => {
       const site = await makeSite(engine)
       const role = await make(site, 'Readers', ['role:read'])
       const { userId, token } = await site.member()
@@ -374,7 +374,7 @@ describe.each(engines)('roles on %s', (engine) => {
       expect(await site.db.selectFrom('roles_users').selectAll().where('role_id', '=', role.id).execute()).toEqual([])
     })
 
-    it('gives nobody more than whoever assigns it has', async () => {
+    it('gives no permission that the caller lacks', async () => {
       const site = await makeSite(engine)
       const strong = await make(site, 'Strong', ['settings:update', 'board:read'])
       const weak = await make(site, 'Weak', ['board:read'])
@@ -388,7 +388,7 @@ describe.each(engines)('roles on %s', (engine) => {
       expect((await site.call(roles.assign, { role_id: 'Strong', user_id: OWNER.email })).success).toBe(1)
     })
 
-    it('stays in order when roles and people are deleted beside it', async () => {
+    it('stays consistent when roles and people are deleted concurrently', async () => {
       const site = await makeSite(engine)
       const made = await Promise.all(Array.from({ length: 6 }, (_, at) => make(site, `R${at}`)))
       const people = await Promise.all(Array.from({ length: 6 }, () => site.member()))

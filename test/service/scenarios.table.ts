@@ -2,7 +2,7 @@ import type { Permission } from '../../src/core/permissions.js'
 import type { World } from './scenarios.world.js'
 
 /** Whom an operation is for. A list is of permissions each of which is enough. */
-export type Needs = 'nobody' | 'account' | 'owner' | Permission | readonly Permission[]
+export type Needs = 'public' | 'account' | 'owner' | Permission | readonly Permission[]
 
 /** 'ok', or the status and the code of a refusal. */
 export type Outcome = 'ok' | `${number} ${string}`
@@ -14,8 +14,8 @@ export type Outcome = 'ok' | `${number} ${string}`
 export const roles = ['visitor', 'powerless', 'member', 'almost', 'permitted', 'blocked', 'owner'] as const
 export type Role = (typeof roles)[number]
 
-/** Makes fresh rows to work on; `asker` is the userId of whoever is going to ask. */
-export type Input = (world: World, asker: string | null) => object | Promise<object>
+/** Makes fresh rows to work on; `caller` is the userId of the caller. */
+export type Input = (world: World, caller: string | null) => object | Promise<object>
 
 export interface Row {
   needs: Needs
@@ -31,20 +31,20 @@ const NOT_AUTHOR = '403 UNAUTHORIZED_NOT_AUTHOR'
 
 /** Who may do what: one line an operation, from the contract. */
 export const table: Record<string, Row> = {
-  'site.status': { needs: 'nobody' },
-  'site.setup': { needs: 'nobody', input: (w) => w.credentials(), but: '403 SETUP_COMPLETED' },
-  'auth.login': { needs: 'nobody', silent: true, input: (w) => w.account() },
-  'auth.signup': { needs: 'nobody', input: (w) => w.credentials() },
+  'site.status': { needs: 'public' },
+  'site.setup': { needs: 'public', input: (w) => w.credentials(), but: '403 SETUP_COMPLETED' },
+  'auth.login': { needs: 'public', silent: true, input: (w) => w.account() },
+  'auth.signup': { needs: 'public', input: (w) => w.credentials() },
   'auth.verify': { needs: 'account' },
-  'auth.validate': { needs: 'nobody', input: async (w) => ({ token: await w.mailed('emailVerification') }) },
-  'auth.resetPassword': { needs: 'nobody', input: async (w) => ({ email: (await w.person()).email }) },
+  'auth.validate': { needs: 'public', input: async (w) => ({ token: await w.mailed('emailVerification') }) },
+  'auth.resetPassword': { needs: 'public', input: async (w) => ({ email: (await w.person()).email }) },
   'auth.validateToken': {
-    needs: 'nobody',
+    needs: 'public',
     silent: true,
     input: async (w) => ({ token: await w.mailed('resetPassword') }),
   },
   'auth.setPassword': {
-    needs: 'nobody',
+    needs: 'public',
     input: async (w) => ({ token: await w.mailed('resetPassword'), password: 'a new password' }),
   },
 
@@ -61,16 +61,16 @@ export const table: Record<string, Row> = {
   'users.signOut': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
   'users.delete': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
 
-  'posts.list': { needs: 'nobody', silent: true, input: () => ({ limit: 100 }) },
-  'posts.show': { needs: 'nobody', silent: true, input: (w) => ({ id: w.openPost }) },
-  'posts.search': { needs: 'nobody', input: () => ({ title: 'secret' }) },
+  'posts.list': { needs: 'public', silent: true, input: () => ({ limit: 100 }) },
+  'posts.show': { needs: 'public', silent: true, input: (w) => ({ id: w.openPost }) },
+  'posts.search': { needs: 'public', input: () => ({ title: 'secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 
-  'votes.list': { needs: 'nobody', input: (w) => ({ post_id: w.openPost }) },
+  'votes.list': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'votes.add': { needs: 'vote:create', input: async (w) => ({ postId: await w.post() }) },
-  'votes.remove': { needs: 'vote:destroy', input: async (w, asker) => ({ postId: await w.voted(asker) }) },
+  'votes.remove': { needs: 'vote:destroy', input: async (w, caller) => ({ postId: await w.voted(caller) }) },
   'votes.assign': {
     needs: 'vote:assign',
     input: async (w) => ({ post_id: await w.post(), user_id: (await w.person()).userId }),
@@ -80,7 +80,7 @@ export const table: Record<string, Row> = {
     input: async (w) => ({ post_id: await w.voted(w.authorId), user_id: w.authorId }),
   },
 
-  'comments.list': { needs: 'nobody', input: (w) => ({ post_id: w.openPost, limit: 100 }) },
+  'comments.list': { needs: 'public', input: (w) => ({ post_id: w.openPost, limit: 100 }) },
   'comments.create': { needs: 'comment:create', input: (w) => ({ post_id: w.openPost, body: 'New' }) },
   'comments.update': {
     needs: 'comment:update:any',
@@ -93,10 +93,10 @@ export const table: Record<string, Row> = {
     but: { member: NOT_AUTHOR, almost: NOT_AUTHOR },
   },
 
-  'boards.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
+  'boards.list': { needs: 'public', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
   'boards.get': { needs: 'board:read', input: () => ({ limit: 100 }) },
   'boards.search': { needs: 'board:read', input: () => ({ name: 'secret' }) },
-  'boards.show': { needs: 'nobody', input: (w) => ({ url: w.openBoard }) },
+  'boards.show': { needs: 'public', input: (w) => ({ url: w.openBoard }) },
   'boards.create': { needs: 'board:create', input: () => ({ name: 'New' }) },
   'boards.update': {
     needs: 'board:update',
@@ -106,9 +106,9 @@ export const table: Record<string, Row> = {
   'boards.checkName': { needs: 'board:create', silent: true, input: () => ({ name: 'Open board' }) },
   'boards.checkSlug': { needs: ['board:create', 'board:update'], silent: true, input: (w) => ({ url: w.openBoard }) },
 
-  'roadmaps.list': { needs: 'nobody', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
+  'roadmaps.list': { needs: 'public', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
   'roadmaps.search': { needs: 'roadmap:read', input: () => ({ name: 'secret' }) },
-  'roadmaps.show': { needs: 'nobody', input: (w) => ({ url: w.openRoadmap }) },
+  'roadmaps.show': { needs: 'public', input: (w) => ({ url: w.openRoadmap }) },
   'roadmaps.create': { needs: 'roadmap:create', input: () => ({ name: 'New' }) },
   'roadmaps.update': {
     needs: 'roadmap:update',
@@ -130,9 +130,9 @@ export const table: Record<string, Row> = {
   },
   'roles.unassign': { needs: 'role:unassign', input: async (w) => w.assigned() },
 
-  'settings.site': { needs: 'nobody' },
+  'settings.site': { needs: 'public' },
   'settings.update': { needs: 'settings:update', input: () => ({ title: 'Changed' }) },
-  'labs.show': { needs: 'nobody' },
+  'labs.show': { needs: 'public' },
   'labs.update': { needs: 'settings:update', input: () => ({ voteOnBehalf: true }) },
   'settings.blockedDomains': { needs: 'settings:read' },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
@@ -140,7 +140,7 @@ export const table: Record<string, Row> = {
   'events.list': { needs: 'owner', input: () => ({ limit: 100 }) },
 }
 
-/** A sentence after an operation; who asks: a visitor, the owner, or a member with these permissions; for what; and what comes of it. */
+/** Operation, what it does, caller (a visitor, the owner, or a member with these permissions), input, and outcome. */
 type Rule = [
   op: string,
   sentence: string,
@@ -158,7 +158,7 @@ const hiddenPost: Input = (w) => ({ post_id: w.secretPost })
 const own: Input = (w, me) => w.comment({ by: me })
 const ownChanged = (change: object): Input => async (w, me) => ({ ...(await w.comment({ by: me })), ...change }) // prettier-ignore
 
-/** What depends on the row: whose it is, who may see it, what is given away with it. */
+/** Rules that depend on the row: its author, its visibility, the permissions it gives. */
 export const rules: Rule[] = [
   ['site.setup', 'makes the first visitor the owner', 'visitor', (w) => w.disowned(), 'ok'],
   ['auth.login', 'refuses the blocked', 'visitor', (w) => w.account({ blocked: true }), '403 USER_BLOCKED'],
@@ -177,7 +177,7 @@ export const rules: Rule[] = [
   ['posts.show', 'shows it with board:read', ['board:read'], (w) => ({ id: w.secretPost }), 'ok'],
   ['posts.list', 'knows no private board', 'visitor', (w) => ({ boardId: [w.secretBoard] }), INVALID],
   ['posts.list', 'knows no private roadmap', 'visitor', (w) => ({ roadmapId: w.secretRoadmap }), INVALID],
-  ['posts.list', 'finds nobody by address', ['post:read'], (w) => ({ authorId: w.authorEmail }), INVALID],
+  ['posts.list', 'finds no author by address', ['post:read'], (w) => ({ authorId: w.authorEmail }), INVALID],
   ['posts.create', 'knows no private board', ['post:create'], (w) => ({ boardId: w.secretBoard }), INVALID],
   ['posts.update', 'lets its author', ['post:read'], async (w, me) => ({ id: await w.post(me), title: 'Mine' }), 'ok'],
   [
@@ -292,7 +292,7 @@ export const rules: Rule[] = [
     () => ({ url: 'hidden' }),
     '409 BOARD_URL_EXISTS',
   ],
-  ['boards.checkSlug', 'lets whoever has board:update, too', ['board:update'], () => ({ url: 'x' }), 'ok'],
+  ['boards.checkSlug', 'accepts board:update too', ['board:update'], () => ({ url: 'x' }), 'ok'],
 
   ['roadmaps.show', 'refuses a private one', 'visitor', (w) => ({ url: w.secretRoadmap }), NOT_ALLOWED],
   ['roadmaps.show', 'shows a private one with roadmap:read', ['roadmap:read'], (w) => ({ url: w.secretRoadmap }), 'ok'],

@@ -9,13 +9,12 @@ import { engines } from '../support/site.js'
 import { roles, rules, table, type Input, type Needs, type Outcome, type Role, type Row } from './scenarios.table.js'
 import { makeWorld, SECRETS, type World } from './scenarios.world.js'
 
-/** Somebody who asks. */
-interface Asker {
+interface Caller {
   token: string | undefined
   userId: string | null
 }
 
-/** What came back, in the words of the table. `text` is all that was said, to be searched for what must not be in it. */
+/** A response. `text` is all of it, to be searched for secrets. */
 interface Answer {
   outcome: Outcome
   status: number
@@ -24,11 +23,11 @@ interface Answer {
 }
 
 const named = (needs: Needs): readonly Permission[] =>
-  needs === 'nobody' || needs === 'account' || needs === 'owner' ? PERMISSIONS : [needs].flat()
+  needs === 'public' || needs === 'account' || needs === 'owner' ? PERMISSIONS : [needs].flat()
 
-/** The rules that hold for every operation. */
+/** The outcome of every operation for a role. */
 function expected(needs: Needs, role: Role): Outcome {
-  if (needs === 'nobody' || role === 'owner') return 'ok'
+  if (needs === 'public' || role === 'owner') return 'ok'
   if (role === 'visitor') return '400 INVALID_AUTH_HEADER'
   if (role === 'blocked') return '403 USER_BLOCK'
   if (role === 'powerless') return '403 ACCESS_DENIED'
@@ -36,7 +35,7 @@ function expected(needs: Needs, role: Role): Outcome {
   return role === 'permitted' && needs !== 'owner' ? 'ok' : '403 NOT_ENOUGH_PERMISSION'
 }
 
-async function makeAskers({ site, ownerToken }: World, needs: Needs): Promise<Record<Role, Asker>> {
+async function makeCallers({ site, ownerToken }: World, needs: Needs): Promise<Record<Role, Caller>> {
   const needed = named(needs)
   const some: Permission = needed.includes('dashboard:read') ? 'post:read' : 'dashboard:read'
   const make = async (permissions: readonly Permission[], blocked = false) =>
@@ -52,7 +51,7 @@ async function makeAskers({ site, ownerToken }: World, needs: Needs): Promise<Re
   }
 }
 
-async function ownerOf({ db }: World['site'], token: string): Promise<Asker> {
+async function ownerOf({ db }: World['site'], token: string): Promise<Caller> {
   const { userId } = await db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirstOrThrow()
   return { token, userId }
 }
@@ -60,7 +59,7 @@ async function ownerOf({ db }: World['site'], token: string): Promise<Asker> {
 const operationOf = (id: string): AnyOperation =>
   operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
 
-async function overCall({ site }: World, op: AnyOperation, { token }: Asker, input: object): Promise<Answer> {
+async function overCall({ site }: World, op: AnyOperation, { token }: Caller, input: object): Promise<Answer> {
   const actor = await actorOf(token && `Bearer ${token}`, {
     db: site.db,
     now: () => site.clock.now,
@@ -81,7 +80,7 @@ async function overCall({ site }: World, op: AnyOperation, { token }: Asker, inp
   }
 }
 
-async function overHttp({ site }: World, op: AnyOperation, { token }: Asker, input: object): Promise<Answer> {
+async function overHttp({ site }: World, op: AnyOperation, { token }: Caller, input: object): Promise<Answer> {
   const [method, path = ''] = op.http.split(' ')
   const rest = new Map(Object.entries(input))
   const url = path.replaceAll(/:(\w+)/g, (_, name: string) => {
@@ -108,17 +107,17 @@ const reading = (op: AnyOperation): boolean => op.http.startsWith('GET ') || tab
 const secretsIn = ({ text }: Pick<Answer, 'text'>): string[] =>
   SECRETS.filter((secret) => text.toLowerCase().includes(secret.toLowerCase()))
 
-/** Asks once; `faults` say what is wrong with the answer, whoever asked. */
-async function ask(
+/** Calls once. `faults` are what is wrong with the response for any caller. */
+async function check(
   world: World,
   surface: Surface,
   op: AnyOperation,
-  asker: Asker,
+  caller: Caller,
   input: object,
   outcome: Outcome,
 ): Promise<Answer & { faults: string[] }> {
   const before = (await world.site.events()).length
-  const answer = await surfaces[surface](world, op, asker, input)
+  const answer = await surfaces[surface](world, op, caller, input)
   const written = (await world.site.events()).length - before
   const success = Number(op.http.split(' ')[2])
   const faults = [
@@ -126,7 +125,7 @@ async function ask(
     answer.outcome === 'ok' && answer.status !== success && `is ${answer.status} instead of ${success}`,
     written > 0 !== (outcome === 'ok' && !reading(op)) && `wrote ${written} events`,
     /\$argon2|tokenHash/.test(answer.text) && `tells what is stored of a secret: ${answer.text}`,
-    // An address is told to whoever gave it.
+    // An error may repeat an address of the input.
     answer.outcome !== 'ok' &&
       secretsIn(answer).some((secret) => !secret.includes('@')) &&
       `is refused with a secret: ${answer.text}`,
@@ -137,9 +136,9 @@ async function ask(
 const OUTSIDERS: readonly Role[] = ['visitor', 'powerless', 'member', 'blocked']
 const nothing: Input = () => ({})
 
-/** Every role tries an operation over both surfaces; what went wrong. What reads has one input for all, so that answers can be compared. */
+/** Every role calls an operation over both surfaces. Returns what is wrong. Reads have one input, so that their responses can be compared. */
 async function tryAll(world: World, op: AnyOperation, { needs, input = nothing, but = {} }: Row): Promise<string[]> {
-  const askers = await makeAskers(world, needs)
+  const callers = await makeCallers(world, needs)
   const shared = reading(op) ? await input(world, null) : undefined
   const faults: string[] = []
   const read: Partial<Record<Role, unknown>> = {}
@@ -148,12 +147,12 @@ async function tryAll(world: World, op: AnyOperation, { needs, input = nothing, 
     const outcome = typeof but === 'string' ? but : (but[role] ?? expected(needs, role))
     const bodies = []
     for (const surface of ['call', 'http'] as const) {
-      const answer = await ask(
+      const answer = await check(
         world,
         surface,
         op,
-        askers[role],
-        shared ?? (await input(world, askers[role].userId)),
+        callers[role],
+        shared ?? (await input(world, callers[role].userId)),
         outcome,
       )
       const told = OUTSIDERS.includes(role) ? secretsIn(answer).map((secret) => `tells ${secret}`) : []
@@ -161,11 +160,11 @@ async function tryAll(world: World, op: AnyOperation, { needs, input = nothing, 
       bodies.push(answer.body)
     }
     if (reading(op) && !isDeepStrictEqual(bodies[0], bodies[1]))
-      faults.push(`${role} reads over HTTP what is not read in this process`)
+      faults.push(`${role} reads over HTTP what it does not read in this process`)
     read[role] = bodies[1]
   }
   for (const role of ['blocked', 'powerless'] as const)
-    if (needs === 'nobody' && reading(op) && !isDeepStrictEqual(read[role], read.visitor))
+    if (needs === 'public' && reading(op) && !isDeepStrictEqual(read[role], read.visitor))
       faults.push(`${role} reads what a visitor does not`)
   return faults
 }
@@ -175,22 +174,29 @@ it('has a line for every operation, and for no other', () => {
 })
 
 describe.each(engines)('on %s', (engine) => {
-  it.each(Object.entries(table))('%s is for whom the contract says', async (id, row) => {
+  it.each(Object.entries(table))('%s is allowed to the roles of the contract', async (id, row) => {
     expect(await tryAll(await makeWorld(engine), operationOf(id), row)).toEqual([])
   })
 
   it.each(rules)('%s %s', async (id, _sentence, who, input, outcome) => {
     const world = await makeWorld(engine)
     for (const surface of ['call', 'http'] as const) {
-      const asker = await askerFor(world, who)
-      const { faults } = await ask(world, surface, operationOf(id), asker, await input(world, asker.userId), outcome)
+      const caller = await callerFor(world, who)
+      const { faults } = await check(
+        world,
+        surface,
+        operationOf(id),
+        caller,
+        await input(world, caller.userId),
+        outcome,
+      )
       expect(faults.map((fault) => `over ${surface} ${fault}`)).toEqual([])
     }
   })
 
-  it('has all the secrets that are searched for, and the owner sees them', async () => {
+  it('shows the owner every secret that the other tests search for', async () => {
     const world = await makeWorld(engine)
-    const { token } = await askerFor(world, 'owner')
+    const { token } = await callerFor(world, 'owner')
     const { site, openPost, secretPost } = world
     const told = await Promise.all([
       site.http('GET /boards?visibility=private', { token }),
@@ -204,7 +210,7 @@ describe.each(engines)('on %s', (engine) => {
     expect(SECRETS.filter((secret) => !text.includes(secret))).toEqual([])
   })
 
-  it('a role counts from the next request on, from when it is given until it is taken', async () => {
+  it('a role counts from the next request after it is given, until it is taken', async () => {
     const { site, ownerToken: token, role } = await makeWorld(engine)
     const member = await site.member()
     const path = `/roles/${await role(['board:create', 'board:read'])}/users/${member.userId}`
@@ -217,7 +223,7 @@ describe.each(engines)('on %s', (engine) => {
     expect([await tries(), await sees()]).toEqual([403, []])
   })
 
-  it('a role that is changed or deleted counts as it is at the next request', async () => {
+  it('a changed or deleted role counts from the next request on', async () => {
     const { site, ownerToken: token, role } = await makeWorld(engine)
     const member = await site.member([], { everyone: false })
     const id = await role(['role:read'])
@@ -236,7 +242,7 @@ describe.each(engines)('on %s', (engine) => {
     expect(await tries()).toEqual(['ACCESS_DENIED', 'ACCESS_DENIED'])
   })
 
-  it('the token of somebody who is blocked is refused from the next request on, and again good once let in', async () => {
+  it('the token of a blocked person is refused from the next request on, and works again after unblocking', async () => {
     const world = await makeWorld(engine)
     const { userId, token } = await world.site.member([...PERMISSIONS])
     const { site, ownerToken } = world
@@ -249,7 +255,7 @@ describe.each(engines)('on %s', (engine) => {
     expect(await tries()).toBeUndefined()
   })
 
-  it('the token of somebody who is deleted is refused from the next request on', async () => {
+  it('the token of a deleted person is refused from the next request on', async () => {
     const { site, ownerToken } = await makeWorld(engine)
     const { userId, token } = await site.member([...PERMISSIONS])
     await site.http(`DELETE /users/${userId}`, { token: ownerToken, body: {} })
@@ -262,7 +268,10 @@ describe.each(engines)('on %s', (engine) => {
   })
 })
 
-async function askerFor({ site, ownerToken }: World, who: 'visitor' | 'owner' | readonly Permission[]): Promise<Asker> {
+async function callerFor(
+  { site, ownerToken }: World,
+  who: 'visitor' | 'owner' | readonly Permission[],
+): Promise<Caller> {
   if (who === 'visitor') return { token: undefined, userId: null }
   return who === 'owner' ? ownerOf(site, ownerToken) : site.member([...who], { everyone: false })
 }

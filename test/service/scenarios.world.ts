@@ -13,7 +13,7 @@ import { makeSite, type Engine } from '../support/site.js'
 
 export type World = Awaited<ReturnType<typeof makeWorld>>
 
-/** What nobody reads who may not read what is private. */
+/** Texts that only callers with the right permission may read. */
 export const SECRETS = [
   'SECRET-BOARD',
   'SECRET-POST',
@@ -23,14 +23,15 @@ export const SECRETS = [
   'author@example.org',
 ]
 
-/** A site with an owner, an author, something private of every kind, and means to make more of everything. */
+/** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
 export async function makeWorld(engine: Engine) {
   const site = await makeSite(engine)
   const { call } = site
   const ownerToken = await site.owner()
   const authorEmail = 'author@example.org'
   const author = await site.member([], { email: authorEmail })
-  const inNameOf = (userId: string | null | undefined) => site.callAs({ ...operator, userId: userId ?? author.userId }) // also of somebody who was blocked since
+  const onBehalfOf = (userId: string | null | undefined) =>
+    site.callAs({ ...operator, userId: userId ?? author.userId }) // works for a person who is blocked by now
   const word = () => `w${randomWord(8)}`
 
   const person = async (options: { blocked?: boolean; password?: string } = {}) => {
@@ -38,7 +39,7 @@ export async function makeWorld(engine: Engine) {
     return { ...(await site.member([], { ...options, email })), email }
   }
   const post = async (by?: string | null, boardId: string | null = null) =>
-    (await inNameOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
+    (await onBehalfOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare' })).roadmap
   const role = async (permissions: Permission[] = []) =>
@@ -77,12 +78,12 @@ export async function makeWorld(engine: Engine) {
     role,
     async voted(userId: string | null) {
       const postId = await post((await person()).userId)
-      if (userId !== null) await inNameOf(userId)(votes.add, { postId })
+      if (userId !== null) await onBehalfOf(userId)(votes.add, { postId })
       return postId
     },
     async comment({ by, internal = false }: { by?: string | null; internal?: boolean } = {}) {
       const body = internal ? 'SECRET-COMMENT' : 'Spare'
-      const { activity } = await inNameOf(by)(comments.create, { post_id: openPost, body, is_internal: internal })
+      const { activity } = await onBehalfOf(by)(comments.create, { post_id: openPost, body, is_internal: internal })
       return { post_id: openPost, comment_id: activity.comment.id }
     },
     async swapped() {
@@ -105,7 +106,7 @@ export async function makeWorld(engine: Engine) {
       await call(labs.update, { voteOnBehalf: false })
       return { post_id: openPost, ...input }
     },
-    /** What sets the site up anew: as if it had no owner yet. */
+    /** Input that sets up the site, as if it had no owner yet. */
     async disowned() {
       await site.db.updateTable('users').set({ isOwner: 0 }).execute()
       return { email: `${word()}@example.org`, password: 'a long password' }

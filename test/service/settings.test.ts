@@ -22,7 +22,7 @@ const events = (site: TestSite) =>
 
 describe.each(engines)('settings on %s', (engine) => {
   describe('PATCH /settings/site', () => {
-    it('changes what it is given, and answers all settings', async () => {
+    it('changes the given settings, and returns all', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member(['settings:update'])
       const changes = {
@@ -61,7 +61,7 @@ describe.each(engines)('settings on %s', (engine) => {
       })
     })
 
-    it('takes back what GET answered, and ignores what it does not know', async () => {
+    it('accepts what GET returned, and ignores unknown fields', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member(['settings:update'])
       const body = {
@@ -180,7 +180,7 @@ describe.each(engines)('settings on %s', (engine) => {
       expect(await events(site)).toEqual([])
     })
 
-    it('keep both of two changes at once, of labs and of other settings', async () => {
+    it('keep both of two concurrent changes', async () => {
       const site = await makeSite(engine)
       await Promise.all([
         ...Array.from({ length: 5 }, () => site.call(labs.update, { voteOnBehalf: true })),

@@ -6,7 +6,7 @@ import * as setup from '../../src/service/site.js'
 import { engines, failure, makeSite, OWNER } from '../support/site.js'
 
 describe.each(engines)('setup on %s', (engine) => {
-  it('makes the owner and sets the title, and answers the six user fields and nothing else', async () => {
+  it('creates the owner, sets the title, and returns exactly the six user fields', async () => {
     const site = await makeSite(engine)
     expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: false })
     const { status, body, text } = await site.http('POST /auth/setup', { body: OWNER })
@@ -101,7 +101,7 @@ describe.each(engines)('setup on %s', (engine) => {
     expect((await site.http('GET /settings/site')).body.settings.title).toBe('Moonbase')
   })
 
-  it('makes exactly one owner of many at once, with one mail, and the title of the winner', async () => {
+  it('creates one owner for concurrent setups, with one mail and the title of the winner', async () => {
     const site = await makeSite(engine)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, number) =>
@@ -144,7 +144,7 @@ describe.each(engines)('setup on %s', (engine) => {
     expect((await site.http('POST /boards', { token })).body.code).toBe('INVALID_TOKEN')
   })
 
-  it('is refused as a dry run to visitors, who could hold the lock with it', async () => {
+  it('refuses a dry run of visitors, who could hold the lock with it', async () => {
     const site = await makeSite(engine)
     const { status, body } = await site.http('POST /auth/setup', {
       body: OWNER,

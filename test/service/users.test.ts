@@ -24,7 +24,7 @@ const everything = async (site: TestSite) =>
     ),
   )
 
-/** A post of somebody, with a vote and a comment of everybody given. */
+/** A post of a person, with a vote and a comment of each reader. */
 async function writePost(site: TestSite, userId: string, readers: string[]): Promise<string> {
   const [postId, now] = [newId(), site.clock.now.toISOString()]
   await site.db.insertInto('posts').values({ postId, title: 'Dark mode', slug: postId, slugId: postId, contentMarkdown: null, userId, boardId: null, roadmap_id: null, createdAt: now, updatedAt: now }).execute() // prettier-ignore
@@ -36,7 +36,7 @@ async function writePost(site: TestSite, userId: string, readers: string[]): Pro
 }
 
 describe.each(engines)('the own account on %s', (engine) => {
-  it('is shown to whoever it is, and to the operator that of the owner', async () => {
+  it('is shown to its person; the operator sees that of the owner', async () => {
     const site = await makeSite(engine)
     const { token, userId } = await site.member([], EVE)
     const { status, body } = await site.http('GET /users/profile', { token })
@@ -98,10 +98,10 @@ describe.each(engines)('the own account on %s', (engine) => {
     expect(await site.call(profile.permissions, {})).toEqual({ permissions: [...PERMISSIONS] })
   })
 
-  it('is refused to visitors, blocked people and whoever may nothing', async () => {
+  it('is refused to visitors, blocked people and people without permissions', async () => {
     const site = await makeSite(engine)
     const blocked = await site.member([], { blocked: true })
-    const nobody = await site.member([], { everyone: false })
+    const powerless = await site.member([], { everyone: false })
     const plain = await site.member()
     for (const request of [
       'GET /users/profile',
@@ -113,14 +113,14 @@ describe.each(engines)('the own account on %s', (engine) => {
       expect(await answer(site, request, body)).toEqual([400, 'INVALID_AUTH_HEADER'])
       expect(await answer(site, request, body, 'nonsense')).toEqual([401, 'INVALID_TOKEN'])
       expect(await answer(site, request, body, blocked.token)).toEqual([403, 'USER_BLOCK'])
-      expect(await answer(site, request, body, nobody.token)).toEqual([403, 'ACCESS_DENIED'])
+      expect(await answer(site, request, body, powerless.token)).toEqual([403, 'ACCESS_DENIED'])
       expect(await answer(site, request, body, plain.token)).toEqual(
         request.endsWith('dashboard') ? [403, 'NOT_ENOUGH_PERMISSION'] : [200, undefined],
       )
     }
   })
 
-  it('opens the dashboard to whoever has dashboard:read, and to the owner', async () => {
+  it('opens the dashboard with dashboard:read, and to the owner', async () => {
     const site = await makeSite(engine)
     const { token } = await site.member(['dashboard:read'])
     for (const each of [token, await site.owner()])
@@ -174,7 +174,7 @@ describe.each(engines)('the list of people on %s', (engine) => {
     for (const secret of ['password', 'argon2', 'sessions', 'nameFolded']) expect(text).not.toContain(secret)
   })
 
-  it('is walked by cursor and by page in both directions, each person once, also those of the same instant', async () => {
+  it('is paged by cursor and by number in both directions, each person once, also those of the same instant', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     for (let number = 1; number <= 6; number++) {
@@ -201,7 +201,7 @@ describe.each(engines)('the list of people on %s', (engine) => {
     }
   })
 
-  it('refuses what is not valid, and only then whoever is not the owner', async () => {
+  it('refuses invalid input first, and then everybody but the owner', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const member = await site.member([...PERMISSIONS])
@@ -260,7 +260,7 @@ describe.each(engines)('the owner on %s', (engine) => {
     expect(await everything(site)).toBe(before)
   })
 
-  it('is told 404 about people who are not there', async () => {
+  it('gets 404 for unknown people', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     for (const request of [
@@ -347,7 +347,7 @@ describe.each(engines)('creating a person on %s', (engine) => {
 })
 
 describe.each(engines)('changing a person on %s', (engine) => {
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the given fields and leaves the rest', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { userId } = await site.member([], EVE)
@@ -374,7 +374,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
     )
   })
 
-  it('a new address is not confirmed, has another picture, and ends what was mailed to the old one', async () => {
+  it('a new address is unconfirmed, has another avatar, and ends the links mailed to the old one', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { user } = (await site.http('POST /auth/signup', { body: EVE })).body
@@ -413,7 +413,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
     expect(JSON.stringify(await site.db.selectFrom('events').selectAll().execute())).not.toContain('secret of eve')
   })
 
-  it('refuses what is not valid or not free, and changes nothing', async () => {
+  it('refuses invalid and taken values, and changes nothing', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { userId } = await site.member([], EVE)
@@ -447,7 +447,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
     expect(await everything(site)).toBe(before)
   })
 
-  it('gives a user name to one of many who are to have it at once', async () => {
+  it('gives a user name to one of many people at once', async () => {
     const site = await makeSite(engine)
     const people = await Promise.all(Array.from({ length: 5 }, () => site.member()))
     const answers = await Promise.allSettled(
@@ -459,7 +459,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
 })
 
 describe.each(engines)('blocking and signing out on %s', (engine) => {
-  it('acts at once, and again has nothing to do', async () => {
+  it('acts at once, and changes nothing the second time', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const eve = await site.member([], EVE)
@@ -480,14 +480,14 @@ describe.each(engines)('blocking and signing out on %s', (engine) => {
     ])
   })
 
-  it('writes one event for many who block at once', async () => {
+  it('writes one event for many concurrent blocks', async () => {
     const site = await makeSite(engine)
     const { userId } = await site.member()
     await Promise.all(Array.from({ length: 6 }, () => site.call(users.block, { user: userId })))
     expect(await site.events()).toEqual([['user.blocked', userId]])
   })
 
-  it('ends the sessions there are, and not those that follow', async () => {
+  it('ends present sessions, and not later ones', async () => {
     const site = await makeSite(engine)
     const owner = await site.owner()
     const eve = await site.member([], EVE)
@@ -516,7 +516,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     return { posts: await of('posts'), votes: await of('votes'), comments: await of('comments') }
   }
 
-  it('keeps what they wrote, without an author, and takes their votes, mails and sessions', async () => {
+  it('keeps posts and comments without an author, and deletes votes, mails and sessions', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { user: eve } = (await site.http('POST /auth/signup', { body: EVE })).body
@@ -538,7 +538,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect(await answer(site, `DELETE /users/${eve.userId}`, {}, token)).toEqual([404, 'USER_NOT_FOUND'])
   })
 
-  it('takes what they wrote with them where that is asked, and the counts of everybody else stay right', async () => {
+  it('deletes posts and comments on request, and the counts of others stay right', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const [eve, bob] = [await site.member([], EVE), await site.member()]
@@ -562,7 +562,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     ])
   })
 
-  it('works for somebody who wrote more than a statement has room for', async () => {
+  it('works for more posts than one statement can hold', async () => {
     const site = await makeSite(engine)
     const { userId } = await site.member()
     const postId = await writePost(site, userId, [])
@@ -583,7 +583,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect(await site.events()).toHaveLength(12_002)
   })
 
-  it('fits with whatever else happens to the person at once', async () => {
+  it('works beside concurrent changes of the person', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     for (let time = 1; time <= 5; time++) {
@@ -602,7 +602,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     }
   })
 
-  it('refuses another word for posts, and succeeds for one of many at once', async () => {
+  it('refuses an unknown value of posts, and succeeds once for concurrent requests', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { userId } = await site.member()
@@ -615,7 +615,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     expect((await site.events()).filter(([action]) => action === 'user.deleted')).toHaveLength(1)
   })
 
-  it('tell nobody but the owner whether there is an account', async () => {
+  it('tell only the owner whether there is an account', async () => {
     const site = await makeSite(engine)
     const owner = await site.owner()
     const plain = await site.member()
@@ -630,7 +630,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     }
   })
 
-  it('take what they wrote out of the log, too, when it is deleted with them', async () => {
+  it('remove titles from the log when the posts are deleted too', async () => {
     const site = await makeSite(engine)
     const owner = await site.owner()
     const eve = await site.member()

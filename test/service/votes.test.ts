@@ -27,7 +27,7 @@ const labs = (site: TestSite, on: boolean) =>
 
 describe.each(engines)('votes on %s', (engine) => {
   describe('POST and DELETE /votes', () => {
-    it('cast one vote and take it back, each with an event', async () => {
+    it('cast one vote and withdraw it, each with an event', async () => {
       const { site, post } = await withPost(engine)
       const { token, userId } = await site.member()
       const before = (await events(site)).length
@@ -113,7 +113,7 @@ describe.each(engines)('votes on %s', (engine) => {
       expect((await site.http(`GET ${path}?page=3&limit=2`)).body.votes.results).toHaveLength(1)
     })
 
-    it('tells the viewer their own vote', async () => {
+    it('shows the viewer their own vote', async () => {
       const { site, path, owner } = await withPost(engine)
       expect((await site.http(`GET ${path}`, { token: owner })).body.votes.viewerVote).toMatchObject({
         user: { name: 'Ada' },
@@ -125,13 +125,13 @@ describe.each(engines)('votes on %s', (engine) => {
       expect((await site.http(`GET ${path}?${query}`)).body.code).toBe('VALIDATION_ERROR')
     })
 
-    it('answers 404 for a post that is not there', async () => {
+    it('answers 404 for an unknown post', async () => {
       const { site } = await withPost(engine)
       for (const id of [newId(), 'nonsense'])
         expect((await site.http(`GET /posts/${id}/votes`)).body.code).toBe('POST_NOT_FOUND')
     })
 
-    it('names nobody where the board hides its voters, except to the team; the count stays', async () => {
+    it('lists no voters where the board hides them, except to the team; the count stays', async () => {
       const { site, path, post, owner } = await withPost(engine, { board: 'Ideas' })
       await site.call(boards.update, { boardId: 'ideas', view_voters: false, partial: true })
       const { token, userId } = await site.member()
@@ -152,8 +152,8 @@ describe.each(engines)('votes on %s', (engine) => {
     })
   })
 
-  describe('on behalf of somebody', () => {
-    it('casts and takes back the vote of a person, by id, e-mail address or user name', async () => {
+  describe('on behalf of a person', () => {
+    it('casts and withdraws the vote of a person, by id, e-mail address or user name', async () => {
       const { site, path, post } = await withPost(engine)
       await labs(site, true)
       const eve = await site.member([], { email: 'eve@example.org' })
@@ -170,7 +170,7 @@ describe.each(engines)('votes on %s', (engine) => {
         },
       ])
       expect((await site.http(`POST ${path}/eve@example.org`, { token: owner })).body.code).toBe('VOTE_EXISTS')
-      expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('USER_NOT_FOUND') // whose address it is, is the owner's to know
+      expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('USER_NOT_FOUND') // only the owner finds people by address
       expect((await site.http(`DELETE ${path}/${cast.body.vote.user.username}`, { token })).status).toBe(202)
       expect((await site.http(`DELETE ${path}/${eve.userId}`, { token })).body.code).toBe('VOTE_NOT_FOUND')
       expect((await site.http(`POST ${path}/${newId()}`, { token })).body.code).toBe('USER_NOT_FOUND')
