@@ -6,7 +6,7 @@ import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 
-/** Which boards count, and in which direction of age. */
+/** Which boards to list, and in which direction of creation time. */
 export interface BoardFilter {
   visibility: readonly Visibility[]
   created: 'asc' | 'desc'
@@ -47,7 +47,7 @@ export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow)
   return row?.count ?? 0
 }
 
-/** By id or url. No url looks like an id (the service refuses those), so this is one board. */
+/** By id or url. The service refuses urls that look like an id, so at most one board matches. */
 export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | undefined> {
   const column = isId(urlOrId) ? 'boardId' : 'url'
   const [board] = await compiled(db, `findBoard ${column}`, { which: asStored(urlOrId) }, ({ which }) =>
@@ -59,7 +59,7 @@ export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | und
 export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>
   db.selectFrom('boards').selectAll().where('nameFolded', '=', folded).limit(1).executeTakeFirst()
 
-/** Boards whose folded name starts with the folded prefix, by name: a range of the index, so nothing needs escaping. */
+/** Boards whose folded name starts with a folded prefix, by name. A range of the index, in which no character is a wildcard. */
 export const searchBoards = (db: Db, prefix: string, limit: number): Promise<BoardRow[]> =>
   db
     .selectFrom('boards')
@@ -71,7 +71,7 @@ export const searchBoards = (db: Db, prefix: string, limit: number): Promise<Boa
     .limit(limit)
     .execute()
 
-/** Returns undefined when another board has this url; the unique index decides, not a read before the write. */
+/** Returns undefined when another board has the url. The unique index decides, not a read before the write. */
 export const insertBoard = (db: Db, board: Insertable<Tables['boards']>): Promise<BoardRow | undefined> =>
   db
     .insertInto('boards')
@@ -80,7 +80,7 @@ export const insertBoard = (db: Db, board: Insertable<Tables['boards']>): Promis
     .returningAll()
     .executeTakeFirst()
 
-/** Returns 'taken' when another board has the url, and undefined when there is no such board any more. */
+/** Returns 'taken' when another board has the url, and undefined when the board does not exist any more. */
 export const updateBoard = (
   db: Db,
   boardId: string,
@@ -90,7 +90,7 @@ export const updateBoard = (
     db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst(),
   )
 
-/** Its posts stay, as private and with voters as hidden as they were. */
+/** Its posts stay, as private as before; hidden voters stay hidden. */
 export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | undefined> {
   await db
     .updateTable('posts')

@@ -23,7 +23,7 @@ export const listRoadmaps = (
 export const roadmapsAfter = async (db: Db, visibility: readonly Visibility[], cursor: RoadmapRow): Promise<number> =>
   (await countAfter(filtered(db, visibility), ORDER, cursor).executeTakeFirstOrThrow()).count
 
-/** By id or url. No url looks like an id (the service refuses those), so this is one roadmap. */
+/** By id or url. The service refuses urls that look like an id, so at most one roadmap matches. */
 export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undefined> =>
   db
     .selectFrom('roadmaps')
@@ -31,7 +31,7 @@ export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undef
     .where(isId(urlOrId) ? 'id' : 'url', '=', asStored(urlOrId))
     .executeTakeFirst()
 
-/** Roadmaps whose folded name starts with the folded prefix, by name. */
+/** Roadmaps whose folded name starts with a folded prefix, by name. */
 export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<RoadmapRow[]> =>
   db
     .selectFrom('roadmaps')
@@ -43,27 +43,27 @@ export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<R
     .limit(limit)
     .execute()
 
-/** All roadmaps in order, which nobody else adds to, removes from or changes until the transaction ends. */
+/** All roadmaps in order. Locks the order: other transactions wait before they add, delete or move one. */
 export async function lockRoadmapOrder(db: Db): Promise<RoadmapRow[]> {
   await lock(db, 'roadmaps')
   return db.selectFrom('roadmaps').selectAll().orderBy('index').orderBy('id').execute()
 }
 
-/** Writes the places that are not as they were. */
+/** Writes the indexes that changed. */
 export async function placeRoadmaps(
   db: Db,
-  were: readonly RoadmapRow[],
-  places: ReadonlyMap<string, number>,
+  rows: readonly RoadmapRow[],
+  indexes: ReadonlyMap<string, number>,
   updatedAt: string,
 ): Promise<void> {
-  for (const { id, index } of were) {
-    const place = places.get(id) ?? index
-    if (place !== index)
-      await db.updateTable('roadmaps').set({ index: place, updated_at: updatedAt }).where('id', '=', id).execute()
+  for (const { id, index } of rows) {
+    const changed = indexes.get(id) ?? index
+    if (changed !== index)
+      await db.updateTable('roadmaps').set({ index: changed, updated_at: updatedAt }).where('id', '=', id).execute()
   }
 }
 
-/** Returns undefined when another roadmap has this url. */
+/** Returns undefined when another roadmap has the url. */
 export const insertRoadmap = (db: Db, roadmap: Insertable<Tables['roadmaps']>): Promise<RoadmapRow | undefined> =>
   db
     .insertInto('roadmaps')
@@ -72,7 +72,7 @@ export const insertRoadmap = (db: Db, roadmap: Insertable<Tables['roadmaps']>): 
     .returningAll()
     .executeTakeFirst()
 
-/** Returns 'taken' when another roadmap has the url, and undefined when there is no such roadmap any more. */
+/** Returns 'taken' when another roadmap has the url, and undefined when the roadmap does not exist any more. */
 export const updateRoadmap = (
   db: Db,
   id: string,
