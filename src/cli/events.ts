@@ -10,7 +10,7 @@ import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, write, type Terminal } from './lib/terminal.js'
-import { typed, withOptions, withoutOption } from './lib/typed.js'
+import { commandLine, withOptions, withoutOption } from './lib/commandline.js'
 
 const whoDid = ({ actor, via, operator }: Event): string => {
   const person = actor?.username ?? (via === 'http' ? 'a visitor' : '')
@@ -95,7 +95,7 @@ function asked({ limit, after }: Flags, order: { created: string }): object {
 }
 
 const nextCommand = (args: readonly string[], next: number | null): string =>
-  typed(withOptions(withoutOption(args, '--after'), '--after', String(next)))
+  commandLine(withOptions(withoutOption(args, '--after'), '--after', String(next)))
 
 /** The last few events, or those after one, and then each as it happens. A server that is away is asked again. */
 async function follow(terminal: Terminal, flags: Flags, call: Call, format: Format): Promise<void> {

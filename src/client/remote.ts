@@ -1,10 +1,9 @@
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
 import { parse } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
-import type { Call } from '../service/lib/operation.js'
+import type { AnyOperation, Call } from '../service/lib/operation.js'
 
-/** How long the other side may take to answer, in milliseconds. */
-const TIMEOUT = 30_000
+const TIMEOUT_MS = 30_000
 
 export interface Remote {
   server: string
@@ -12,46 +11,47 @@ export interface Remote {
   dryRun?: boolean
 }
 
-/** Calls the operations of another feedbackctl over HTTP; a failure comes back as the AppError it was. */
+/** Calls operations of a feedbackctl server over HTTP. An error response becomes the AppError that the server threw. */
 export const remote = ({ server, token, dryRun = false }: Remote): Call => {
-  const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '') // also as serve and demo print it
+  const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '') // `serve` and `demo` print the URL with the API root
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
     throw new AppError(
       'CONFIG_INVALID',
-      'The token has characters that no token has. Check the file or variable it comes from.',
+      'The token contains characters that are not valid in a token. Check the file or variable it comes from.',
     )
   return async (op, input) => {
-    if (op.http.includes(':')) parse(op.input, input) // a path cannot carry every value: the server would never see it
+    if (op.http.includes(':')) parse(op.input, input) // the server never sees a value that a path cannot carry
     const [method, path] = op.http.split(' ') as [string, string]
     const fields = new Map(Object.entries(input as Record<string, unknown>).filter(([, value]) => value !== undefined))
-    const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => taken(fields, name)))
+    const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => takeParam(fields, name)))
     if (method === 'GET') for (const [name, value] of fields) url.searchParams.set(name, [value].flat().join(','))
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(dryRun && { [DRY_RUN_HEADER]: '1' }),
       ...(method !== 'GET' && { 'content-type': 'application/json' }),
     }
-    const response = await reach(url, {
+    const response = await send(url, {
       method,
       headers,
       ...(method !== 'GET' && { body: JSON.stringify(Object.fromEntries(fields)) }),
     })
     if (response.status === 204) return undefined as never
-    const isText = response.headers.get('content-type')?.startsWith('text/plain') && 'const' in op.output // such an operation answers one word
+    const isText = response.headers.get('content-type')?.startsWith('text/plain') && 'const' in op.output // the whole body is one word
     const body = await (isText ? response.text() : response.json()).catch(() => undefined)
-    if (response.ok && body !== undefined) return body as never // the server filtered it through the operation's own schema
-    throw failure(url, response.status, body as ErrorBody | undefined)
+    if (response.ok && body !== undefined) return body as never // the server serializes it by the operation's own schema
+    throw errorFrom(url, op, response.status, body as ErrorBody | undefined)
   }
 }
 
-function taken(fields: Map<string, unknown>, name: string): string {
+/** Moves a field into the path. */
+function takeParam(fields: Map<string, unknown>, name: string): string {
   const value = fields.get(name)
   fields.delete(name)
   return encodeURIComponent(String(value))
 }
 
-const reach = (url: URL, init: RequestInit): Promise<Response> =>
-  fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) }).catch((error: unknown) => {
+const send = (url: URL, init: RequestInit): Promise<Response> =>
+  fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
     throw new AppError('SERVER_UNREACHABLE', `Cannot reach ${url.origin}: ${reasonOf(error)}.`, { cause: error })
   })
 
@@ -60,11 +60,23 @@ const reasonOf = (error: unknown): string => {
   return cause?.message || cause?.code || message
 }
 
-function failure(url: URL, status: number, body: ErrorBody | undefined): AppError {
-  if (isErrorCode(body?.code))
-    return new AppError(`${body.code} ${status}`, body.message, { errors: body.errors, why: body.why })
-  return new AppError(
-    'SERVER_UNREACHABLE',
-    `${url.origin} answered ${status} to ${url.pathname}, and not as feedbackctl does. Check --server.`,
-  )
+function errorFrom(
+  url: URL,
+  op: Pick<AnyOperation, 'access' | 'errors'>,
+  status: number,
+  body: ErrorBody | undefined,
+): AppError {
+  if (!isErrorCode(body?.code))
+    return new AppError(
+      'SERVER_UNREACHABLE',
+      `${url.origin} answered ${status} to ${url.pathname}, but not as feedbackctl does. Check --server.`,
+    )
+  // Only the account of the session can be missing where an operation looks up no other account.
+  const looksUpOthers = op.access !== 'signed-in' && op.errors.includes('USER_NOT_FOUND')
+  const ofSession = body.code === 'USER_NOT_FOUND' && !looksUpOthers
+  return new AppError(`${body.code} ${status}`, body.message, {
+    errors: body.errors,
+    why: body.why,
+    reason: ofSession ? 'session-account-deleted' : undefined,
+  })
 }

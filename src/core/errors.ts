@@ -1,7 +1,7 @@
 /**
- * THE table of codes: one line a code, read in both directions (thrown here, mapped to HTTP and to an exit code,
- * and read back by the remote client). `exit` stands only where it differs from what the status implies; `serve` is the
- * exit code of `feedbackctl serve`, which a service manager reads. `body` is what the contract has in the answer besides.
+ * All error codes. The server maps a code to a status; the remote client maps it back; a command maps it to an exit code.
+ * `exit` is set where it differs from what the status implies. `serve` is the exit code of `feedbackctl serve`, which a
+ * service manager reads. `body` returns the extra fields that the contract adds to the response.
  */
 const CODES = {
   VALIDATION_ERROR: { status: 400 },
@@ -58,7 +58,7 @@ const CODES = {
   SERVER_ERROR: { status: 500 },
   MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },
-  // Never sent by the server: what only a command can run into.
+  // The codes below occur only in commands. The server never sends them.
   USAGE: { status: 400 },
   CONFIG_INVALID: { status: 400, serve: 78 },
   INPUT_MISSING: { status: 400 },
@@ -85,10 +85,10 @@ interface Entry {
 export type ErrorCode = keyof typeof CODES
 export const errorCodes = Object.keys(CODES) as ErrorCode[]
 
-/** A code, with the status that the contract gives it in some places only: `INVALID_TOKEN 404`. */
+/** A code, followed by a status where the contract overrides the usual one: `INVALID_TOKEN 404`. */
 export type Failure = ErrorCode | `${ErrorCode} ${number}`
 
-/** One field that is not valid: the `errors` entries of a VALIDATION_ERROR. `value` is left out where it is a secret. */
+/** One invalid field: an entry of `errors` in a VALIDATION_ERROR. `value` is omitted if it is a secret. */
 export interface Issue {
   code: string
   message: string
@@ -97,17 +97,26 @@ export interface Issue {
   value?: unknown
 }
 
-/** An error the caller may see. Anything else that is thrown is a bug and is reported as SERVER_ERROR. */
+/** Which of the causes that share a code it was. Commands suggest a fix by it. It is not sent over HTTP. */
+export type Reason = 'session-account-deleted' | 'site-not-set-up'
+
+/** An error that the caller may see. Anything else that is thrown is a bug and is reported as SERVER_ERROR. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: Issue[] | undefined
   readonly why: string | undefined
+  readonly reason: Reason | undefined
   readonly status: number
 
   constructor(
     failure: Failure,
     message: string,
-    details: { errors?: Issue[] | undefined; why?: string | undefined; cause?: unknown } = {},
+    details: {
+      errors?: Issue[] | undefined
+      why?: string | undefined
+      reason?: Reason | undefined
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: details.cause })
     const { code, status } = statusOf(failure)
@@ -116,9 +125,10 @@ export class AppError extends Error {
     this.status = status
     this.errors = details.errors
     this.why = details.why
+    this.reason = details.reason
   }
 
-  /** The exit status of a command that ends with this error: the table in `help exit-codes`. */
+  /** The exit code of a command that fails with this error, as listed in `feedbackctl help exit-codes`. */
   get exit(): number {
     const entry: Entry = CODES[this.code]
     if (entry.exit !== undefined) return entry.exit
@@ -134,7 +144,7 @@ export class AppError extends Error {
     return serve
   }
 
-  /** What travels over HTTP. */
+  /** The body of the HTTP response. */
   get body(): ErrorBody {
     const { body }: Entry = CODES[this.code]
     return {
@@ -161,7 +171,7 @@ export interface ErrorBody {
 
 export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(CODES, code)
 
-/** For a path that a type says cannot happen but an outside caller could reach. */
+/** Hides an unexpected error behind a SERVER_ERROR. The cause goes to the log only. */
 export const serverError = (cause: unknown): AppError =>
   new AppError('SERVER_ERROR', 'Something went wrong on the server. The log has the details under this request id.', {
     cause,

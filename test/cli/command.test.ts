@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { AppError, type ErrorCode } from '../../src/core/errors.js'
+import { AppError, type ErrorCode, type Reason } from '../../src/core/errors.js'
 import { streamAll } from '../../src/cli/lib/pages.js'
 import { report } from '../../src/cli/lib/report.js'
 import type { Terminal } from '../../src/cli/lib/terminal.js'
@@ -472,14 +472,22 @@ describe('what loses much', () => {
 })
 
 describe('the command that helps', () => {
-  const fix = (code: ErrorCode, { message = 'No.', words = ['posts', 'show'], args = ['posts', 'show', 'x'] } = {}) => {
+  interface Attempt {
+    command?: string[]
+    args?: string[]
+    reason?: Reason
+  }
+  const fix = (
+    code: ErrorCode,
+    { command = ['posts', 'show'], args = ['posts', 'show', 'x'], reason }: Attempt = {},
+  ) => {
     let said = ''
     const terminal = {
       args,
       env: {},
       stderr: { write: (text: string) => void (said += text), isTTY: false },
     } as unknown as Terminal
-    report(terminal, { flags: {}, words, options: [] }, new AppError(code, message))
+    report(terminal, { flags: {}, command, options: [] }, new AppError(code, 'No.', { reason }))
     return [...said.matchAll(/^ {2}(?:fix)? {3,}(feedbackctl.*)$/gm)].map(([, line]) => line)
   }
 
@@ -499,18 +507,15 @@ describe('the command that helps', () => {
 
   it('is another url where that of a roadmap is taken, and a login where the account of a session is gone', () => {
     const args = ['roadmaps', 'create', 'Later', '--url', 'later']
-    expect(fix('ROADMAP_URL_EXISTS', { args, message: 'The url "later" is taken.' })).toEqual([
+    expect(fix('ROADMAP_URL_EXISTS', { args })).toEqual(['feedbackctl roadmaps create Later --url later-2'])
+    expect(fix('ROADMAP_URL_EXISTS', { args: [...args.slice(0, 3), '--url=later'] })).toEqual([
       'feedbackctl roadmaps create Later --url later-2',
     ])
-    expect(fix('USER_NOT_FOUND', { message: 'The account of this token does not exist any more.' })).toEqual([
-      'feedbackctl login --server URL',
-    ])
-    expect(fix('USER_NOT_FOUND', { words: ['login'] })).toEqual([])
+    expect(fix('USER_NOT_FOUND', { reason: 'session-account-deleted' })).toEqual(['feedbackctl login --server URL'])
+    expect(fix('USER_NOT_FOUND', { command: ['login'] })).toEqual([])
     expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([[], []])
-    expect(fix('USER_NOT_FOUND', { message: 'The site has no owner yet, so this has no author.' })).toEqual([
-      'feedbackctl setup',
-    ])
-    expect(fix('USAGE', { words: ['whoami', '--as', 'x'] })).toEqual(['feedbackctl whoami --help'])
+    expect(fix('USER_NOT_FOUND', { reason: 'site-not-set-up' })).toEqual(['feedbackctl setup'])
+    expect(fix('USAGE', { command: ['whoami'] })).toEqual(['feedbackctl whoami --help'])
   })
 
   it('reaches the same data as what was typed, and shows no password', () => {
@@ -533,8 +538,33 @@ describe('the command that helps', () => {
     ])
     expect(fix('SETUP_COMPLETED', { args: ['setup', '--config', 'c'] })).toEqual([
       'feedbackctl serve --config c',
-      'feedbackctl setup --if-needed --config c   where that is no error',
+      'feedbackctl setup --if-needed --config c   to accept a site that is set up',
     ])
+  })
+
+  it.each([
+    ['boards lst', 'boards --help'],
+    ['boards ls --pgae 2', 'boards list --help'],
+    ['whoami --as x', 'whoami --help'],
+    ['--pgae 2', '--help'],
+  ])('for %s is the help of the command, as far as it exists', async (args, line) => {
+    const machine = await makeMachine('sqlite')
+    expect((await machine.run(args)).stderr).toContain(`  fix   feedbackctl ${line}\n`)
+  })
+
+  it('is a login where the account of the session was deleted on a server', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const stdin = 'a good password'
+    await machine.run('users create eve@example.org --password-stdin', { stdin })
+    await machine.run(`login --server ${url} --email eve@example.org --password-stdin`, { stdin })
+    await machine.run('users delete eve@example.org --yes')
+    for (const args of ['whoami', 'boards create Ideas'])
+      expect((await machine.run(`${args} --server ${url}`)).stderr).toMatch(
+        new RegExp(`\n  fix   feedbackctl login --server ${url}\n  code  USER_NOT_FOUND`),
+      )
   })
 
   it('is another mail where the token of a mail does not work', async () => {

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.js'
 import { coerce, fieldsOf } from '../../core/fields.js'
 import type { AnyOperation, Call, Operation } from '../../service/lib/operation.js'
 import { confirm } from './ask.js'
-import { helpsAgainst } from './fixes.js'
+import { setFixes } from './fixes.js'
 import { flagsOf, optionsOf } from './options.js'
 import { formatOf, print, type OutputFlags } from './output.js'
 import { footer, streamAll } from './pages.js'
@@ -38,7 +38,7 @@ export function command<In, Out, Row, Subject>(
   if (view.list) made.option('--all', 'every page, one after the other')
   if (view.done) made.option('--dry-run', 'check everything and show the answer, but change nothing')
   if (view.loses) made.option('-y, --yes', 'do not ask before something is lost')
-  if (view.fixes) helpsAgainst(made, view.fixes)
+  if (view.fixes) setFixes(made, view.fixes)
   made.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
   const verb = made.name()
   if (verb === 'list') made.alias('ls')

@@ -3,7 +3,7 @@ import type { PageInfo } from '../../core/pages.js'
 import type { Call, Operation } from '../../service/lib/operation.js'
 import { formatOf, print, type OutputFlags } from './output.js'
 import { say, write, type Terminal } from './terminal.js'
-import { typed, withOptions, withoutOption } from './typed.js'
+import { commandLine, withOptions, withoutOption } from './commandline.js'
 import type { View } from './view.js'
 
 const PAGE = 100
@@ -125,5 +125,5 @@ function nextCommand(
 ): string {
   const byCursor = !numbered || current === null || args.some((arg) => arg === '--after' || arg.startsWith('--after='))
   const rest = withoutOption(withoutOption(args, '--after'), '--page')
-  return typed(withOptions(rest, ...(byCursor ? ['--after', end ?? ''] : ['--page', String((current ?? 1) + 1)])))
+  return commandLine(withOptions(rest, ...(byCursor ? ['--after', end ?? ''] : ['--page', String((current ?? 1) + 1)])))
 }

@@ -1,11 +1,11 @@
 import type { Option } from 'commander'
 import { AppError, serverError } from '../../core/errors.js'
 import { printable } from '../../core/text.js'
-import { fixFor, type Run } from './fixes.js'
+import { fixFor, type Failed } from './fixes.js'
 import { FieldOption } from './options.js'
 import { hasColor, ink, say, type Terminal } from './terminal.js'
 
-interface Reported extends Run {
+interface Reported extends Failed {
   flags: Flags
 }
 
@@ -17,21 +17,21 @@ interface Flags {
   server?: string
 }
 
-/** Says what went wrong on stderr (four lines, or one of JSON) and returns the exit code. */
-export function report(terminal: Terminal, run: Reported, thrown: unknown): number {
-  const { flags, words, options } = run
+/** Prints an error to stderr, as four lines or as one line of JSON, and returns the exit code. */
+export function report(terminal: Terminal, failed: Reported, thrown: unknown): number {
+  const { flags, command, options } = failed
   const error = thrown instanceof AppError ? thrown : serverError(thrown)
-  const exit = words[0] === 'serve' ? error.serveExit : error.exit
-  const fix = fixFor(error, terminal.args, run)
+  const exit = command[0] === 'serve' ? error.serveExit : error.exit
+  const fix = fixFor(error, terminal.args, failed)
   if (flags.json || flags.output === 'json') {
     say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit }))
   } else {
     const { red, dim } = ink(hasColor(terminal, terminal.stderr, flags))
-    const unknown =
+    const message =
       thrown instanceof AppError
-        ? inFlags(error, options)
+        ? withFlagNames(error, options)
         : `Something went wrong: ${thrown instanceof Error ? thrown.message : String(thrown)}`
-    say(terminal, `${red('✗')} ${printable(unknown)}`)
+    say(terminal, `${red('✗')} ${printable(message)}`)
     if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
     for (const [index, line] of fix.entries()) say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${line}`)
     say(terminal, `  ${dim('code')}  ${error.code} (exit ${exit})`)
@@ -40,8 +40,8 @@ export function report(terminal: Terminal, run: Reported, thrown: unknown): numb
   return exit
 }
 
-/** What is wrong, with the flag that was typed in the place of a field that has another name. */
-function inFlags({ code, message, errors = [] }: AppError, options: readonly Option[]): string {
+/** The message, with the flag instead of the field where their names differ. */
+function withFlagNames({ code, message, errors = [] }: AppError, options: readonly Option[]): string {
   if (code !== 'VALIDATION_ERROR') return message
   return errors.reduce((text, issue) => {
     const { long } = options.find((option) => option instanceof FieldOption && option.field === issue.field) ?? {}

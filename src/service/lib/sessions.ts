@@ -29,7 +29,12 @@ export async function actorOf(
     return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
   const { userId } = session
   const user = await findActor(ctx.db, userId)
-  if (!user) return visitor(new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.'))
+  if (!user)
+    return visitor(
+      new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.', {
+        reason: 'session-account-deleted',
+      }),
+    )
   if (user.sessions !== session.generation)
     return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
   if (user.isBlocked)
@@ -80,6 +85,7 @@ export async function personOf(ctx: Pick<Context, 'db' | 'actor'>): Promise<stri
     throw new AppError(
       'USER_NOT_FOUND',
       'The site has no owner yet, so this has no author. Run "feedbackctl setup", or give --as.',
+      { reason: 'site-not-set-up' },
     )
   return userId
 }
