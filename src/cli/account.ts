@@ -5,35 +5,30 @@ import { command } from './lib/command.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 
-/** What says nothing beside the sentence at its end. */
-const silent = { columns: [], id: String, rows: () => [] } as const
+/** The output of a command that only reports success. */
+const noOutput = { columns: [], id: String, rows: () => [] } as const
 
-/** For a token of a mail that lets choose a password. */
-const anew = { INVALID_TOKEN: ['account reset-password EMAIL'] }
+/** For an invalid token from a password mail. */
+const resetFix = { INVALID_TOKEN: ['account reset-password EMAIL'] }
 
-const stateOf = ({ access }: { access: boolean }): string => (access ? 'open' : 'closed')
+const newPassword = { prompts: ['password'], generated: 'password' } as const
 
-const list = {
-  columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
-  id: (permission: string) => permission,
-  many: true,
-} as const
+const dashboardState = ({ access }: { access: boolean }): string => (access ? 'open' : 'closed')
 
 export function register(group: Command, cli: Cli): void {
   command(
     group,
     auth.signup,
     {
-      columns: PERSON,
-      id: (user) => user.userId,
-      words: 'signup <email>',
+      usage: 'signup <email>',
       examples: ['account signup eve@example.org --name Eve', 'account signup eve@example.org --generate-password'],
-      rows: ({ user }) => [user],
-      asks: ['password'],
-      generates: 'password',
-      mails: () => true,
-      done: ({ user }, _, server) =>
-        `Signed up ${user.email}. A mail asks to confirm the address.${server === undefined ? '' : ` Next: feedbackctl login --server ${server}`}`,
+      output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
+      input: newPassword,
+      sendsMail: () => true,
+      done({ user }, _, server) {
+        const next = server === undefined ? '' : ` Next: feedbackctl login --server ${server}`
+        return `Signed up ${user.email}. A confirmation mail is on its way.${next}`
+      },
     },
     cli,
   )
@@ -41,11 +36,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     auth.verify,
     {
-      ...silent,
-      words: 'verify',
+      usage: 'verify',
       examples: ['account verify --as eve@example.org'],
+      output: noOutput,
       as: true,
-      mails: () => true,
+      sendsMail: () => true,
       done: () => 'A mail with a new link is on its way.',
     },
     cli,
@@ -54,9 +49,9 @@ export function register(group: Command, cli: Cli): void {
     group,
     auth.validate,
     {
-      ...silent,
-      words: 'validate <token>',
+      usage: 'validate <token>',
       examples: ['account validate TOKEN'],
+      output: noOutput,
       done: () => 'The address is confirmed.',
       fixes: { INVALID_TOKEN: ['account verify'] },
     },
@@ -66,11 +61,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     auth.resetPassword,
     {
-      ...silent,
-      words: 'reset-password <email>',
+      usage: 'reset-password <email>',
       examples: ['account reset-password eve@example.org'],
-      mails: () => true,
-      done: (_, { email }) => `A mail with a link to choose a password is on its way to ${String(email)}.`,
+      output: noOutput,
+      sendsMail: () => true,
+      done: (_, { email }) => `A mail with a link to choose a new password is on its way to ${String(email)}.`,
     },
     cli,
   )
@@ -78,11 +73,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     auth.validateToken,
     {
-      ...silent,
-      words: 'check-token <token>',
+      usage: 'check-token <token>',
       examples: ['account check-token TOKEN'],
-      done: () => 'The token can be used.',
-      fixes: anew,
+      output: noOutput,
+      done: () => 'The token is valid.',
+      fixes: resetFix,
     },
     cli,
   )
@@ -90,13 +85,12 @@ export function register(group: Command, cli: Cli): void {
     group,
     auth.setPassword,
     {
-      ...silent,
-      words: 'set-password <token>',
+      usage: 'set-password <token>',
       examples: ['account set-password TOKEN', 'account set-password TOKEN --password-file password'],
-      asks: ['password'],
-      generates: 'password',
-      fixes: anew,
+      output: noOutput,
+      input: newPassword,
       done: () => 'The password is set, and all sessions have ended.',
+      fixes: resetFix,
     },
     cli,
   )
@@ -104,31 +98,40 @@ export function register(group: Command, cli: Cli): void {
     group,
     profile.updateProfile,
     {
-      columns: PERSON,
-      id: (user) => user.userId,
-      words: 'rename <name>',
+      usage: 'rename <name>',
       examples: ['account rename "Ada L." --server https://feedback.example.org'],
-      rows: ({ user }) => [user],
+      output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       as: true,
-      done: ({ user }) => `The name is "${user.name}" now.`,
+      done: ({ user }) => `The name is now "${user.name}".`,
     },
     cli,
   )
   command(
     group,
     profile.permissions,
-    { ...list, words: 'permissions', examples: ['account permissions'], rows: (answer) => answer.permissions },
+    {
+      usage: 'permissions',
+      examples: ['account permissions'],
+      output: {
+        columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
+        id: (permission) => permission,
+        rows: (answer) => answer.permissions,
+        list: true,
+      },
+    },
     cli,
   )
   command(
     group,
     profile.dashboard,
     {
-      columns: [{ head: 'DASHBOARD', text: stateOf, drop: 0 }],
-      id: stateOf,
-      words: 'dashboard',
+      usage: 'dashboard',
       examples: ['account dashboard'],
-      rows: (answer) => [answer],
+      output: {
+        columns: [{ head: 'DASHBOARD', text: dashboardState, drop: 0 }],
+        id: dashboardState,
+        rows: (answer) => [answer],
+      },
     },
     cli,
   )

@@ -36,10 +36,10 @@ export const columns: Column<Board>[] = [
 
 const table = { columns, id: (board: Board) => board.url }
 const one = { ...table, rows: ({ board }: { board: Board }) => [board] }
-const named = (board: Board) => `"${printable(board.name)}" (${board.url})`
+const label = (board: Board) => `"${printable(board.name)}" (${board.url})`
 
-/** Whether a url or a name is free. */
-const free = {
+/** Whether a url or a name is available. */
+const availability = {
   columns: [{ head: 'AVAILABLE', text: (available: boolean) => (available ? 'yes' : 'no'), drop: 0 }],
   id: String,
   rows: (answer: { available: boolean }) => [answer.available],
@@ -52,54 +52,51 @@ export function register(group: Command, cli: Cli): void {
   ) => command(group, op, view, cli)
 
   add(boards.list, {
-    ...table,
-    words: 'list',
+    usage: 'list',
     examples: ['boards list --page 2', 'boards list --all -o csv > boards.csv'],
-    rows: (answer) => answer.boards,
-    list: 'boards',
-    hidden: ['first'],
-    preset: { visibility: ['public', 'private'] }, // an administrator who does not see a board would think it is gone
+    output: { ...table, rows: (answer) => answer.boards, list: 'boards' },
+    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } }, // an administrator expects to see all boards
   })
   add(boards.search, {
-    ...table,
-    words: 'search <name>',
+    usage: 'search <name>',
     examples: ['boards search mob'],
-    rows: (answer) => answer.boards,
-    many: true,
+    output: { ...table, rows: (answer) => answer.boards, list: true },
   })
-  add(boards.show, { ...one, words: 'show <url:board>', examples: ['boards show ideas'] })
+  add(boards.show, { usage: 'show <url:board>', examples: ['boards show ideas'], output: one })
   add(boards.create, {
-    ...one,
-    words: 'create <name>',
+    usage: 'create <name>',
     examples: ['boards create "💡 Ideas"', 'boards create Roadmap --color 1d4ed8 --display false'],
-    done: ({ board }) => `Created board ${named(board)}.`,
+    output: one,
+    done: ({ board }) => `Created board ${label(board)}.`,
   })
   add(boards.update, {
-    ...one,
-    words: 'update <boardId:board>',
+    usage: 'update <boardId:board>',
     examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --display false'],
-    hidden: ['partial'],
-    preset: { partial: true },
-    changes: true,
-    done: ({ board }) => `Changed board ${named(board)}.`,
+    output: one,
+    input: { hidden: ['partial'], defaults: { partial: true } },
+    requiresChange: true,
+    done: ({ board }) => `Updated board ${label(board)}.`,
   })
   add(boards.remove, {
-    columns,
-    id: table.id,
-    words: 'delete <boardId:board>',
+    usage: 'delete <boardId:board>',
     examples: ['boards delete ideas', 'boards delete ideas --yes'],
-    rows: () => [],
-    async loses(call, given) {
+    output: { ...table, rows: () => [] },
+    async confirm(call, given) {
       const { board } = await call(boards.show, { url: given.boardId })
-      return `Delete board ${named(board)}? This leaves ${counted(board.post_count, 'post')} without a board.`
+      return `Delete board ${label(board)}? This leaves ${counted(board.post_count, 'post')} without a board.`
     },
     done: (_, given) => `Deleted board ${String(given.boardId)}.`,
   })
-  command(group, boards.checkSlug, { ...free, words: 'check-slug <url>', examples: ['boards check-slug ideas'] }, cli)
+  command(
+    group,
+    boards.checkSlug,
+    { usage: 'check-slug <url>', examples: ['boards check-slug ideas'], output: availability },
+    cli,
+  )
   command(
     group,
     boards.checkName,
-    { ...free, words: 'check-name <name>', examples: ['boards check-name "Ideas"'] },
+    { usage: 'check-name <name>', examples: ['boards check-name "Ideas"'], output: availability },
     cli,
   )
 }

@@ -28,29 +28,23 @@ const columns: Column<Activity>[] = [
   { head: 'ID', text: (activity) => activity.id, drop: 0, whole: true },
   { head: 'ANSWERS', text: ({ comment }) => comment.parent_id ?? '' },
 ]
-const changed: Column<Activity['comment']>[] = [
+const changedColumns: Column<Activity['comment']>[] = [
   { head: 'TEXT', text: (comment) => comment.body, drop: 0 },
   { head: 'MARKS', text: marksOf, drop: 1 },
   { head: 'ID', text: (comment) => comment.id, drop: 2 },
 ]
 const id = (row: { id: string }) => row.id
-const ofPost = {
-  flags: { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' },
-  asks: ['post_id'],
-} as const
+const flags = { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' } as const
 
 export function register(group: Command, cli: Cli): void {
   command(
     group,
     comments.list,
     {
-      columns,
-      id,
-      words: 'list <post_id:post>',
+      usage: 'list <post_id:post>',
       examples: ['comments list dark-mode-x1y2'],
-      rows: (answer) => answer.activity,
-      list: 'activity',
-      hidden: ['first'],
+      output: { columns, id, rows: (answer) => answer.activity, list: 'activity' },
+      input: { hidden: ['first'] },
     },
     cli,
   )
@@ -58,19 +52,14 @@ export function register(group: Command, cli: Cli): void {
     group,
     comments.create,
     {
-      columns,
-      id,
-      flags: ofPost.flags,
-      words: 'create <post_id:post>',
+      usage: 'create <post_id:post>',
       examples: [
         'comments create dark-mode-x1y2 --body "Coming next week."',
         'comments create dark-mode-x1y2 --internal true',
       ],
-      text: 'body',
-      asks: ['body'],
-      edits: async () => '',
+      output: { columns, id, rows: ({ activity }) => [activity] },
+      input: { flags, prompts: ['body'], text: 'body', editor: async () => '' },
       as: true,
-      rows: ({ activity }) => [activity],
       done: (_, given) => `Commented on ${String(given.post_id)}.`,
     },
     cli,
@@ -79,17 +68,12 @@ export function register(group: Command, cli: Cli): void {
     group,
     comments.update,
     {
-      ...ofPost,
-      columns: changed,
-      id,
-      words: 'update <comment_id:comment>',
+      usage: 'update <comment_id:comment>',
       examples: ['comments update COMMENT --post dark-mode-x1y2 --spam true'],
-      text: 'body',
-      hidden: ['partial'],
-      preset: { partial: true },
-      changes: true,
-      rows: ({ comment }) => [comment],
-      done: ({ comment }) => `Changed comment ${comment.id}.`,
+      output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
+      input: { flags, prompts: ['post_id'], text: 'body', hidden: ['partial'], defaults: { partial: true } },
+      requiresChange: true,
+      done: ({ comment }) => `Updated comment ${comment.id}.`,
     },
     cli,
   )
@@ -97,13 +81,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     comments.remove,
     {
-      ...ofPost,
-      columns: changed,
-      id,
-      words: 'delete <comment_id:comment>',
+      usage: 'delete <comment_id:comment>',
       examples: ['comments delete COMMENT --post dark-mode-x1y2 --yes'],
-      rows: () => [],
-      loses: async (_call, given) => `Delete comment ${String(given.comment_id)}? Answers to it stay.`,
+      output: { columns: changedColumns, id, rows: () => [] },
+      input: { flags, prompts: ['post_id'] },
+      confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Answers to it stay.`,
       done: (_, given) => `Deleted comment ${String(given.comment_id)}.`,
     },
     cli,

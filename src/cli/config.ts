@@ -17,19 +17,19 @@ export function register(group: Command, cli: Cli): void {
   group
     .command('list')
     .alias('ls')
-    .description('Show every setting that has a value')
-    .option('--show-origin', 'say where each value comes from')
+    .description('List the settings and their values')
+    .option('--show-origin', 'show where each value comes from')
     .addHelpText('before', 'Examples:\n  $ feedbackctl config list --show-origin\n')
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { showOrigin?: boolean }>()
       const config = await cli.config({ lenient: true })
       const rows = keys
         .filter((key) => config.get(key) !== undefined)
-        .map((key) => ({ key, value: shown(config, key), origin: config.origin(key) }))
+        .map((key) => ({ key, value: redacted(config, key), origin: config.origin(key) }))
       const columns: Column<Row>[] = [
         { head: 'KEY', text: (row) => row.key, drop: 0 },
         { head: 'VALUE', text: (row) => row.value, drop: 0 },
-        ...(flags.showOrigin ? [{ head: 'FROM', text: (row: Row) => row.origin, drop: 1 }] : []),
+        ...(flags.showOrigin ? [{ head: 'ORIGIN', text: (row: Row) => row.origin, drop: 1 }] : []),
       ]
       const body = Object.fromEntries(
         rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]),
@@ -40,8 +40,8 @@ export function register(group: Command, cli: Cli): void {
     })
 }
 
-/** A secret is never shown; of an address that may hold one, only the password is left out. */
-function shown(config: Config, key: Key): string {
+/** Hides secrets; in a URL, only the password. */
+function redacted(config: Config, key: Key): string {
   const value = config.get(key) ?? ''
   if (!isSecret(key)) return redactedUrl(value)
   return key.endsWith('.url') ? redactedUrl(value) : '***'

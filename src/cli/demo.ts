@@ -8,7 +8,7 @@ import { AppError } from '../core/errors.js'
 import { startDaemon, type Daemon } from '../serve.js'
 import * as posts from '../service/posts.js'
 import { fillDemo, OWNER } from './lib/demodata.js'
-import { forMachines, print, type OutputFlags } from './lib/output.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { columns } from './posts.js'
 import { untilStopped } from './serve.js'
 import type { Cli } from './lib/session.js'
@@ -16,7 +16,7 @@ import { say, write, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command
-    .option('--once', 'do everything, then stop and remove it')
+    .option('--once', 'print the output, then stop and remove the site')
     .addHelpText('before', 'Examples:\n  $ feedbackctl demo\n  $ feedbackctl demo --once\n')
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
@@ -27,7 +27,7 @@ export function register(command: Command, cli: Cli): void {
         await opened.app?.close()
         rmSync(folder, { recursive: true, force: true })
       }
-      const stopped = untilStopped(5, remove) // from here on, so that Ctrl-C leaves nothing at any moment
+      const stopped = untilStopped(5, remove) // before anything is created, so that Ctrl-C always cleans up
       try {
         const file = path.join(folder, 'feedbackctl.toml')
         writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
@@ -37,7 +37,7 @@ export function register(command: Command, cli: Cli): void {
         const daemon = (opened.daemon = await listen(app, config, cli.terminal))
         await show(cli, flags, { app, daemon, token, file })
         if (!flags.once) {
-          say(cli.terminal, '\nServing until Ctrl-C; the folder is removed then.')
+          say(cli.terminal, '\nServing until Ctrl-C, which also removes the site.')
           await stopped
         }
       } finally {
@@ -46,7 +46,7 @@ export function register(command: Command, cli: Cli): void {
     })
 }
 
-/** On port 8000, or on any free one where that is taken. */
+/** Listens on port 8000, or on any free port if that is in use. */
 async function listen(app: App, config: Config, { stderr }: Terminal): Promise<Daemon> {
   const quiet = { level: 'warn', stream: stderr }
   try {
@@ -64,7 +64,7 @@ async function show(
   { app, daemon, token, file }: { app: App; daemon: Daemon; token: string; file: string },
 ): Promise<void> {
   const answer = await localCall(app)(posts.list, { limit: 15, sort: 'votes' })
-  await print(terminal, forMachines(flags) ? flags : { ...flags, output: flags.output ?? 'table' }, {
+  await print(terminal, isMachineReadable(flags) ? flags : { ...flags, output: flags.output ?? 'table' }, {
     body: answer,
     rows: answer.posts,
     columns,
@@ -76,9 +76,9 @@ async function show(
   const lines = [
     '',
     `${OWNER.siteTitle} is served at ${root}`,
-    `The API as a page: ${root}/docs/`,
+    `API documentation: ${root}/docs/`,
     '',
-    'Try in another terminal:',
+    'Try these in another terminal:',
     `  curl '${root}/boards?limit=3'`,
     `  curl '${root}/boards?created=asc&page=2'`,
     `  curl ${json} -d '{"sort":"votes","limit":3}' ${root}/posts/get`,
@@ -90,6 +90,6 @@ async function show(
     `  npx feedbackctl --config ${file} posts list --board ideas`,
     `  npx feedbackctl --config ${file} events list --follow`,
   ]
-  if (forMachines(flags)) say(terminal, lines.join('\n'))
+  if (isMachineReadable(flags)) say(terminal, lines.join('\n'))
   else await write(terminal, `${lines.join('\n')}\n`)
 }

@@ -1,72 +1,71 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { coerce, fieldsOf } from '../core/fields.js'
 import { counted, printable } from '../core/text.js'
 import * as events from '../service/events.js'
 import type { Event } from '../service/events.js'
 import type { Call } from '../service/lib/operation.js'
 import { ago } from './lib/age.js'
+import { optionsOf } from './lib/options.js'
 import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, write, type Terminal } from './lib/terminal.js'
 import { commandLine, withOptions, withoutOption } from './lib/commandline.js'
 
-const whoDid = ({ actor, via, operator }: Event): string => {
+const actorName = ({ actor, via, operator }: Event): string => {
   const person = actor?.username ?? (via === 'http' ? 'a visitor' : '')
   return via === 'http' ? person : [person, `cli:${operator}`].filter(Boolean).join(' by ')
 }
 
 const columns: Column<Event>[] = [
   { head: 'ID', text: (event) => String(event.id), right: true, drop: 0, whole: true },
-  { head: 'WHAT', text: (event) => event.action, drop: 0 },
-  { head: 'TO', text: (event) => event.subject ?? event.subject_id, drop: 0 },
+  { head: 'ACTION', text: (event) => event.action, drop: 0 },
+  { head: 'SUBJECT', text: (event) => event.subject ?? event.subject_id, drop: 0 },
   { head: 'PERSON', text: (event) => event.person?.username ?? '', drop: 3 },
-  { head: 'WHO', text: whoDid, drop: 1 },
+  { head: 'ACTOR', text: actorName, drop: 1 },
   {
-    head: 'WHEN',
+    head: 'TIME',
     text: (event) => event.created_at,
     shown: (event, _paint, now) => ago(event.created_at, now),
     drop: 1,
   },
-  { head: 'TO ID', text: (event) => event.subject_id },
+  { head: 'SUBJECT ID', text: (event) => event.subject_id },
   { head: 'VIA', text: (event) => event.via },
 ]
 
 interface Flags extends OutputFlags {
-  follow?: boolean
-  limit?: string
-  after?: string
   created?: string
 }
 
-/** How often --follow asks, in milliseconds. */
-const POLL = 1000
+const POLL_INTERVAL_MS = 1000
+const defaults = { created: 'desc' } as const
 
 export function register(group: Command, cli: Cli): void {
-  const made = group
+  const list = group
     .command('list')
     .alias('ls')
-    .description('List what was changed and by whom, newest first')
-    .option('--follow', 'go on showing what happens, until Ctrl-C')
-    .option('--limit <n>', 'events on a page, up to 100 (default: 10)')
-    .option('--after <n>', 'the id of the event that the page comes after')
-    .option('--created <text>', 'oldest or newest first (asc, desc) (default: desc)')
+    .description('List changes and who made them, newest first')
+    .option('--follow', 'print new events as they happen, until Ctrl-C')
     .addHelpText(
       'before',
       'Examples:\n  $ feedbackctl events list\n  $ feedbackctl events list --follow\n  $ feedbackctl events list --created asc --after 120 -o jsonl\n',
     )
-  made.action(async () => {
-    const flags = made.optsWithGlobals<Flags>()
+  for (const option of optionsOf(fieldsOf(events.list.input), { defaults })) list.addOption(option)
+  list.action(async () => {
+    const flags = list.optsWithGlobals<Flags>()
+    const { follow: following, ...given } = list.opts<Record<string, unknown>>()
+    const input = coerce(events.list.input, given)
     const format = formatOf(cli.terminal, flags)
-    if (flags.follow && (format === 'json' || format === 'yaml' || flags.created !== undefined))
+    if (following && (format === 'json' || format === 'yaml' || flags.created !== undefined))
       throw new AppError(
         'USAGE',
-        '--follow prints one event after the other as they happen: use -o jsonl for machines, and leave --created out.',
+        '--follow prints events as they happen. Use -o jsonl instead of JSON or YAML, and leave --created out.',
       )
     const call = await cli.connect()
-    if (flags.follow) return follow(cli.terminal, flags, call, format)
-    const answer = await call(events.list, asked(flags, { created: flags.created ?? 'desc' }))
+    if (following) return follow({ terminal: cli.terminal, flags, format }, call, input)
+    const answer = await call(events.list, { ...defaults, ...input })
     await print(cli.terminal, flags, {
       body: answer,
       rows: answer.events,
@@ -75,7 +74,7 @@ export function register(group: Command, cli: Cli): void {
       single: false,
     })
     if (format !== 'table' && format !== 'wide') return
-    if (answer.events.length === 0) say(cli.terminal, 'Nothing has happened there.')
+    if (answer.events.length === 0) say(cli.terminal, 'No events.')
     else if (cli.terminal.stderr.isTTY)
       say(
         cli.terminal,
@@ -84,71 +83,62 @@ export function register(group: Command, cli: Cli): void {
   })
 }
 
-/** What was typed, as numbers where it is one; the operation refuses the rest. */
-function asked({ limit, after }: Flags, order: { created: string }): object {
-  const number = (text: string | undefined) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : text)
-  return {
-    ...order,
-    ...(limit !== undefined && { limit: number(limit) }),
-    ...(after !== undefined && { after: number(after) }),
-  }
-}
-
 const nextCommand = (args: readonly string[], next: number | null): string =>
   commandLine(withOptions(withoutOption(args, '--after'), '--after', String(next)))
 
-/** The last few events, or those after one, and then each as it happens. A server that is away is asked again. */
-async function follow(terminal: Terminal, flags: Flags, call: Call, format: Format): Promise<void> {
+interface Printer {
+  terminal: Terminal
+  flags: Flags
+  format: Format
+}
+
+/** Prints the last events, or those after --after, and then new ones as they happen. Retries while a server is unreachable. */
+async function follow(printer: Printer, call: Call, input: Record<string, unknown>): Promise<void> {
   const stopped = new AbortController()
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)
-    // prettier-ignore
-    process.once(signal, () => {
-      process.exitCode = code
-      stopped.abort()
-    })
-  let after =
-    flags.after === undefined
-      ? await showLast(terminal, flags, call, format)
-      : (asked(flags, { created: 'asc' }) as { after: number }).after
-  let away = false
+  const stop = (exitCode: number) => () => {
+    process.exitCode = exitCode
+    stopped.abort()
+  }
+  process.once('SIGINT', stop(130))
+  process.once('SIGTERM', stop(143))
+  let after = input.after ?? (await printLast(printer, call, input))
+  let unreachable = false
   while (!stopped.signal.aborted) {
     try {
       const answer = await call(events.list, { created: 'asc', after, limit: 100 })
-      await show(terminal, flags, answer.events, format)
+      await printEvents(printer, answer.events)
       after = answer.next ?? after
-      away = false
+      unreachable = false
       if (answer.events.length === 100) continue
     } catch (error) {
       if (!(error instanceof AppError) || error.exit !== 6) throw error
-      if (!away) say(terminal, `${error.message} Asking again until it answers.`)
-      away = true
+      if (!unreachable) say(printer.terminal, `${error.message} Retrying until it responds.`)
+      unreachable = true
     }
-    await pause(POLL, undefined, { signal: stopped.signal }).catch(() => {}) // aborted: the loop ends by itself
+    await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {}) // rejects when stopped
   }
 }
 
-async function showLast(terminal: Terminal, flags: Flags, call: Call, format: Format): Promise<number> {
-  const answer = await call(events.list, asked(flags, { created: 'desc' }))
-  await show(terminal, flags, answer.events.toReversed(), format)
+/** Prints the newest events, oldest first, and returns the id of the last one. */
+async function printLast(printer: Printer, call: Call, input: Record<string, unknown>): Promise<number> {
+  const answer = await call(events.list, { ...input, created: 'desc' })
+  await printEvents(printer, answer.events.toReversed())
   return answer.events[0]?.id ?? 0
 }
 
-/** On a terminal a line each: a table could not grow. */
-async function show(terminal: Terminal, flags: Flags, rows: readonly Event[], format: Format): Promise<void> {
+/** Prints one line per event on a terminal, as the columns of a growing table cannot be fitted. */
+async function printEvents({ terminal, flags, format }: Printer, rows: readonly Event[]): Promise<void> {
   if (rows.length === 0) return
   if (format !== 'table' && format !== 'wide')
     return print(terminal, flags, { body: rows, rows, columns, id: (event) => String(event.id), single: false })
-  const line = (event: Event) =>
-    [
+  const line = (event: Event) => {
+    const subject = [event.subject ?? event.subject_id, event.person && `for ${event.person.username}`]
+    return [
       new Date(event.created_at).toLocaleTimeString('en-GB'),
       event.action.padEnd(20),
-      printable(
-        [event.subject ?? event.subject_id, event.person && `for ${event.person.username}`].filter(Boolean).join(' '),
-      ),
-      `(${printable(whoDid(event))})`,
+      printable(subject.filter(Boolean).join(' ')),
+      `(${printable(actorName(event))})`,
     ].join('  ')
+  }
   await write(terminal, `${rows.map(line).join('\n')}\n`)
 }

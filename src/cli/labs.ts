@@ -3,12 +3,12 @@ import * as labs from '../service/labs.js'
 import { command } from './lib/command.js'
 import type { Cli } from './lib/session.js'
 
-/** The contract has it in every answer, and nothing reads it. */
+/** A feature that the API contract lists, but that nothing uses. */
 const UNUSED = 'comments'
 
 type Lab = [name: string, on: boolean]
 
-const table = {
+const output = {
   columns: [
     { head: 'FEATURE', text: ([name]: Lab) => name, drop: 0 },
     { head: 'ON', text: ([, on]: Lab) => (on ? 'yes' : 'no'), drop: 0 },
@@ -16,20 +16,20 @@ const table = {
   id: ([name]: Lab) => name,
   rows: (answer: { labs: Record<string, boolean> }): Lab[] =>
     Object.entries({ voteOnBehalf: false, ...answer.labs }).filter(([name]) => name !== UNUSED),
-  many: true,
+  list: true,
 } as const
 
 export function register(group: Command, cli: Cli): void {
-  command(group, labs.show, { ...table, words: 'show', examples: ['labs show'] }, cli)
+  command(group, labs.show, { usage: 'show', examples: ['labs show'], output }, cli)
   command(
     group,
     labs.update,
     {
-      ...table,
-      words: 'update',
+      usage: 'update',
       examples: ['labs update --vote-on-behalf true'],
-      changes: true,
-      done: () => 'Changed the labs.',
+      output,
+      requiresChange: true,
+      done: () => 'Updated the experimental features.',
     },
     cli,
   )

@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { fieldsOf } from '../core/fields.js'
 import * as auth from '../service/auth.js'
-import { asking } from './lib/ask.js'
 import { saveToken } from './lib/credentials.js'
-import { cannotAsk, readsStdin, valueOf } from './lib/inputs.js'
-import { secretOptions, type Source } from './lib/options.js'
-import { forMachines, print, type OutputFlags } from './lib/output.js'
+import { inputMissing, readSource, readsStdin } from './lib/inputs.js'
+import { optionsOf, type Source } from './lib/options.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
+import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
-import { canAsk, write, type Terminal } from './lib/terminal.js'
+import { canPrompt, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   password?: Source
@@ -16,8 +17,7 @@ interface Flags extends OutputFlags {
 }
 
 export function register(command: Command, cli: Cli): void {
-  command.option('--email <address>', 'e-mail address of the account')
-  for (const option of secretOptions({ name: 'password', description: 'password' })) command.addOption(option)
+  for (const option of optionsOf(fieldsOf(auth.login.input), {})) command.addOption(option)
   command
     .addHelpText(
       'before',
@@ -28,22 +28,22 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config({ flags: settingFlags(command), newFile: false })
       const server = config.get('server')
       if (server === undefined)
-        throw new AppError('INPUT_MISSING', 'Sign in where? On this machine no login is needed.', {
+        throw new AppError('INPUT_MISSING', 'No server to sign in to. Commands on the local database need no login.', {
           errors: [
             {
               code: 'FIELD_MISSING',
-              message: 'server is missing',
+              message: 'server is missing.',
               field: 'server',
               rule: '--server <url>   or FEEDBACKCTL_SERVER',
             },
           ],
         })
-      const password = flags.password ? await valueOf(cli.terminal, flags.password) : config.get('setup.password')
+      const password = flags.password ? await readSource(cli.terminal, flags.password) : config.get('setup.password')
       const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
       const call = await cli.connect()
       const answer = await call(auth.login, credentials)
       const file = saveToken(config, server, answer.user.authToken)
-      if (forMachines(flags))
+      if (isMachineReadable(flags))
         return print(cli.terminal, flags, {
           body: answer,
           rows: [answer.user],
@@ -53,26 +53,28 @@ export function register(command: Command, cli: Cli): void {
         })
       await write(
         cli.terminal,
-        `Signed in to ${server} as ${answer.user.email}. The token is kept in ${file} and works for two days.\n`,
+        `Signed in to ${server} as ${answer.user.email}. The token is saved in ${file} and is valid for two days.\n`,
       )
     })
 }
 
 async function gather(terminal: Terminal, flags: Flags, email: string | undefined, password: string | undefined) {
   if (email !== undefined && password !== undefined) return { email, password }
-  if (!canAsk(terminal, { input: flags.input !== false && !readsStdin(flags.password) }))
-    throw cannotAsk(terminal, 'Signing in', [
-      ...(email === undefined ? [{ field: 'email', rule: '--email <address>' }] : []),
+  if (!canPrompt(terminal, { input: flags.input !== false && !readsStdin(flags.password) }))
+    throw inputMissing(terminal, 'Login', [
+      ...(email === undefined ? [{ field: 'email', rule: '--email <text>' }] : []),
       ...(password === undefined ? [{ field: 'password', rule: '--password-stdin       or --password-file' }] : []),
     ])
   return {
     email:
       email ??
-      (await asking(terminal, (prompts, streams) =>
+      (await withPrompts(terminal, (prompts, streams) =>
         prompts.input({ message: 'E-mail address', required: true }, streams),
       )),
     password:
       password ??
-      (await asking(terminal, (prompts, streams) => prompts.password({ message: 'Password', mask: false }, streams))),
+      (await withPrompts(terminal, (prompts, streams) =>
+        prompts.password({ message: 'Password', mask: false }, streams),
+      )),
   }
 }

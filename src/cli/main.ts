@@ -4,4 +4,4 @@ import { version } from './version.js'
 const terminal = processTerminal()
 
 if (['--version', '-V'].includes(terminal.args[0] ?? '')) terminal.stdout.write(`${version}\n`)
-else void import('./run.js').then(({ run }) => run(terminal)) // it reports whatever goes wrong
+else void import('./run.js').then(({ run }) => run(terminal)) // it reports its own errors

@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
-import { forMachines, print, type OutputFlags } from './lib/output.js'
-import { assertHere, type Cli } from './lib/session.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
+import { assertLocal, type Cli } from './lib/session.js'
 import { write } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   command.addHelpText('before', 'Examples:\n  $ feedbackctl migrate\n').action(async () => {
     const flags = command.optsWithGlobals<OutputFlags>()
     const config = await cli.config()
-    assertHere(config, 'migrate')
+    assertLocal(config, 'migrate')
     const { migrateDatabase } = await import('../app.js')
     const applied = await migrateDatabase(config)
     const columns = [{ head: 'APPLIED', text: (name: string) => name, drop: 0 }]
-    if (forMachines(flags))
+    if (isMachineReadable(flags))
       return print(cli.terminal, flags, {
         body: { applied },
         rows: applied,

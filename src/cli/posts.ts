@@ -8,9 +8,10 @@ import { nameOf } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
-type Shown = Omit<Post, 'board'> & { board?: Post['board'] }
+/** Search results come without their board. */
+type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
 
-export const columns: Column<Shown>[] = [
+export const columns: Column<ListedPost>[] = [
   { head: 'TITLE', text: (post) => post.title, drop: 0 },
   { head: 'BOARD', text: (post) => post.board?.name ?? '', drop: 2 },
   { head: 'VOTES', text: (post) => String(post.voters.votesCount), right: true, drop: 0 },
@@ -25,41 +26,40 @@ export const columns: Column<Shown>[] = [
   { head: 'SLUG', text: (post) => post.slug, drop: 4, whole: true },
   { head: 'ID', text: (post) => post.postId },
 ]
-const found = columns.map((column): Column<Shown> => (column.head === 'SLUG' ? { ...column, drop: 0 } : column)) // one searches for it
-const whole: Column<Shown>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
+const searchColumns = columns.map((column) => (column.head === 'SLUG' ? { ...column, drop: 0 } : column)) // a search is usually for the slug
+const detailColumns: Column<ListedPost>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
 
-const stored: Column<PostRow>[] = [
+const rowColumns: Column<PostRow>[] = [
   { head: 'TITLE', text: (post) => post.title, drop: 0 },
   { head: 'SLUG', text: (post) => post.slug, drop: 0 },
   { head: 'ID', text: (post) => post.postId, drop: 1 },
 ]
 
 const id = (post: Pick<Post, 'slug'>) => post.slug
-const row = { columns: stored, id, rows: ({ post }: { post: PostRow }) => [post] }
+const row = { columns: rowColumns, id, rows: ({ post }: { post: PostRow }) => [post] }
 const text = {
   text: 'contentMarkdown',
   flags: { contentMarkdown: 'body', boardId: 'board', roadmapId: 'roadmap' },
 } as const
-const same = ['postId', 'slug'] // other names of the id
-const named = (post: Pick<Post, 'title'>) => `"${printable(post.title)}"`
+const idAliases = ['postId', 'slug']
+const label = (post: Pick<Post, 'title'>) => `"${printable(post.title)}"`
 
 export function register(group: Command, cli: Cli): void {
   command(
     group,
     posts.list,
     {
-      columns,
-      id,
-      words: 'list',
+      usage: 'list',
       examples: [
         'posts list --sort votes --board ideas',
         'posts list --roadmap planned',
         'posts list --all -o csv > posts.csv',
       ],
-      rows: (answer): readonly Shown[] => answer.posts,
-      list: 'posts',
-      hidden: ['first', 'created'],
-      flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' },
+      output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
+      input: {
+        hidden: ['first', 'created'],
+        flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' },
+      },
     },
     cli,
   )
@@ -67,12 +67,14 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.show,
     {
-      columns: whole,
-      id,
-      words: 'show <id:post>',
+      usage: 'show <id:post>',
       examples: ['posts show dark-mode-x1y2'],
-      rows: ({ post }: { post: DashboardPost }): readonly Shown[] => [post],
-      hidden: same,
+      output: {
+        columns: detailColumns,
+        id,
+        rows: ({ post }: { post: DashboardPost }): readonly ListedPost[] => [post],
+      },
+      input: { hidden: idAliases },
     },
     cli,
   )
@@ -80,12 +82,14 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.search,
     {
-      columns: found,
-      id,
-      words: 'search <title>',
+      usage: 'search <title>',
       examples: ['posts search dark'],
-      rows: (answer): readonly Shown[] => answer.posts,
-      many: true,
+      output: {
+        columns: searchColumns,
+        id,
+        rows: (answer): readonly ListedPost[] => answer.posts,
+        list: true,
+      },
     },
     cli,
   )
@@ -93,16 +97,15 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.create,
     {
-      ...row,
-      ...text,
-      words: 'create <title>',
+      usage: 'create <title>',
       examples: [
         'posts create "Dark mode" --board ideas --body "My eyes hurt."',
         'posts create "Dark mode" --body-file - --as eve@example.org',
       ],
-      edits: async () => '',
+      output: row,
+      input: { ...text, editor: async () => '' },
       as: true,
-      done: ({ post }) => `Created post ${named(post)}: ${post.slug}`,
+      done: ({ post }) => `Created post ${label(post)}: ${post.slug}`,
     },
     cli,
   )
@@ -110,23 +113,25 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.update,
     {
-      ...row,
-      ...text,
-      words: 'update <id:post>',
+      usage: 'update <id:post>',
       examples: [
         'posts update dark-mode-x1y2 --roadmap planned',
         'posts update dark-mode-x1y2 --title "Dark theme"',
         'posts update dark-mode-x1y2',
       ],
-      hidden: [...same, 'partial'],
-      preset: { partial: true },
-      changes: true,
-      async edits(call, { id: given, ...changes }) {
-        return Object.keys(changes).length > 0
-          ? undefined
-          : ((await call(posts.show, { id: given })).post.contentMarkdown ?? '')
+      output: row,
+      input: {
+        ...text,
+        hidden: [...idAliases, 'partial'],
+        defaults: { partial: true },
+        async editor(call, { id: given, ...changes }) {
+          if (Object.keys(changes).length > 0) return undefined
+          const { post } = await call(posts.show, { id: given })
+          return post.contentMarkdown ?? ''
+        },
       },
-      done: ({ post }) => `Changed post ${named(post)}.`,
+      requiresChange: true,
+      done: ({ post }) => `Updated post ${label(post)}.`,
     },
     cli,
   )
@@ -134,15 +139,13 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.remove,
     {
-      columns: stored,
-      id,
-      words: 'delete <id:post>',
+      usage: 'delete <id:post>',
       examples: ['posts delete dark-mode-x1y2 --yes'],
-      rows: () => [],
-      hidden: same,
-      async loses(call, { id: given }) {
+      output: { columns: rowColumns, id, rows: () => [] },
+      input: { hidden: idAliases },
+      async confirm(call, { id: given }) {
         const { post } = await call(posts.show, { id: given })
-        return `Delete post ${named(post)}? This takes ${counted(post.voters.votesCount, 'vote')} and all comments with it.`
+        return `Delete post ${label(post)}? This also deletes ${counted(post.voters.votesCount, 'vote')} and all comments.`
       },
       done: (_, given) => `Deleted post ${String(given.id)}.`,
     },

@@ -8,7 +8,7 @@ import type { Column } from './lib/table.js'
 import type { View } from './lib/view.js'
 
 const columns: Column<Roadmap>[] = [
-  { head: 'PLACE', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
+  { head: 'POSITION', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
   { head: 'NAME', text: (roadmap) => roadmap.name, drop: 0 },
   { head: 'URL', text: (roadmap) => roadmap.url, drop: 0 },
   {
@@ -29,7 +29,7 @@ const columns: Column<Roadmap>[] = [
 
 const table = { columns, id: (roadmap: Roadmap) => roadmap.url }
 const one = { ...table, rows: ({ roadmap }: { roadmap: Roadmap }) => [roadmap] }
-const named = (roadmap: Roadmap) => `"${printable(roadmap.name)}" (${roadmap.url})`
+const label = (roadmap: Roadmap) => `"${printable(roadmap.name)}" (${roadmap.url})`
 
 export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
@@ -38,53 +38,47 @@ export function register(group: Command, cli: Cli): void {
   ) => command(group, op, view, cli)
 
   add(roadmaps.list, {
-    ...table,
-    words: 'list',
+    usage: 'list',
     examples: ['roadmaps list'],
-    rows: (answer) => answer.roadmaps,
-    list: 'roadmaps',
-    hidden: ['first'],
-    preset: { visibility: ['public', 'private'] }, // as for boards: an administrator wants to see all
+    output: { ...table, rows: (answer) => answer.roadmaps, list: 'roadmaps' },
+    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } }, // an administrator expects to see all roadmaps
   })
   add(roadmaps.search, {
-    ...table,
-    words: 'search <name>',
+    usage: 'search <name>',
     examples: ['roadmaps search pla'],
-    rows: (answer) => answer.roadmaps,
-    many: true,
+    output: { ...table, rows: (answer) => answer.roadmaps, list: true },
   })
-  add(roadmaps.show, { ...one, words: 'show <url:roadmap>', examples: ['roadmaps show planned'] })
+  add(roadmaps.show, { usage: 'show <url:roadmap>', examples: ['roadmaps show planned'], output: one })
   add(roadmaps.create, {
-    ...one,
-    words: 'create <name>',
+    usage: 'create <name>',
     examples: ['roadmaps create Planned --color 1d4ed8'],
-    preset: { display: true }, // over HTTP a new one is private, as the contract has it
-    done: ({ roadmap }) => `Created roadmap ${named(roadmap)}.`,
+    output: one,
+    input: { defaults: { display: true } }, // over HTTP the default is private, by contract
+    done: ({ roadmap }) => `Created roadmap ${label(roadmap)}.`,
   })
   add(roadmaps.update, {
-    ...one,
-    words: 'update <id:roadmap>',
+    usage: 'update <id:roadmap>',
     examples: ['roadmaps update planned --name "Coming soon" --display false'],
-    hidden: ['partial'],
-    preset: { partial: true },
-    changes: true,
-    done: ({ roadmap }) => `Changed roadmap ${named(roadmap)}.`,
+    output: one,
+    input: { hidden: ['partial'], defaults: { partial: true } },
+    requiresChange: true,
+    done: ({ roadmap }) => `Updated roadmap ${label(roadmap)}.`,
   })
   add(roadmaps.move, {
-    ...one,
-    words: 'move <roadmap>',
+    usage: 'move <roadmap>',
     examples: ['roadmaps move planned --position 1'],
-    asks: ['position'],
-    done: ({ roadmap }) => `Roadmap ${named(roadmap)} is number ${roadmap.index} now.`,
+    output: one,
+    input: { prompts: ['position'] },
+    done: ({ roadmap }) => `Moved roadmap ${label(roadmap)} to position ${roadmap.index}.`,
   })
   add(roadmaps.remove, {
-    columns,
-    id: table.id,
-    words: 'delete <id:roadmap>',
+    usage: 'delete <id:roadmap>',
     examples: ['roadmaps delete planned --yes'],
-    rows: () => [],
-    loses: async (call, { id }) =>
-      `Delete roadmap ${named((await call(roadmaps.show, { url: id })).roadmap)}? Its posts stay, without a roadmap.`,
+    output: { ...table, rows: () => [] },
+    async confirm(call, { id }) {
+      const { roadmap } = await call(roadmaps.show, { url: id })
+      return `Delete roadmap ${label(roadmap)}? Its posts stay, without a roadmap.`
+    },
     done: (_, given) => `Deleted roadmap ${String(given.id)}.`,
   })
 }

@@ -7,9 +7,9 @@ import { command } from './lib/command.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
-type Shown = Role & { permissions?: string[] }
+type ListedRole = Role & { permissions?: string[] }
 
-const columns: Column<Shown>[] = [
+const columns: Column<ListedRole>[] = [
   { head: 'NAME', text: (role) => role.name, drop: 0 },
   { head: 'DESCRIPTION', text: (role) => role.description ?? '', drop: 2 },
   { head: 'KIND', text: (role) => (role.isSystem ? 'system' : 'own'), drop: 1 },
@@ -21,46 +21,50 @@ const columns: Column<Shown>[] = [
   },
   { head: 'ID', text: (role) => role.id, drop: 3, whole: true },
 ]
-const withPermissions: Column<Shown>[] = [
+const withPermissions: Column<ListedRole>[] = [
   ...columns,
   { head: 'PERMISSIONS', text: ({ permissions = [] }) => permissions.join(', ') },
 ]
 
-const table = { columns, id: (role: Shown) => role.id }
-const whole = { columns: withPermissions, id: table.id }
-const named = (role: Role) => `"${printable(role.name)}"`
-const pair = { columns: [], id: String, rows: () => [], flags: { user_id: 'user' }, asks: ['user_id'] } as const
+const id = (role: ListedRole) => role.id
+const label = (role: Role) => `"${printable(role.name)}"`
+const noOutput = { columns: [], id: String, rows: () => [] } as const
+const userInput = { flags: { user_id: 'user' }, prompts: ['user_id'] } as const
 
 export function register(group: Command, cli: Cli): void {
   command(
     group,
     roles.list,
     {
-      ...table,
-      words: 'list',
+      usage: 'list',
       examples: ['roles list'],
-      rows: (answer) => answer.roles,
-      list: 'roles',
-      hidden: ['first'],
+      output: { columns, id, rows: (answer) => answer.roles, list: 'roles' },
+      input: { hidden: ['first'] },
     },
     cli,
   )
   command(
     group,
     roles.show,
-    { ...whole, words: 'show <id:role>', examples: ['roles show moderators'], rows: ({ role }) => [role] },
+    {
+      usage: 'show <id:role>',
+      examples: ['roles show moderators'],
+      output: { columns: withPermissions, id, rows: ({ role }) => [role] },
+    },
     cli,
   )
   command(
     group,
     roles.permissions,
     {
-      columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
-      id: (permission) => permission,
-      words: 'permissions',
+      usage: 'permissions',
       examples: ['roles permissions'],
-      rows: (answer) => answer.permissions,
-      many: true,
+      output: {
+        columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
+        id: (permission) => permission,
+        rows: (answer) => answer.permissions,
+        list: true,
+      },
     },
     cli,
   )
@@ -68,11 +72,10 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.create,
     {
-      ...table,
-      words: 'create <name>',
+      usage: 'create <name>',
       examples: ['roles create moderators --permissions comment:update:any,comment:delete:any'],
-      rows: ({ role }) => [role],
-      done: ({ role }) => `Created role ${named(role)}.`,
+      output: { columns, id, rows: ({ role }) => [role] },
+      done: ({ role }) => `Created role ${label(role)}.`,
     },
     cli,
   )
@@ -80,17 +83,15 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.update,
     {
-      ...whole,
-      words: 'update <id:role>',
+      usage: 'update <id:role>',
       examples: [
         'roles update moderators --description "Keep it tidy"',
         'roles update moderators --permissions comment:update:any',
       ],
-      rows: ({ role, permissions }) => [{ ...role, permissions }],
-      hidden: ['partial'],
-      preset: { partial: true },
-      changes: true,
-      done: ({ role }) => `Changed role ${named(role)}.`,
+      output: { columns: withPermissions, id, rows: ({ role, permissions }) => [{ ...role, permissions }] },
+      input: { hidden: ['partial'], defaults: { partial: true } },
+      requiresChange: true,
+      done: ({ role }) => `Updated role ${label(role)}.`,
     },
     cli,
   )
@@ -98,13 +99,12 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.remove,
     {
-      ...table,
-      words: 'delete <id:role>',
+      usage: 'delete <id:role>',
       examples: ['roles delete moderators --yes'],
-      rows: () => [],
-      async loses(call, { id }) {
-        const { role } = await call(roles.show, { id })
-        return role.isSystem ? undefined : `Delete role ${named(role)}? Whoever has it loses it.`
+      output: { columns, id, rows: () => [] },
+      async confirm(call, given) {
+        const { role } = await call(roles.show, { id: given.id })
+        return role.isSystem ? undefined : `Delete role ${label(role)}? Everyone who has it loses it.`
       },
       done: (_, given) => `Deleted role ${String(given.id)}.`,
     },
@@ -114,10 +114,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.assign,
     {
-      ...pair,
-      words: 'assign <role_id:role>',
+      usage: 'assign <role_id:role>',
       examples: ['roles assign moderators --user eve@example.org'],
-      done: ({ name }, given) => `Gave the role "${printable(name)}" to ${String(given.user_id)}.`,
+      output: noOutput,
+      input: userInput,
+      done: ({ name }, given) => `Gave role "${printable(name)}" to ${String(given.user_id)}.`,
     },
     cli,
   )
@@ -125,10 +126,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.unassign,
     {
-      ...pair,
-      words: 'unassign <role_id:role>',
+      usage: 'unassign <role_id:role>',
       examples: ['roles unassign moderators --user eve@example.org'],
-      done: (_, given) => `Took the role "${printable(String(given.role_id))}" from ${String(given.user_id)}.`,
+      output: noOutput,
+      input: userInput,
+      done: (_, given) => `Took role "${printable(String(given.role_id))}" from ${String(given.user_id)}.`,
     },
     cli,
   )

@@ -6,13 +6,13 @@ import type { Daemon, Log } from '../serve.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
 import { settingOptions } from './lib/options.js'
-import { assertHere, type Cli } from './lib/session.js'
+import { assertLocal, type Cli } from './lib/session.js'
 import { hasColor, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   for (const option of settingOptions('workers')) command.addOption(option)
   command
-    .option('--migrate', 'bring a PostgreSQL schema up to date first')
+    .option('--migrate', 'update a PostgreSQL schema first')
     .addHelpText(
       'before',
       `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000 --workers 4\n`,
@@ -24,7 +24,7 @@ export function register(command: Command, cli: Cli): void {
         workers,
       } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
       const config = await cli.config({ flags: { workers } })
-      assertHere(config, 'serve')
+      assertLocal(config, 'serve')
       const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([
         import('../config.js'),
         import('../process/workers.js'),

@@ -4,7 +4,7 @@ import { command } from './lib/command.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
-const yes = (on: boolean) => (on ? 'yes' : 'no')
+const yesNo = (on: boolean) => (on ? 'yes' : 'no')
 
 const columns: Column<settings.Settings>[] = [
   { head: 'TITLE', text: (site) => site.title, drop: 0 },
@@ -12,54 +12,54 @@ const columns: Column<settings.Settings>[] = [
   { head: 'LOGO', text: (site) => site.logo ?? '', drop: 0 },
   { head: 'ACCENT COLOR', text: (site) => site.accentColor ?? '', drop: 0 },
   { head: 'GOOGLE ANALYTICS ID', text: (site) => site.googleAnalyticsId ?? '', drop: 0 },
-  { head: 'SIGN-UP ALLOWED', text: (site) => yes(site.allowSignup), drop: 0 },
-  { head: 'DEVELOPER MODE', text: (site) => yes(site.developer_mode), drop: 0 },
+  { head: 'SIGN-UP ALLOWED', text: (site) => yesNo(site.allowSignup), drop: 0 },
+  { head: 'DEVELOPER MODE', text: (site) => yesNo(site.developer_mode), drop: 0 },
 ]
-const table = {
+const output = {
   columns,
   id: (site: settings.Settings) => site.title,
   rows: ({ settings: site }: { settings: settings.Settings }) => [site],
 }
 
-const list = {
+const domainList = {
   columns: [{ head: 'DOMAIN', text: (domain: string) => domain, drop: 0 }],
   id: (domain: string) => domain,
   rows: (answer: { domains: string[] }) => answer.domains,
-  many: true,
+  list: true,
 } as const
 
 export function register(group: Command, cli: Cli): void {
-  command(group, settings.site, { ...table, words: 'show', examples: ['settings show'] }, cli)
+  command(group, settings.site, { usage: 'show', examples: ['settings show'], output }, cli)
   command(
     group,
     settings.update,
     {
-      ...table,
-      words: 'update',
-      changes: true,
+      usage: 'update',
       examples: [
         'settings update --title "Moonbase" --allow-signup false',
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
       ],
-      done: () => 'Changed the settings of the site.',
+      output,
+      requiresChange: true,
+      done: () => 'Updated the settings of the site.',
     },
     cli,
   )
   command(
     group,
     settings.blockedDomains,
-    { ...list, words: 'blocked-domains', examples: ['settings blocked-domains'] },
+    { usage: 'blocked-domains', examples: ['settings blocked-domains'], output: domainList },
     cli,
   )
   command(
     group,
     settings.blockDomains,
     {
-      ...list,
-      words: 'block-domains <domains>',
+      usage: 'block-domains <domains>',
       examples: ['settings block-domains mailinator.com,example.net', "settings block-domains ''"],
-      done: ({ domains: all }) =>
-        all.length === 0 ? 'No domain is blocked any more.' : `Blocked, with all below them: ${all.join(', ')}.`,
+      output: domainList,
+      done: ({ domains }) =>
+        domains.length === 0 ? 'No domain is blocked.' : `Blocked, with their subdomains: ${domains.join(', ')}.`,
     },
     cli,
   )

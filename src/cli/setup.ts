@@ -7,15 +7,15 @@ import { settings } from '../core/settings.js'
 import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/lib/people.js'
-import { asking } from './lib/ask.js'
 import { prepareSetting, type PreparedSetting } from './lib/configfile.js'
-import { askNewPassword, cannotAsk, problemOf, readsStdin, showGenerated, valueOf } from './lib/inputs.js'
-import { checkMail, deliverNow, mailUrlAsked } from './lib/mail.js'
+import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
+import { checkMail, deliverOutbox, promptForMailUrl } from './lib/mail.js'
 import { secretOptions, settingOptions, type Source } from './lib/options.js'
-import { forMachines, print, type OutputFlags } from './lib/output.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
+import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
-import { canAsk, hasColor, ink, say, write, type Terminal } from './lib/terminal.js'
+import { canPrompt, colors, hasColor, say, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   ifNeeded?: boolean
@@ -33,7 +33,7 @@ interface Answers {
 
 interface Gathered {
   answers: Answers
-  /** To be written into the configuration file; undefined where the setting comes from somewhere that stays. */
+  /** Written to the configuration file; undefined if the setting comes from the environment or a file. */
   mailUrl: string | undefined
   mailWorks: boolean
   generated: string | undefined
@@ -45,15 +45,15 @@ export function register(command: Command, cli: Cli): void {
   const { description } = settings['setup.password']
   for (const option of secretOptions({ name: 'password', description }, 'password', true)) command.addOption(option)
   command
-    .option('--if-needed', 'do nothing, successfully, if the site has an owner')
-    .option('--dry-run', 'check everything and show the answer, but change nothing')
+    .option('--if-needed', 'succeed without a change if the site has an owner')
+    .option('--dry-run', 'check the request and show the result, but change nothing')
     .addHelpText(
       'before',
       `Examples:\n  $ feedbackctl setup\n  $ feedbackctl setup --email ada@example.org --generate-password --mail-url folder:mail\n`,
     )
     .addHelpText(
       'after',
-      `\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`,
+      `\nThe name defaults to the part of the e-mail address before the @.\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`,
     )
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()
@@ -61,18 +61,18 @@ export function register(command: Command, cli: Cli): void {
       const remote = config.get('server') !== undefined
       try {
         if (await isSetUp(cli, config))
-          throw new AppError('SETUP_COMPLETED', 'The site has an owner already. Sign in with that account.')
+          throw new AppError('SETUP_COMPLETED', 'The site already has an owner. Sign in with that account.')
         const gathered = await gather(cli, config, flags, remote)
-        if (remote) await setUpThere(cli, config, flags, gathered)
-        else await setUpHere(cli, config, flags, gathered)
+        if (remote) await setUpRemotely(cli, config, flags, gathered)
+        else await setUpLocally(cli, config, flags, gathered)
       } catch (error) {
         if (!flags.ifNeeded || !(error instanceof AppError) || error.code !== 'SETUP_COMPLETED') throw error
-        say(cli.terminal, 'The site has an owner already: nothing to do.') // also where another process was faster
+        say(cli.terminal, 'The site already has an owner: nothing to do.') // also if another process was faster
       }
     })
 }
 
-/** Looks only: a database that is not there is not made, so that a refusal leaves nothing behind. */
+/** Never creates the database, so that a failed setup leaves nothing behind. */
 async function isSetUp(cli: Cli, config: Config): Promise<boolean> {
   const database = config.get('database.url') ?? ''
   if (
@@ -85,18 +85,15 @@ async function isSetUp(cli: Cli, config: Config): Promise<boolean> {
   return (await call(site.status, {})).is_setup
 }
 
-async function setUpThere(cli: Cli, config: Config, flags: Flags, { answers, generated }: Gathered): Promise<void> {
+async function setUpRemotely(cli: Cli, config: Config, flags: Flags, { answers, generated }: Gathered): Promise<void> {
   if (flags.dryRun)
-    throw new AppError(
-      'USAGE',
-      '--dry-run needs the database: a server answers it only to whoever is signed in, and nobody is yet.',
-    )
+    throw new AppError('USAGE', '--dry-run does not work with a server during setup, as it needs a signed-in account.')
   const call = await cli.connect()
   await finish(cli, flags, await call(site.setup, answers), generated, [`server  ${config.get('server')}`])
 }
 
-/** The owner first, and the mail setting only by whoever made the owner: of two setups at once, one writes. */
-async function setUpHere(
+/** Creates the owner first, then writes the mail setting, so that only one of two concurrent setups writes it. */
+async function setUpLocally(
   cli: Cli,
   config: Config,
   flags: Flags,
@@ -113,23 +110,23 @@ async function setUpHere(
     setting?.discard()
     throw error
   })
-  put(cli, config, setting)
+  commitSetting(cli, config, setting)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')}${mailUrl === undefined ? ` (from ${config.origin('mail.url')})` : ` (written to ${config.file})`}`,
   ])
   if (!mail || !mailWorks || flags.dryRun) return
-  await deliverNow(cli.terminal, app, mail)
+  await deliverOutbox(cli.terminal, app, mail)
 }
 
-/** There is an owner now, so what fails from here on is a warning: the password that was made is still to be shown. */
-function put({ terminal }: Cli, { file }: Config, setting: PreparedSetting | undefined): void {
+/** Only warns if it fails: the owner exists by now, and a generated password must still be shown. */
+function commitSetting({ terminal }: Cli, { file }: Config, setting: PreparedSetting | undefined): void {
   try {
     setting?.commit()
   } catch (error) {
     say(
       terminal,
-      `Warning: ${file} could not be written (${(error as { code?: string }).code}). Set mail.url there by hand, or mail is not configured for serve.`,
+      `Warning: could not write ${file} (${(error as { code?: string }).code}). Set mail.url there by hand, or serve sends no mail.`,
     )
   }
 }
@@ -141,16 +138,14 @@ async function finish(
   generated: string | undefined,
   facts: string[],
 ): Promise<void> {
-  if (generated !== undefined && !flags.dryRun) showGenerated(terminal, generated)
+  if (generated !== undefined && !flags.dryRun) showPassword(terminal, generated)
   const { user } = answer
-  if (forMachines(flags))
+  if (isMachineReadable(flags))
     return print(terminal, flags, { body: answer, rows: [user], columns: PERSON, id: () => user.userId, single: true })
-  const { green, dim } = ink(hasColor(terminal, terminal.stdout, flags))
+  const { green, dim } = colors(hasColor(terminal, terminal.stdout, flags))
   const { name, email, username } = user
   const lines = [
-    flags.dryRun
-      ? 'Dry run: no owner was made and no setting was written; this would do.'
-      : `${green('✓')} The site is set up.`,
+    flags.dryRun ? 'Dry run, nothing was changed: this setup would succeed.' : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
     `  next    feedbackctl serve`,
@@ -165,22 +160,21 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
     name: config.get('setup.name'),
     email: config.get('setup.email'),
   }
-  const password = flags.password ? await valueOf(terminal, flags.password) : config.get('setup.password')
-  const generated = flags.password?.how === 'random' ? password : undefined
+  const password = flags.password ? await readSource(terminal, flags.password) : config.get('setup.password')
+  const generated = flags.password?.kind === 'random' ? password : undefined
   const needsMail = !remote && config.get('mail.url') === undefined
-  // What the flags say is checked before anything is asked.
   if (given.email !== undefined) assertEmail(given.email)
   if (password !== undefined) assertNewPassword(password)
-  const ask = canAsk(terminal, flags) && !readsStdin(flags.password)
-  if (!ask) assertComplete(terminal, given.email, password, needsMail)
+  const interactive = canPrompt(terminal, flags) && !readsStdin(flags.password)
+  if (!interactive) assertComplete(terminal, given.email, password, needsMail)
 
   const text = (message: string, preset: string) =>
-    asking(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
+    withPrompts(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
   const complete = given.email !== undefined && password !== undefined && !needsMail
-  const siteTitle = given.siteTitle ?? (ask && !complete ? await text('Title of the site', 'Feedback') : undefined)
+  const siteTitle = given.siteTitle ?? (interactive && !complete ? await text('Site title', 'Feedback') : undefined)
   const email =
     given.email ??
-    (await asking(terminal, (prompts, streams) =>
+    (await withPrompts(terminal, (prompts, streams) =>
       prompts.input(
         {
           message: 'Your e-mail address',
@@ -190,12 +184,12 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
         streams,
       ),
     ))
-  const name = given.name ?? (ask && !complete ? await text('Your name', localPart(email)) : undefined)
-  const answers = { siteTitle, name, email, password: password ?? (await askNewPassword(terminal)) }
+  const name = given.name ?? (interactive && !complete ? await text('Your name', localPart(email)) : undefined)
+  const answers = { siteTitle, name, email, password: password ?? (await promptForNewPassword(terminal)) }
   if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
   if (needsMail) {
-    const asked = await mailUrlAsked(terminal, config)
-    return { answers, mailUrl: asked.url, mailWorks: asked.works, generated }
+    const { url, works } = await promptForMailUrl(terminal, config)
+    return { answers, mailUrl: url, mailWorks: works, generated }
   }
   const mailUrl = config.get('mail.url') ?? ''
   const mailWorks = await checkMail(terminal, mailUrl, config.get('mail.from') ?? '')
@@ -215,5 +209,5 @@ function assertComplete(
       : []),
     ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
   ]
-  if (missing.length > 0) throw cannotAsk(terminal, 'Setup', missing, 'SETUP_INPUT_MISSING')
+  if (missing.length > 0) throw inputMissing(terminal, 'Setup', missing, 'SETUP_INPUT_MISSING')
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Cli } from './lib/session.js'
 
-/** One word after `feedbackctl`. The module behind it is loaded only when the word is typed. */
+/** A top-level command. Its module is loaded only when the command is used. */
 export interface Branch {
   name: string
   summary: string
@@ -9,16 +9,16 @@ export interface Branch {
   load(this: void): Promise<{ register(this: void, command: Command, cli: Cli): void }>
 }
 
-const SITE = 'The site:'
-const CONTENT = 'What is on it:'
-const PEOPLE = 'Who is on it:'
-const OPERATION = 'Running it:'
+const SITE = 'Site:'
+const CONTENT = 'Content:'
+const PEOPLE = 'Users:'
+const OPERATION = 'Operation:'
 
-/** The command tree, as data: everything `--help` needs without loading a command. */
+/** The command tree. Holds everything that `--help` needs, so that it loads no command. */
 export const branches: readonly Branch[] = [
   {
     name: 'setup',
-    summary: 'Create the owner account and set the site up',
+    summary: 'Set up the site and its owner account',
     group: SITE,
     load: () => import('./setup.js'),
   },
@@ -28,65 +28,70 @@ export const branches: readonly Branch[] = [
     group: SITE,
     load: () => import('./settings.js'),
   },
-  { name: 'labs', summary: 'Switch features on that are tried out', group: SITE, load: () => import('./labs.js') },
-  { name: 'demo', summary: 'Show a throwaway site', group: SITE, load: () => import('./demo.js') },
-  { name: 'posts', summary: 'Work with posts', group: CONTENT, load: () => import('./posts.js') },
+  { name: 'labs', summary: 'Show and switch experimental features', group: SITE, load: () => import('./labs.js') },
+  { name: 'demo', summary: 'Serve a temporary site with sample data', group: SITE, load: () => import('./demo.js') },
+  { name: 'posts', summary: 'Manage posts', group: CONTENT, load: () => import('./posts.js') },
   {
     name: 'votes',
-    summary: 'See who voted, vote and take votes back',
+    summary: 'List, add and remove votes',
     group: CONTENT,
     load: () => import('./votes.js'),
   },
   {
     name: 'comments',
-    summary: 'Read, write and moderate comments',
+    summary: 'Manage comments',
     group: CONTENT,
     load: () => import('./comments.js'),
   },
-  { name: 'boards', summary: 'Work with boards', group: CONTENT, load: () => import('./boards.js') },
+  { name: 'boards', summary: 'Manage boards', group: CONTENT, load: () => import('./boards.js') },
   {
     name: 'roadmaps',
-    summary: 'Work with roadmaps and their order',
+    summary: 'Manage roadmaps and their order',
     group: CONTENT,
     load: () => import('./roadmaps.js'),
   },
   {
     name: 'users',
-    summary: 'Work with people: invite, block, sign out, delete',
+    summary: 'Manage users: invite, block, sign out, delete',
     group: PEOPLE,
     load: () => import('./users.js'),
   },
   {
     name: 'roles',
-    summary: 'Work with roles, and give them to people',
+    summary: 'Manage roles and assign them to users',
     group: PEOPLE,
     load: () => import('./roles.js'),
   },
   {
     name: 'account',
-    summary: 'Sign up, confirm an address, choose a password',
+    summary: 'Sign up, confirm an address, set a password',
     group: PEOPLE,
     load: () => import('./account.js'),
   },
   {
     name: 'login',
-    summary: 'Sign in to a server, for commands with --server',
+    summary: 'Sign in to a server for commands with --server',
     group: PEOPLE,
     load: () => import('./login.js'),
   },
-  { name: 'whoami', summary: 'Show in whose name commands work', group: PEOPLE, load: () => import('./whoami.js') },
+  {
+    name: 'whoami',
+    summary: 'Show the account that commands act as',
+    group: PEOPLE,
+    load: () => import('./whoami.js'),
+  },
   {
     name: 'serve',
-    summary: 'Serve the API and deliver mail until stopped',
+    summary: 'Serve the API and deliver mail',
     group: OPERATION,
     load: () => import('./serve.js'),
   },
-  { name: 'events', summary: 'Show what was changed and by whom', group: OPERATION, load: () => import('./events.js') },
+  { name: 'events', summary: 'Show the event log', group: OPERATION, load: () => import('./events.js') },
   {
     name: 'migrate',
-    summary: 'Bring the database schema up to date',
+    summary: 'Update the database schema',
     group: OPERATION,
     load: () => import('./migrate.js'),
   },
-  { name: 'config', summary: 'Show the settings in force', group: OPERATION, load: () => import('./config.js') },
+  { name: 'config', summary: 'Show the configuration', group: OPERATION, load: () => import('./config.js') },
 ]

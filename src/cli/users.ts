@@ -30,10 +30,10 @@ const columns: Column<Person>[] = [
   { head: 'ID', text: (user) => user.userId },
 ]
 
-/** The roles that were given: that of everybody says nothing. */
+/** The assigned roles, without @everyone. */
 function rolesOf({ roles }: Person): string {
-  const given = roles.filter((role) => !role.isSystem)
-  return given.map(({ name }) => name).join(', ')
+  const assigned = roles.filter((role) => !role.isSystem)
+  return assigned.map(({ name }) => name).join(', ')
 }
 
 function stateOf({ isOwner, isBlocked, isVerified }: Person): string {
@@ -44,7 +44,7 @@ function stateOf({ isOwner, isBlocked, isVerified }: Person): string {
 
 const table = { columns, id: (user: Person) => user.userId }
 const one = { ...table, rows: ({ user }: { user: Person }) => [user] }
-const named = (user: Person) => `${printable(nameOf(user))} <${user.email}>`
+const label = (user: Person) => `${printable(nameOf(user))} <${user.email}>`
 
 export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
@@ -53,66 +53,61 @@ export function register(group: Command, cli: Cli): void {
   ) => command(group, op, view, cli)
 
   add(users.list, {
-    ...table,
-    words: 'list',
+    usage: 'list',
     examples: ['users list --created desc', 'users list --all -o csv > people.csv'],
-    rows: (answer) => answer.users,
-    list: 'users',
-    hidden: ['first'],
+    output: { ...table, rows: (answer) => answer.users, list: 'users' },
+    input: { hidden: ['first'] },
   })
-  add(users.show, { ...one, words: 'show <user>', examples: ['users show eve@example.org'] })
+  add(users.show, { usage: 'show <user>', examples: ['users show eve@example.org'], output: one })
   add(users.create, {
-    ...one,
-    words: 'create <email>',
+    usage: 'create <email>',
     examples: ['users create eve@example.org --name Eve', 'users create eve@example.org --generate-password'],
-    generates: 'password',
-    mails: ({ password }) => password === undefined,
+    output: one,
+    input: { generated: 'password' },
+    sendsMail: ({ password }) => password === undefined,
     done: ({ user }, given) =>
-      `Created ${named(user)}.${given.password === undefined ? ' A mail invites them to choose a password.' : ''}`,
+      `Created ${label(user)}.${given.password === undefined ? ' A mail with a link to choose a password is on its way.' : ''}`,
   })
   add(users.update, {
-    ...one,
-    words: 'update <user>',
+    usage: 'update <user>',
     examples: ['users update eve@example.org --name "Eve B."', 'users update eve@example.org --generate-password'],
-    flags: { isVerified: 'verified' },
-    changes: true,
-    generates: 'password',
+    output: one,
+    input: { flags: { isVerified: 'verified' }, generated: 'password' },
+    requiresChange: true,
     done: ({ user }, given) =>
-      `Changed ${named(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
+      `Updated ${label(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
   })
   add(users.block, {
-    ...one,
-    words: 'block <user>',
+    usage: 'block <user>',
     examples: ['users block eve@example.org'],
-    done: ({ user }) => `Blocked ${named(user)}: refused from the next request on.`,
+    output: one,
+    done: ({ user }) => `Blocked ${label(user)}.`,
   })
   add(users.unblock, {
-    ...one,
-    words: 'unblock <user>',
+    usage: 'unblock <user>',
     examples: ['users unblock eve@example.org'],
-    done: ({ user }) => `Let ${named(user)} in again.`,
+    output: one,
+    done: ({ user }) => `Unblocked ${label(user)}.`,
   })
   add(users.signOut, {
-    ...one,
-    words: 'sign-out <user>',
+    usage: 'sign-out <user>',
     examples: ['users sign-out eve@example.org'],
-    done: ({ user }) => `Ended all sessions of ${named(user)}.`,
+    output: one,
+    done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })
   add(users.remove, {
-    columns,
-    id: table.id,
-    words: 'delete <user>',
+    usage: 'delete <user>',
     examples: ['users delete eve@example.org', 'users delete eve@example.org --posts delete --yes'],
-    rows: () => [],
-    async loses(call, { user: given, posts }) {
+    output: { ...table, rows: () => [] },
+    async confirm(call, { user: given, posts }) {
       const { user } = await call(users.show, { user: given })
       if (user.isOwner) return undefined
-      const [votes, writings] = [counted(user.votes, 'vote'), counted(user.posts, 'post')]
-      const lost =
+      const [votes, written] = [counted(user.votes, 'vote'), counted(user.posts, 'post')]
+      const loss =
         posts === 'delete'
-          ? `${votes}, ${writings} and all comments with it`
-          : `${votes} with it, and leaves ${writings} without a name`
-      return { question: `Delete ${named(user)}? This takes ${lost}.`, type: user.email }
+          ? `${votes}, ${written} and all comments`
+          : `${votes}, and leaves ${written} without an author`
+      return { question: `Delete ${label(user)}? This also deletes ${loss}.`, type: user.email }
     },
     done: (_, given) => `Deleted ${String(given.user)}.`,
   })

@@ -1,4 +1,4 @@
 import { createRequire } from 'node:module'
 
-/** The version of the package; two folders up both from here and from the built program. */
+/** The version in package.json, which is two folders up both in src/ and in dist/. */
 export const version = (createRequire(import.meta.filename)('../../package.json') as { version: string }).version

@@ -12,11 +12,11 @@ const columns: Column<Vote>[] = [
   { head: 'ID', text: (vote) => vote.voteId, drop: 2, whole: true },
 ]
 const table = { columns, id: (vote: Vote) => vote.voteId }
-const silent = { ...table, rows: () => [] }
+const noOutput = { ...table, rows: () => [] }
 
-const forSomebody = (op: typeof votes.assign | typeof votes.unassign) => ({
+const onBehalf = (op: typeof votes.assign | typeof votes.unassign) => ({
   op,
-  fields: ({ postId }: Record<string, unknown>, who: string) => ({ post_id: postId, user_id: who }),
+  fields: ({ postId }: Record<string, unknown>, account: string) => ({ post_id: postId, user_id: account }),
 })
 
 export function register(group: Command, cli: Cli): void {
@@ -24,12 +24,10 @@ export function register(group: Command, cli: Cli): void {
     group,
     votes.list,
     {
-      ...table,
-      words: 'list <post_id:post>',
+      usage: 'list <post_id:post>',
       examples: ['votes list dark-mode-x1y2'],
-      rows: (answer) => answer.votes.results,
-      list: 'votes.results',
-      hidden: ['first'],
+      output: { ...table, rows: (answer) => answer.votes.results, list: 'votes.results' },
+      input: { hidden: ['first'] },
     },
     cli,
   )
@@ -37,10 +35,10 @@ export function register(group: Command, cli: Cli): void {
     group,
     votes.add,
     {
-      ...silent,
-      words: 'add <postId:post>',
+      usage: 'add <postId:post>',
       examples: ['votes add dark-mode-x1y2', 'votes add dark-mode-x1y2 --as eve@example.org'],
-      as: forSomebody(votes.assign),
+      output: noOutput,
+      as: onBehalf(votes.assign),
       done: (_, given) => `Voted for ${String(given.postId)}.`,
     },
     cli,
@@ -49,11 +47,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     votes.remove,
     {
-      ...silent,
-      words: 'remove <postId:post>',
+      usage: 'remove <postId:post>',
       examples: ['votes remove dark-mode-x1y2', 'votes remove dark-mode-x1y2 --as eve@example.org'],
-      as: forSomebody(votes.unassign),
-      done: (_, given) => `Took back the vote for ${String(given.postId)}.`,
+      output: noOutput,
+      as: onBehalf(votes.unassign),
+      done: (_, given) => `Removed the vote for ${String(given.postId)}.`,
     },
     cli,
   )

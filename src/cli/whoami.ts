@@ -26,7 +26,7 @@ export function register(command: Command, cli: Cli): void {
       say(
         cli.terminal,
         server === undefined
-          ? 'You are the operator of this database, with all rights; what you make is in this name, unless --as gives another.'
+          ? 'You are the operator of this database, with all permissions. You act as this account, unless --as names another.'
           : `You are signed in to ${server}.`,
       )
     })

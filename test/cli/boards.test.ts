@@ -40,7 +40,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
       })
       expect(await machine.run(`boards show ${name} --json ${first}`)).toEqual(shown)
       const renamed = await machine.run(`boards update ${name} --name 'Bright ${name}' --display false ${second}`)
-      expect(renamed).toMatchObject({ code: 0, stderr: `Changed board "Bright ${name}" (${name}).\n` })
+      expect(renamed).toMatchObject({ code: 0, stderr: `Updated board "Bright ${name}" (${name}).\n` })
       expect(await machine.run(`boards search BRIGHT -q ${first}`)).toMatchObject({ code: 0, stdout: `${name}\n` })
       expect((await machine.run(`boards list --json ${first}`)).stdout).toBe(
         (await machine.run(`boards list --json ${second}`)).stdout,
@@ -209,7 +209,7 @@ describe('output', () => {
     expect(await machine.run('boards list --page 9')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'Page 9 is past the end: there is 1 page, of 3 in all.\n',
+      stderr: 'Page 9 is past the end. The list has 1 page, 3 rows.\n',
     })
     expect(JSON.parse((await machine.run('boards list --page 9 --json')).stdout).boards).toEqual([])
   })
@@ -278,11 +278,11 @@ describe('--all', () => {
       if (++pages === 2) for (const url of ['b150', 'b151']) await site.call(boards.remove, { boardId: url }) // the last two of the first page
       return site.call(op, input)
     }
-    const view = { rows: (answer: { boards: boards.Board[] }) => answer.boards, columns: [], id: () => '' } as never
+    const output = { rows: (answer: { boards: boards.Board[] }) => answer.boards, columns: [], id: () => '' } as never
     await streamAll(
       { stdout: stream } as Terminal,
       { json: true },
-      { call, op: boards.list, input: {}, view, list: 'boards' },
+      { call, op: boards.list, input: {}, output, list: 'boards' },
     )
     const body = JSON.parse(written.join('')) as { boards: { url: string }[] }
     expect(body.boards.map((board) => board.url)).toEqual(Array.from({ length: 250 }, (_, index) => `b${249 - index}`))

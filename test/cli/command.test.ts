@@ -122,8 +122,8 @@ describe('a long text', () => {
     ['--body-file latin1.md', 'latin1.md, named by --body-file, is not UTF-8 text.'],
     ['--body-file large.md', 'large.md, named by --body-file, has more than 100 kB.'],
     ['--body-file /dev/zero', '/dev/zero, named by --body-file, has more than 100 kB.'],
-    ['--body-file -', 'Nothing came on stdin.'],
-    ['--body x --body-file y', '--body and --body-file give the same.'],
+    ['--body-file -', 'stdin is empty.'],
+    ['--body x --body-file y', '--body and --body-file set the same value.'],
     [`--body ${'x'.repeat(201)}`, '--body must be text of 0 to 200 characters'],
     ['', '"notes create" needs 1 more answer and cannot ask: stdin is not a terminal.'],
   ])('is refused as %.30s', async (flags, message) => {
@@ -199,14 +199,12 @@ describe('a long text', () => {
     const machine = await notes()
     const env = { EDITOR: 'false' }
     expect(await machine.terminal('notes update n7 --title Other', { env }).ended).toMatchObject({ code: 0 })
-    const question = '✗ What should be changed? Give --title, --body, or --password-stdin.\n'
+    const question = '✗ Nothing to change. Give --title, --body, or --password-stdin.\n'
     expect(await machine.run('notes update n7', { env })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(question),
     })
-    expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain(
-      'What should be changed?',
-    )
+    expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain('Nothing to change.')
   })
 
   it('that was written is kept for its owner alone when the command then fails, with the flag to give it again', async () => {
@@ -220,12 +218,12 @@ describe('a long text', () => {
     ] as const) {
       const ended = await machine.terminal(args, { env, columns: 300 }).ended
       expect([args, ended.code]).toEqual([args, code])
-      const [, file = ''] = /Your text is kept\. Give it again with --body-file (\S+)\r\n/.exec(ended.text) ?? []
+      const [, file = ''] = /Your text was saved\. Use it again with --body-file (\S+)\r\n/.exec(ended.text) ?? []
       expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['Long\nthought\n', 0o600])
     }
     expect(leftIn(machine)).toHaveLength(3)
     const created = await machine.terminal('posts create Idea -q', { env }).ended
-    expect(created).toMatchObject({ code: 0, text: expect.not.stringContaining('kept') })
+    expect(created).toMatchObject({ code: 0, text: expect.not.stringContaining('saved') })
     expect(leftIn(machine)).toHaveLength(3)
   })
 
@@ -279,7 +277,7 @@ describe('a secret', () => {
     expect(typed).toMatchObject({
       code: 0,
       stdout,
-      stderr: expect.stringContaining('--password is visible to everybody'),
+      stderr: expect.stringContaining('--password is visible to all users'),
     })
     expect(typed.stderr).not.toContain(PASSWORD)
     expect(await machine.run(`${sign} --password-stdin --password-file secret`)).toMatchObject({ code: 2, stdout: '' })
@@ -307,7 +305,7 @@ describe('a secret', () => {
     screen.type('short\r')
     await screen.sees(/must be 8 to 256/)
     screen.type(`\u0015${PASSWORD}\r`)
-    await screen.sees(/The same again/)
+    await screen.sees(/Confirm password/)
     screen.type(`${PASSWORD}\r`)
     const { code, text } = await screen.ended
     expect([code, text]).toEqual([0, expect.stringContaining('21 characters')])
@@ -381,12 +379,12 @@ describe('--as', () => {
     expect(refused).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('acts only as whoever is signed in'),
+      stderr: expect.stringContaining('--as does not work with a server'),
     })
     expect(refused.stderr).toContain('code  USAGE')
     expect((await machine.terminal(`notes sign --as ada --server ${url}`, { columns: 200 }).ended).text).toContain(
-      'acts only as whoever is signed in',
-    ) // unasked
+      '--as does not work with a server',
+    ) // before any prompt
     expect(bodies).toEqual([])
     expect(await machine.run(`notes vouch --email x --as ada --server ${url} -q`)).toMatchObject({
       code: 0,
@@ -407,7 +405,7 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     expect(await machine.run('notes list --after n249')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'Nothing comes after that, of 250 in all.\n',
+      stderr: 'No more rows, of 250 in total.\n',
     })
   })
 
@@ -436,11 +434,21 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     }) as unknown as Call
     let written = ''
     const terminal = { stdout: { write: (text: string) => (written += text) !== '' } } as unknown as Terminal
-    const view = { rows: (answer: { votes: { results: object[] } }) => answer.votes.results, columns: [], id: () => '' }
+    const output = {
+      rows: (answer: { votes: { results: object[] } }) => answer.votes.results,
+      columns: [],
+      id: () => '',
+    }
     await streamAll(
       terminal,
       { json: true },
-      { call, op: {} as Operation<unknown, { votes: { results: object[] } }>, input: {}, view, list: 'votes.results' },
+      {
+        call,
+        op: {} as Operation<unknown, { votes: { results: object[] } }>,
+        input: {},
+        output,
+        list: 'votes.results',
+      },
     )
     expect(asked).toEqual([undefined, 'first', 'second'])
     expect(JSON.parse(written)).toEqual({
@@ -464,7 +472,7 @@ describe('what loses much', () => {
       ['Note 7', 0],
     ] as const) {
       const screen = machine.terminal('notes delete n7')
-      await screen.sees(/Type Note 7 to go on/)
+      await screen.sees(/Type Note 7 to confirm/)
       screen.type(`${answer}\r`)
       expect(await screen.ended).toMatchObject({ code })
     }

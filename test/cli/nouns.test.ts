@@ -213,7 +213,7 @@ describe('feedbackctl events list --follow', () => {
     await expect.poll(() => following.output().stdout, { timeout: 10_000 }).toContain('board.created')
     expect(following.output().stdout).not.toContain('site.set_up')
     await server.stop()
-    await following.says(/Asking again until it answers/)
+    await following.says(/Retrying until it responds/)
     await machine.run('boards create Bugs')
     await machine.start(`serve --listen ${new URL(url).host}`).says(/listening on/)
     await expect.poll(() => following.output().stdout, { timeout: 15_000 }).toContain('"Bugs"')
@@ -277,7 +277,7 @@ describe('a mail that a command on this machine causes', () => {
     expect(await machine.run('users create eve@example.org --mail-url smtp://127.0.0.1:1')).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /The mail to eve@example\.org could not be delivered yet: .*"feedbackctl serve" goes on trying\.\n$/,
+        /The mail to eve@example\.org is not delivered yet: .*"feedbackctl serve" keeps trying\.\n$/,
       ),
     })
   })
@@ -327,7 +327,7 @@ describe('what cannot be done', () => {
     ] as const)
       expect([args, await machine.run(args)]).toEqual([
         args,
-        { code: 2, stdout: '', stderr: expect.stringContaining(`✗ What should be changed? Give ${flags}.\n`) },
+        { code: 2, stdout: '', stderr: expect.stringContaining(`✗ Nothing to change. Give ${flags}.\n`) },
       ])
     expect((await machine.run('events list --json')).stdout).toBe(before)
   })
@@ -357,7 +357,7 @@ describe('tables', () => {
     expect(await table(`comments list ${slug}`)).toMatch(
       /^TEXT +AUTHOR +AGE +ID\r\nlong [^\r]*… +Ada +just now +[0-9a-f-]{36}\r\n/,
     )
-    expect(await table('events list', 60)).toMatch(/ID +WHAT/)
+    expect(await table('events list', 60)).toMatch(/ID +ACTION/)
     await machine.run('roles create helpers')
     await machine.run('roles assign helpers --user eve@example.org')
     await machine.run(`account signup zoe@example.org --generate-password`)
@@ -373,9 +373,9 @@ describe('tables', () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
     expect((await machine.run('boards delete ideas')).stderr).toContain('This leaves 1 post without a board.')
-    expect((await machine.run(`posts delete ${slug}`)).stderr).toContain('This takes 1 vote and all comments with it.')
+    expect((await machine.run(`posts delete ${slug}`)).stderr).toContain('This also deletes 1 vote and all comments.')
     expect((await machine.run('users delete eve@example.org')).stderr).toContain(
-      'This takes 0 votes with it, and leaves 0 posts without a name.',
+      'This also deletes 0 votes, and leaves 0 posts without an author.',
     )
   })
 })

@@ -36,7 +36,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect(await machine.run('setup --if-needed')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'The site has an owner already: nothing to do.\n',
+      stderr: 'The site already has an owner: nothing to do.\n',
     })
   })
 
@@ -64,7 +64,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     const machine = await makeMachine(engine)
     expect(await machine.run(`setup ${FLAGS} --mail-url folder:mail --dry-run`, { stdin: PASSWORD })).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('no owner was made'),
+      stdout: expect.stringContaining('this setup would succeed'),
     })
     expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
     expect((await machine.run('setup --if-needed')).code).toBe(2)
@@ -195,7 +195,7 @@ describe('feedbackctl setup without a terminal', () => {
     expect([code, stderr]).toEqual([
       0,
       expect.stringMatching(
-        /Asking the mail server …\nWarning: mail cannot be sent now \(.*ECONNREFUSED.*\)\. It waits, and "feedbackctl serve" goes on trying\.\n$/,
+        /Connecting to the mail server …\nWarning: mail cannot be sent now \(.*ECONNREFUSED.*\)\. It is queued, and "feedbackctl serve" keeps trying\.\n$/,
       ),
     ])
     const { connect } = await import('../../src/db/connect.js')
@@ -214,7 +214,7 @@ describe('feedbackctl setup on a terminal', () => {
   it('asks for what is missing, repeats a wrong password, and shows none', async () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal('setup')
-    await screen.sees(/Title of the site/)
+    await screen.sees(/Site title/)
     screen.type('Moonbase\r')
     await screen.sees(/Your e-mail address/)
     screen.type('nonsense\r')
@@ -224,11 +224,11 @@ describe('feedbackctl setup on a terminal', () => {
     screen.type('\r')
     await screen.sees(/Password \(8 to 256/)
     screen.type(`${PASSWORD}\r`)
-    await screen.sees(/The same again/)
+    await screen.sees(/Confirm password/)
     screen.type('another password\r')
-    await screen.sees(/The two passwords differ/)
+    await screen.sees(/The passwords do not match/)
     screen.type(`${PASSWORD}\r`)
-    await screen.sees(/The same again/)
+    await screen.sees(/Confirm password/)
     screen.type(`${PASSWORD}\r`)
     await screen.sees(/How is mail sent\?/)
     screen.type('\u001b[B\u001b[B\r')
@@ -250,17 +250,17 @@ describe('feedbackctl setup on a terminal', () => {
     const answer = async (port: number) => {
       await screen.sees(/How is mail sent\?/)
       screen.type('\r')
-      await screen.sees(/Host of the SMTP/)
+      await screen.sees(/SMTP host/)
       screen.type('127.0.0.1\r')
       await screen.sees(/Port \(465/)
       screen.type(`\u0015${port}\r`)
-      await screen.sees(/User name/)
+      await screen.sees(/SMTP user name/)
       screen.type('board\r')
-      await screen.sees(/Password of the mail/)
+      await screen.sees(/SMTP password/)
       screen.type('p@ss:w/rd\r')
     }
     await answer(1)
-    await screen.sees(/That does not work: .*ECONNREFUSED[^]*Use it all the same/)
+    await screen.sees(/The connection failed: .*ECONNREFUSED[^]*Use it anyway/)
     screen.type('n\r')
     await answer(host.port)
     const { code, text } = await screen.ended
@@ -275,7 +275,7 @@ describe('feedbackctl setup on a terminal', () => {
   it('ends with 130 and changes nothing on Ctrl-C', async () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal('setup')
-    await screen.sees(/Title of the site/)
+    await screen.sees(/Site title/)
     screen.type('\u0003')
     const { code, text } = await screen.ended
     expect(code).toBe(130)

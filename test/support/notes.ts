@@ -123,32 +123,43 @@ function register(group: Command, cli: Cli): void {
     { head: 'ID', text: (note: Note) => note.noteId, drop: 1 },
   ]
   const table = { columns, id: (note: Note) => note.noteId }
-  const one = { ...table, rows: ({ note }: { note: Note }) => [note] }
+  const output = { ...table, rows: ({ note }: { note: Note }) => [note] }
   const body = { text: 'contentMarkdown', flags: { contentMarkdown: 'body', boardId: 'board' } } as const
   command(
     group,
     list,
-    { ...table, words: 'list', examples: [], rows: (answer) => answer.notes.results, list: 'notes.results' },
+    {
+      usage: 'list',
+      examples: [],
+      output: { ...table, rows: (answer) => answer.notes.results, list: 'notes.results' },
+    },
     cli,
   )
-  command(group, show, { ...one, words: 'show <noteId:note>', examples: [] }, cli)
+  command(group, show, { usage: 'show <noteId:note>', examples: [], output }, cli)
   command(
     group,
     create,
-    { ...one, ...body, words: 'create <title>', examples: [], asks: ['contentMarkdown'], edits: async () => '' },
+    {
+      usage: 'create <title>',
+      examples: [],
+      output,
+      input: { ...body, prompts: ['contentMarkdown'], editor: async () => '' },
+    },
     cli,
   )
   command(
     group,
     update,
     {
-      ...one,
-      ...body,
-      words: 'update <noteId:note>',
+      usage: 'update <noteId:note>',
       examples: [],
-      edits: async (call, { noteId: id, title }) =>
-        title === undefined ? (await call(show, { noteId: id })).note.body : undefined,
-      changes: true,
+      output,
+      input: {
+        ...body,
+        editor: async (call, { noteId: id, title }) =>
+          title === undefined ? (await call(show, { noteId: id })).note.body : undefined,
+      },
+      requiresChange: true,
       done: ({ note }) => `Changed "${note.title}".`,
     },
     cli,
@@ -157,35 +168,19 @@ function register(group: Command, cli: Cli): void {
     group,
     remove,
     {
-      ...table,
-      words: 'delete <noteId:note>',
+      usage: 'delete <noteId:note>',
       examples: [],
-      flags: { password: 'pass-phrase' },
-      rows: () => [],
-      loses: async (_call, { noteId: id }) => ({
-        question: `Delete ${String(id)} and all that hangs on it?`,
-        type: 'Note 7',
-      }),
+      output: { ...table, rows: () => [] },
+      input: { flags: { password: 'pass-phrase' } },
+      confirm: async (_call, { noteId: id }) => ({ question: `Delete ${String(id)}?`, type: 'Note 7' }),
       done: () => 'Deleted.',
     },
     cli,
   )
-  command(
-    group,
-    sign,
-    {
-      ...one,
-      words: 'sign',
-      examples: [],
-      asks: ['email', 'password'],
-      generates: 'password',
-      hidden: ['userId'],
-      as: true,
-    },
-    cli,
-  )
-  const behalf = { op: sign, fields: (input: object, who: string) => ({ ...input, userId: `id of ${who}` }) }
-  command(group, sign, { ...one, words: 'vouch', examples: [], hidden: ['userId'], as: behalf }, cli)
+  const signInput = { hidden: ['userId'], prompts: ['email', 'password'], generated: 'password' } as const
+  command(group, sign, { usage: 'sign', examples: [], output, input: signInput, as: true }, cli)
+  const onBehalf = { op: sign, fields: (input: object, account: string) => ({ ...input, userId: `id of ${account}` }) }
+  command(group, sign, { usage: 'vouch', examples: [], output, input: { hidden: ['userId'] }, as: onBehalf }, cli)
 }
 
 const tree = branches as Branch[] // read-only for the program alone

@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import { AppError } from '../../core/errors.js'
 import { coerce, fieldsOf } from '../../core/fields.js'
 import type { AnyOperation, Call, Operation } from '../../service/lib/operation.js'
-import { confirm } from './ask.js'
 import { setFixes } from './fixes.js'
-import { flagsOf, optionsOf } from './options.js'
+import type { Gathered } from './inputs.js'
+import { flagNames, optionsOf } from './options.js'
 import { formatOf, print, type OutputFlags } from './output.js'
 import { footer, streamAll } from './pages.js'
-import type { Gathered } from './inputs.js'
+import { confirm } from './prompts.js'
 import type { Cli } from './session.js'
-import { canAsk, say } from './terminal.js'
+import { canPrompt, say } from './terminal.js'
 import type { Values, View } from './view.js'
 
 interface Flags extends OutputFlags {
@@ -20,128 +20,115 @@ interface Flags extends OutputFlags {
   as?: string
 }
 
-/** Makes a command of an operation: its schema gives the flags, its view gives the words and the table. */
+/** Adds the command of an operation. Its schema defines the flags, its view the usage and the output. */
 export function command<In, Out, Row, Subject>(
   parent: Command,
   op: Operation<In, Out, Subject>,
   view: View<In, Out, Row>,
   cli: Cli,
 ): void {
-  const positional = [...view.words.matchAll(/[<[](\w+)(?::\w+)?[>\]]/g)].map(([, name]) => name as string)
-  const made = parent.command(view.words.replaceAll(/(\w+):(\w+)/g, '$2')).description(op.summary)
-  const offered = fieldsOf(op.input).filter(
-    (field) => !positional.includes(field.name) && !view.hidden?.includes(field.name),
+  const { output, input: inputView = {} } = view
+  const pages = typeof output.list === 'string' ? output.list : undefined
+  const positional = [...view.usage.matchAll(/[<[](\w+)(?::\w+)?[>\]]/g)].map(([, name]) => name as string)
+  const leaf = parent.command(view.usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(op.summary)
+  const flagFields = fieldsOf(op.input).filter(
+    ({ name }) => !positional.includes(name) && !inputView.hidden?.includes(name),
   )
-  const options = optionsOf(offered, view)
-  for (const option of options) made.addOption(option)
-  if (view.as) made.option('--as <user>', 'in the name of this account: e-mail address, user name or id')
-  if (view.list) made.option('--all', 'every page, one after the other')
-  if (view.done) made.option('--dry-run', 'check everything and show the answer, but change nothing')
-  if (view.loses) made.option('-y, --yes', 'do not ask before something is lost')
-  if (view.fixes) setFixes(made, view.fixes)
-  made.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
-  const verb = made.name()
-  if (verb === 'list') made.alias('ls')
-  if (verb === 'delete') made.alias('rm')
+  const options = optionsOf(flagFields, inputView)
+  for (const option of options) leaf.addOption(option)
+  if (view.as) leaf.option('--as <user>', 'act as this account: e-mail address, user name or id')
+  if (pages !== undefined) leaf.option('--all', 'print all pages')
+  if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
+  if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
+  if (view.fixes) setFixes(leaf, view.fixes)
+  leaf.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
+  const verb = leaf.name()
+  if (verb === 'list') leaf.alias('ls')
+  if (verb === 'delete') leaf.alias('rm')
 
-  made.action(async () => {
-    const flags = made.optsWithGlobals<Flags>()
-    formatOf(cli.terminal, flags) // a contradiction is said before anything is done
-    const given = typedValues()
-    if (view.list && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
-      throw new AppError('USAGE', '--all prints every page: leave --limit, --page and --after out.')
-    assertChange(flags, given)
-    const reach = await inTheNameOf(flags)
-    const { values, generated, written } = await complete(flags, given, reach)
-    const input = coerce(op.input, { ...view.preset, ...values })
-    if (view.list && flags.all)
-      return streamAll(cli.terminal, flags, { call: await reach(), op, input, view, list: view.list })
-    const answer = await answerTo(flags, input, reach).catch(async (error: unknown) => {
-      if (written) (await import('./editor.js')).keep(cli.terminal, written)
+  leaf.action(async () => {
+    const flags = leaf.optsWithGlobals<Flags>()
+    formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
+    const given = givenValues()
+    if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
+      throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
+    if (view.requiresChange) assertChange(flags, given)
+    const connect = await connector(flags)
+    const { values, generated, edited } = await complete(flags, given, connect)
+    const input = coerce(op.input, { ...inputView.defaults, ...values })
+    if (pages !== undefined && flags.all)
+      return streamAll(cli.terminal, flags, { call: await connect(), op, input, output, list: pages })
+    const answer = await run(flags, input, connect).catch(async (error: unknown) => {
+      if (edited) (await import('./editor.js')).saveText(cli.terminal, edited)
       throw error
     })
-    if (generated !== undefined && !flags.dryRun) (await import('./inputs.js')).showGenerated(cli.terminal, generated)
+    if (generated !== undefined && !flags.dryRun) (await import('./inputs.js')).showPassword(cli.terminal, generated)
     await show(flags, answer, input)
-    if (!flags.dryRun && view.mails?.(input)) await (await import('./mail.js')).deliverHere(cli)
+    if (!flags.dryRun && view.sendsMail?.(input)) await (await import('./mail.js')).deliverLocally(cli)
   })
 
-  async function answerTo(flags: Flags, input: Values, reach: () => Promise<Call>): Promise<Out> {
-    const call = await reach()
-    const loss = flags.dryRun ? undefined : await view.loses?.(call, input)
-    if (loss !== undefined) await confirm(cli.terminal, flags, loss)
-    return (await onBehalf(call, flags, input)) ?? call(op, input)
+  async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {
+    const call = await connect()
+    const confirmation = flags.dryRun ? undefined : await view.confirm?.(call, input)
+    if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)
+    if (flags.as === undefined || typeof view.as !== 'object') return call(op, input)
+    const { op: onBehalf, fields } = view.as
+    return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
   }
 
   async function show(flags: Flags, answer: Out, input: Values): Promise<void> {
-    const rows = view.rows(answer)
-    await print(cli.terminal, flags, {
-      body: answer,
-      rows,
-      columns: view.columns,
-      id: view.id,
-      single: !view.list && !view.many,
-    })
+    const { columns, id } = output
+    const rows = output.rows(answer)
+    await print(cli.terminal, flags, { body: answer, rows, columns, id, single: !output.list })
     if (flags.quiet || ['json', 'jsonl', 'yaml'].includes(formatOf(cli.terminal, flags))) return
-    if (view.list)
-      return footer(cli.terminal, answer, {
-        list: view.list,
-        shown: rows.length,
-        numbered: offered.some(({ name }) => name === 'page'),
-      })
+    if (pages !== undefined) {
+      const numbered = flagFields.some(({ name }) => name === 'page')
+      return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })
+    }
     if (!view.done) return
     const done = view.done(answer, input, (await cli.config()).get('server'))
     say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + done)
   }
 
-  /** To change nothing is a mistake, unless the change is going to be written in the editor. */
+  /** Refuses a command without a change, unless the change can be written in the editor. */
   function assertChange(flags: Flags, given: Values): void {
-    const about: readonly string[] = [...positional, ...(view.asks ?? [])]
-    if (!view.changes || Object.keys(given).some((name) => !about.includes(name))) return
-    if (view.edits && canAsk(cli.terminal, flags)) return
-    const ways = flagsOf(options.filter(({ field }) => !about.includes(field)))
-    throw new AppError(
-      'USAGE',
-      `What should be changed? Give ${new Intl.ListFormat('en', { type: 'disjunction' }).format(ways)}.`,
-    )
+    const identifying: readonly string[] = [...positional, ...(inputView.prompts ?? [])]
+    if (Object.keys(given).some((name) => !identifying.includes(name))) return
+    if (inputView.editor && canPrompt(cli.terminal, flags)) return
+    const names = flagNames(options.filter(({ field }) => !identifying.includes(field)))
+    const list = new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
+    throw new AppError('USAGE', `Nothing to change. Give ${list}.`)
   }
 
-  function typedValues(): Values {
-    const local = made.opts<Values>()
+  function givenValues(): Values {
+    const opts = leaf.opts<Values>()
     const all = [
-      ...offered.map(({ name }) => [name, local[name]]),
-      ...positional.map((name, index) => [name, made.args[index]]),
+      ...flagFields.map(({ name }) => [name, opts[name]]),
+      ...positional.map((name, index) => [name, leaf.args[index]]),
     ]
     return Object.fromEntries(all.filter(([, value]) => value !== undefined))
   }
 
-  /** How the operations are reached. A name that a server would not take is refused before anything is asked. */
-  async function inTheNameOf({ dryRun = false, as }: Flags): Promise<() => Promise<Call>> {
+  /** Connects late, so that missing input is reported first; but before any prompt if a server would refuse --as. */
+  async function connector({ dryRun = false, as }: Flags): Promise<() => Promise<Call>> {
     if (as === undefined || view.as !== true) return async () => cli.connect({ dryRun })
     const call = await cli.connect({ dryRun, as })
     return async () => call
   }
 
-  /** The operation that does the same for somebody else, if that is asked for. */
-  async function onBehalf(call: Call, { as }: Flags, input: Values): Promise<Out | undefined> {
-    if (as === undefined || typeof view.as !== 'object') return undefined
-    const { op: other, fields } = view.as
-    return (await call(other as AnyOperation, fields(input, as))) as Out
-  }
-
-  /** Most commands take words only, and load nothing for this. */
-  async function complete(flags: Flags, given: Values, reach: () => Promise<Call>): Promise<Gathered> {
-    const { text, edits, asks = [] } = view
-    if (text === undefined && asks.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
+  /** Loads the code for files, prompts and the editor only if the command may need it. */
+  async function complete(flags: Flags, given: Values, connect: () => Promise<Call>): Promise<Gathered> {
+    const { text, editor, prompts = [] } = inputView
+    if (text === undefined && prompts.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
     const { gather } = await import('./inputs.js')
-    const present = async (values: Values) => edits?.(await reach(), values)
     return gather(cli.terminal, flags, {
-      what: `"${parent.name()} ${verb}"`,
+      command: `"${parent.name()} ${verb}"`,
       given,
-      offered,
+      fields: flagFields,
       options,
-      asks,
+      prompts,
       text,
-      present,
+      initialText: async (values) => editor?.(await connect(), values),
     })
   }
 }

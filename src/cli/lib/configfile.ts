@@ -13,13 +13,13 @@ import path from 'node:path'
 import { parse } from 'smol-toml'
 import { AppError } from '../../core/errors.js'
 
-/** A change that is ready, on the disk and checked, and only waits to be put in place. */
+/** A checked change in a temporary file, to be committed by a rename. */
 export interface PreparedSetting {
   commit(): void
   discard(): void
 }
 
-/** Prepares `section.name = value` in a configuration file; every other line, comments too, stays as it is. Throws CONFIG_INVALID where that cannot be. */
+/** Prepares `section.name = value` in a configuration file without touching other lines. Throws CONFIG_INVALID if that is not possible. */
 export function prepareSetting(file: string, key: `${string}.${string}`, value: string): PreparedSetting {
   const [section = '', name = ''] = key.split('.')
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
@@ -27,14 +27,14 @@ export function prepareSetting(file: string, key: `${string}.${string}`, value: 
   if (valueIn(after, section, name) !== value)
     throw new AppError(
       'CONFIG_INVALID',
-      `Cannot add ${key} to ${file} as it is written. Add "[${section}] ${name} = …" to it by hand, or set FEEDBACKCTL_MAIL_URL.`,
+      `Cannot add ${key} to ${file} automatically. Add "[${section}] ${name} = …" by hand, or set FEEDBACKCTL_MAIL_URL.`,
     )
   try {
-    return staged(file, after)
+    return stage(file, after)
   } catch (error) {
     throw new AppError(
       'CONFIG_INVALID',
-      `Cannot write ${file}: ${(error as { code?: string }).code}. Choose another with --config, or set FEEDBACKCTL_MAIL_URL.`,
+      `Cannot write ${file}: ${(error as { code?: string }).code}. Choose another file with --config, or set FEEDBACKCTL_MAIL_URL.`,
     )
   }
 }
@@ -43,30 +43,30 @@ function valueIn(text: string, section: string, name: string): unknown {
   try {
     return (parse(text) as Record<string, Record<string, unknown> | undefined>)[section]?.[name]
   } catch {
-    return undefined // the section is there already, in a form that cannot be added to
+    return undefined // the new text is not valid TOML: the section exists in another notation
   }
 }
 
-/** The whole file or none of it, readable by its owner only; a link stays a link. */
-export const replaceFile = (file: string, text: string): void => staged(file, text).commit()
+/** Replaces a file atomically, readable by its owner only. A symbolic link is followed. */
+export const replaceFile = (file: string, text: string): void => stage(file, text).commit()
 
-function staged(file: string, text: string): PreparedSetting {
-  const made = mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+function stage(file: string, text: string): PreparedSetting {
+  const created = mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
   const target = existsSync(file) ? realpathSync(file) : file
-  const mine = `${target}.${process.pid}.tmp`
-  writeFileSync(mine, text, { mode: 0o600, flush: true })
+  const temporary = `${target}.${process.pid}.tmp`
+  writeFileSync(temporary, text, { mode: 0o600, flush: true })
   const discard = () => {
-    rmSync(mine, { force: true })
-    if (made !== undefined) removeEmpty(path.dirname(file), made)
+    rmSync(temporary, { force: true })
+    if (created !== undefined) removeEmptyFolders(path.dirname(file), created)
   }
-  return { commit: () => renameSync(mine, target), discard }
+  return { commit: () => renameSync(temporary, target), discard }
 }
 
-/** Removes folders from the inside out as far as `top`, and stops where somebody has put something. */
-function removeEmpty(folder: string, top: string): void {
+/** Removes a folder and its parents up to `top`, and stops at one that is not empty. */
+function removeEmptyFolders(folder: string, top: string): void {
   if (readdirSync(folder).length > 0) return
   rmdirSync(folder)
-  if (folder !== top) removeEmpty(path.dirname(folder), top)
+  if (folder !== top) removeEmptyFolders(path.dirname(folder), top)
 }
 
 function withSetting(text: string, section: string, name: string, line: string): string {
@@ -76,8 +76,8 @@ function withSetting(text: string, section: string, name: string, line: string):
     return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text.trim() === '' ? '' : '\n'}[${section}]\n${line}\n`
   const next = lines.findIndex((each, index) => index > start && each.trimStart().startsWith('['))
   const end = next === -1 ? lines.length : next
-  const held = lines.findIndex(
+  const existing = lines.findIndex(
     (each, index) => index > start && index < end && new RegExp(`^\\s*${name}\\s*=`).test(each),
   )
-  return (held === -1 ? lines.toSpliced(start + 1, 0, line) : lines.toSpliced(held, 1, line)).join('\n')
+  return (existing === -1 ? lines.toSpliced(start + 1, 0, line) : lines.toSpliced(existing, 1, line)).join('\n')
 }

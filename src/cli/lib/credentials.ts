@@ -5,21 +5,21 @@ import { replaceFile } from './configfile.js'
 
 const fileOf = (config: Config): string => path.join(config.directory, 'tokens.json')
 
-/** The token that `login` kept for a server, if any. */
-export const savedToken = (config: Config, server: string): string | undefined => read(config)[originOf(server)]
+/** The token that `login` saved for a server. */
+export const savedToken = (config: Config, server: string): string | undefined => read(config)[keyOf(server)]
 
-/** Keeps a token for later commands, for nobody else to read, and returns the file. */
+/** Saves a token for later commands, readable by its owner only, and returns the file. */
 export function saveToken(config: Config, server: string, token: string): string {
   const file = fileOf(config)
-  replaceFile(file, `${JSON.stringify({ ...read(config), [originOf(server)]: token }, null, 2)}\n`)
+  replaceFile(file, `${JSON.stringify({ ...read(config), [keyOf(server)]: token }, null, 2)}\n`)
   return file
 }
 
-const originOf = (server: string): string => server.replace(/\/+$/, '')
+const keyOf = (server: string): string => server.replace(/\/+$/, '')
 
 function read(config: Config): Record<string, string> {
   try {
-    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string> // written by us only
+    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string> // only this module writes the file
   } catch {
     return {}
   }

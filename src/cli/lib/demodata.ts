@@ -47,7 +47,7 @@ const ROADMAPS = ['Under review', 'Planned', 'In progress', 'Shipped']
 
 const PEOPLE = ['Grace', 'Linus', 'Zoë', '李娜', 'Радмила', 'Mateo', 'Amina', 'Søren', 'Priya', 'Kofi', 'Yuki']
 
-/** Title, board, and how far it is: 0 is no roadmap. */
+/** The roadmap is a number from 1 into ROADMAPS, or 0 for none. */
 const POSTS: readonly [title: string, board: string, roadmap: number][] = [
   ['Dark mode for the lunar night', 'design', 3],
   ['Export everything as CSV', 'import-and-export', 4],
@@ -89,10 +89,10 @@ const COMMENTS = [
   'Any news?',
 ]
 
-/** An owner, people, boards, roadmaps, posts, votes and comments, made by the same operations as everything else, over a month. Returns the owner's token. */
+/** Creates an owner, users, boards, roadmaps, posts, votes and comments of the last month. Returns the owner's token. */
 export async function fillDemo(app: App): Promise<string> {
-  const next = seededRandom(1969)
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(next() * all.length)] as T
+  const random = seededRandom(1969)
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
   const at = (daysAgo: number, as?: string) =>
     localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } }, { as })
   const addresses = PEOPLE.map((_, index) => `person${index + 1}@example.org`)
@@ -122,11 +122,11 @@ export async function fillDemo(app: App): Promise<string> {
         roadmapId: `${ROADMAPS[roadmap - 1]?.toLowerCase().replace(' ', '-')}`,
         partial: true,
       })
-    const liked = next() ** 2
+    const popularity = random() ** 2
     for (const voter of addresses)
-      if (voter !== author && next() < liked) await at(age * next(), voter)(votes.add, { postId: post.postId })
-    for (let said = Math.floor(next() * 3); said > 0; said--)
-      await at(age * next() * 0.9, pick(addresses))(comments.create, { post_id: post.postId, body: pick(COMMENTS) })
+      if (voter !== author && random() < popularity) await at(age * random(), voter)(votes.add, { postId: post.postId })
+    for (let count = Math.floor(random() * 3); count > 0; count--)
+      await at(age * random() * 0.9, pick(addresses))(comments.create, { post_id: post.postId, body: pick(COMMENTS) })
   }
   const { user } = await at(0)(auth.login, { email: OWNER.email, password: OWNER.password })
   return user.authToken

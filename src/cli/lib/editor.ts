@@ -5,47 +5,54 @@ import path from 'node:path'
 import { AppError } from '../../core/errors.js'
 import { randomWord } from '../../core/ids.js'
 import { say, type Terminal } from './terminal.js'
-import { readText, type Written } from './textfile.js'
+import { readText, type EditedText } from './textfile.js'
 
-/** What a shell says when Ctrl-C ended its command. */
+/** The exit code of a shell whose command was ended by Ctrl-C. */
 const INTERRUPTED = 130
 
-/** Lets a person write a text in their editor, and returns what they saved; unchanged or empty means that they thought better of it. */
-export async function edited(
+/** Opens a text in the editor and returns what was saved. An unchanged or empty text cancels the command. */
+export async function editText(
   terminal: Terminal,
-  present: string,
-  otherwise: { field: string; rule: string },
+  initial: string,
+  alternative: { field: string; rule: string },
 ): Promise<string> {
   const editor = terminal.env.VISUAL || terminal.env.EDITOR || 'vi'
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-')) // only its owner may enter
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-')) // mkdtemp creates it with mode 0700
   try {
     const file = path.join(folder, 'text.md')
-    writeFileSync(file, present === '' ? '' : `${present}\n`, { mode: 0o600 })
-    const ended = await run(terminal, editor, file)
-    if (ended === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
-    if (ended !== 0) throw failed(editor, ended, otherwise)
+    writeFileSync(file, initial === '' ? '' : `${initial}\n`, { mode: 0o600 })
+    const exit = await runEditor(terminal, editor, file)
+    if (exit === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
+    if (exit !== 0) throw editorFailed(editor, exit, alternative)
     const text = await readText(terminal, file, 'the editor')
-    if (text.trim() === '' || text === present)
-      throw new AppError('INTERRUPTED', 'The text is empty or as it was: nothing was changed.')
+    if (text.trim() === '' || text === initial)
+      throw new AppError('INTERRUPTED', 'The text is empty or unchanged: nothing was changed.')
     return text
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Keeps what was written although the command then failed; where no file can be, on the screen. */
-export function keep(terminal: Terminal, { text, flag }: Written): void {
+/** Saves an edited text after the command failed, or prints it if it cannot be saved. */
+export function saveText(terminal: Terminal, { text, flag }: EditedText): void {
   const file = path.join(tmpdir(), `feedbackctl-${randomWord(12)}.md`)
   try {
     writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
-    say(terminal, `Your text is kept. Give it again with ${flag} ${file}`)
+    say(terminal, `Your text was saved. Use it again with ${flag} ${file}`)
   } catch {
-    say(terminal, `Your text could not be kept in ${file}:\n${text}`)
+    say(terminal, `Your text could not be saved in ${file}:\n${text}`)
   }
 }
 
-/** Through a shell as git does, since an editor may have arguments; on stderr, since stdout may be a pipe. Ctrl-C is the editor's meanwhile, and ends neither us nor the shell. */
-async function run({ env, cwd, stdin, stderr }: Terminal, editor: string, file: string): Promise<number | string> {
+/**
+ * Runs the editor in a shell, as git does, because the variable may contain arguments. Its output goes to stderr because
+ * stdout may be a pipe. Ctrl-C belongs to the editor: it ends neither this process nor the shell.
+ */
+async function runEditor(
+  { env, cwd, stdin, stderr }: Terminal,
+  editor: string,
+  file: string,
+): Promise<number | string> {
   const ignore = () => {}
   process.on('SIGINT', ignore)
   try {
@@ -63,11 +70,9 @@ async function run({ env, cwd, stdin, stderr }: Terminal, editor: string, file: 
   }
 }
 
-const failed = (editor: string, ended: number | string, { field, rule }: { field: string; rule: string }): AppError =>
+const editorFailed = (editor: string, exit: number | string, { field, rule }: { field: string; rule: string }) =>
   new AppError(
     'INPUT_MISSING',
-    `The editor ${JSON.stringify(editor)} failed (${ended}): nothing was changed. Set VISUAL or EDITOR to one that works.`,
-    {
-      errors: [{ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule }],
-    },
+    `The editor ${JSON.stringify(editor)} failed (${exit}): nothing was changed. Set VISUAL or EDITOR to a working one.`,
+    { errors: [{ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule }] },
   )

@@ -1,3 +1,3 @@
-// In a file of their own so that both load only when asked for: the bundler gives a dynamic import of a CommonJS package no names.
+// Imported dynamically by output.ts. A separate file, because the bundler loses the named exports of a dynamically imported CommonJS package.
 export { stringify as toCsv } from 'csv-stringify/sync'
 export { stringify as toYaml } from 'yaml'

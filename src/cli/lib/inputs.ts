@@ -2,70 +2,73 @@ import { randomBytes } from 'node:crypto'
 import { AppError, type ErrorCode } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
 import { assertNewPassword } from '../../service/lib/passwords.js'
-import { asking } from './ask.js'
 import { isSource, type FieldOption, type Source } from './options.js'
-import { canAsk, say, whyNot, type Terminal } from './terminal.js'
-import { readText, type Written } from './textfile.js'
+import { withPrompts } from './prompts.js'
+import { canPrompt, say, whyNoPrompts, type Terminal } from './terminal.js'
+import { readText, type EditedText } from './textfile.js'
 
-interface Wanted {
-  /** What needs the answers: the command, in a sentence. */
-  what: string
+interface Request {
+  /** The name of the command, for errors. */
+  command: string
   given: Record<string, unknown>
-  offered: readonly Field[]
+  fields: readonly Field[]
   options: readonly FieldOption[]
-  asks: readonly string[]
+  /** Fields that are prompted for if missing. */
+  prompts: readonly string[]
+  /** The field that may be written in the editor. */
   text: string | undefined
-  /** The text to start from, if it is to be written in the editor. */
-  present(this: void, values: Record<string, unknown>): Promise<string | undefined>
+  /** The text that the editor starts with; undefined for no editor. */
+  initialText(this: void, values: Record<string, unknown>): Promise<string | undefined>
 }
 
 export interface Gathered {
   values: Record<string, unknown>
-  /** The secret that was made up. */
+  /** The generated secret, to be shown once. */
   generated?: string
-  written?: Written
+  edited?: EditedText
 }
 
-/** The values that are not words on the command line: from files and stdin, made up, asked for, or written in the editor. */
-export async function gather(terminal: Terminal, flags: { input?: boolean }, wanted: Wanted): Promise<Gathered> {
-  const { given, asks, text } = wanted
+/** Completes the values given as flags with those from files, stdin, prompts, the generator and the editor. */
+export async function gather(terminal: Terminal, flags: { input?: boolean }, request: Request): Promise<Gathered> {
+  const { command, given, fields, options, prompts, text } = request
   const sources = Object.entries(given).filter((entry): entry is [string, Source] => isSource(entry[1]))
   const stdin = sources.filter(([, source]) => readsStdin(source)).map(([, source]) => source.flag)
   if (stdin.length > 1)
     throw new AppError('USAGE', `${stdin.join(' and ')} cannot both be read from stdin. Use a file for one of them.`)
-  const may = canAsk(terminal, { input: flags.input !== false && stdin.length === 0 })
-  const missing = asks.filter((name) => given[name] === undefined)
-  const rules = missing.map((field) => ({ field, rule: waysToGive(wanted.options, field) }))
-  if (!may && missing.length > 0) throw cannotAsk(terminal, wanted.what, rules)
+  const interactive = canPrompt(terminal, { input: flags.input !== false && stdin.length === 0 })
+  const missing = prompts.filter((name) => given[name] === undefined)
+  const rules = missing.map((field) => ({ field, rule: flagsFor(options, field) }))
+  if (!interactive && missing.length > 0) throw inputMissing(terminal, command, rules)
   const values = { ...given }
-  for (const [name, source] of sources) values[name] = await valueOf(terminal, source)
-  for (const field of wanted.offered.filter(({ name }) => missing.includes(name) && name !== text))
-    values[field.name] = await answerTo(terminal, field)
-  const present = text !== undefined && values[text] === undefined && may ? await wanted.present(values) : undefined
-  let written: Written | undefined
-  if (text !== undefined && present !== undefined) {
-    const { edited } = await import('./editor.js')
-    const own = await edited(terminal, present, { field: text, rule: waysToGive(wanted.options, text) })
-    written = { text: own, flag: wanted.options.findLast(({ field }) => field === text)?.long ?? '' } // its last flag takes a file
-    values[text] = own
+  for (const [name, source] of sources) values[name] = await readSource(terminal, source)
+  for (const field of fields.filter(({ name }) => missing.includes(name) && name !== text))
+    values[field.name] = await promptFor(terminal, field)
+  const edits = interactive && text !== undefined && values[text] === undefined
+  const initial = edits ? await request.initialText(values) : undefined
+  let edited: EditedText | undefined
+  if (text !== undefined && initial !== undefined) {
+    const { editText } = await import('./editor.js')
+    const flag = options.findLast(({ field }) => field === text)?.long ?? '' // the last flag of a text reads a file
+    edited = { text: await editText(terminal, initial, { field: text, rule: flagsFor(options, text) }), flag }
+    values[text] = edited.text
   }
-  const random = sources.find(([, source]) => source.how === 'random')
-  return { values, ...(random && { generated: values[random[0]] as string }), ...(written && { written }) }
+  const random = sources.find(([, source]) => source.kind === 'random')
+  return { values, ...(random && { generated: values[random[0]] as string }), ...(edited && { edited }) }
 }
 
-export const readsStdin = (source: Source | undefined): boolean => source?.how === 'file' && source.value === '-'
+export const readsStdin = (source: Source | undefined): boolean => source?.kind === 'file' && source.value === '-'
 
-export async function valueOf(terminal: Terminal, source: Source): Promise<string> {
-  const { how, value, flag, secret } = source
-  if (how === 'random') return randomBytes(18).toString('base64url')
-  if (how === 'file') return readText(terminal, value, flag)
+export async function readSource(terminal: Terminal, source: Source): Promise<string> {
+  const { kind, value, flag, secret } = source
+  if (kind === 'random') return randomBytes(18).toString('base64url')
+  if (kind === 'file') return readText(terminal, value, flag)
   if (secret)
-    say(terminal, `Note: ${flag} is visible to everybody on this machine in the process list. ${flag}-stdin is not.`)
+    say(terminal, `Warning: ${flag} is visible to all users of this machine in the process list. Use ${flag}-stdin.`)
   return value
 }
 
-/** A password that was made up is seen once: here. */
-export const showGenerated = (terminal: Terminal, password: string): void =>
+/** A generated password is printed here and nowhere else. */
+export const showPassword = (terminal: Terminal, password: string): void =>
   say(terminal, `The password, shown only now: ${password}`)
 
 interface Missing {
@@ -73,10 +76,10 @@ interface Missing {
   rule: string
 }
 
-/** Without a terminal every missing answer is named at once, with the flag that gives it. */
-export function cannotAsk(
+/** The error for input that cannot be prompted for. It names all missing fields, with their flags. */
+export function inputMissing(
   terminal: Terminal,
-  what: string,
+  command: string,
   missing: readonly Missing[],
   code: ErrorCode = 'INPUT_MISSING',
 ): AppError {
@@ -87,40 +90,44 @@ export function cannotAsk(
     field,
     rule,
   }))
-  return new AppError(code, `${what} needs ${count} and cannot ask: ${whyNot(terminal)}. Nothing was changed.`, {
-    errors,
-  })
+  return new AppError(
+    code,
+    `${command} needs ${count} and cannot ask: ${whyNoPrompts(terminal)}. Nothing was changed.`,
+    {
+      errors,
+    },
+  )
 }
 
-/** The flags that give a field, without the one that everybody on the machine could read. */
-function waysToGive(options: readonly FieldOption[], name: string): string {
+/** The flags that set a field, except one that exposes a secret in the process list. */
+function flagsFor(options: readonly FieldOption[], name: string): string {
   const [first = '', ...others] = options
     .filter(({ field, exposes }) => field === name && !exposes)
     .map(({ flags }) => flags)
   return others.length === 0 ? first : `${first.padEnd(22)} or ${others.join(', ')}`
 }
 
-async function answerTo(terminal: Terminal, { secret, description }: Field): Promise<string> {
-  if (secret) return askNewPassword(terminal)
-  return asking(terminal, (prompts, streams) => prompts.input({ message: description, required: true }, streams))
+async function promptFor(terminal: Terminal, { secret, description }: Field): Promise<string> {
+  if (secret) return promptForNewPassword(terminal)
+  return withPrompts(terminal, (prompts, streams) => prompts.input({ message: description, required: true }, streams))
 }
 
-/** A new password, typed twice and never shown. */
-export async function askNewPassword(terminal: Terminal): Promise<string> {
+/** Prompts twice for a new password, without echo. */
+export async function promptForNewPassword(terminal: Terminal): Promise<string> {
   const validate = (typed: string) => problemOf(() => assertNewPassword(typed)) ?? true
   for (;;) {
-    const password = await asking(terminal, (prompts, streams) =>
+    const password = await withPrompts(terminal, (prompts, streams) =>
       prompts.password({ message: 'Password (8 to 256 characters)', mask: false, validate }, streams),
     )
-    const again = await asking(terminal, (prompts, streams) =>
-      prompts.password({ message: 'The same again', mask: false }, streams),
+    const repeated = await withPrompts(terminal, (prompts, streams) =>
+      prompts.password({ message: 'Confirm password', mask: false }, streams),
     )
-    if (again === password) return password
-    say(terminal, 'The two passwords differ. Type them once more.')
+    if (repeated === password) return password
+    say(terminal, 'The passwords do not match. Try again.')
   }
 }
 
-/** What a check has to say, for a prompt that asks again. */
+/** The message of the error that a check throws, for the validation of a prompt. */
 export function problemOf(check: () => unknown): string | undefined {
   try {
     check()

@@ -1,85 +1,85 @@
 import type { App } from '../../app.js'
 import type { Config } from '../../config.js'
 import { absoluteUrl } from '../../core/addresses.js'
-import { asking } from './ask.js'
+import { withPrompts } from './prompts.js'
 import type { Cli } from './session.js'
 import { say, type Terminal } from './terminal.js'
 
-/** Asks how mail is sent until an answer works, or is wanted although it does not. */
-export async function mailUrlAsked(terminal: Terminal, config: Config): Promise<{ url: string; works: boolean }> {
+/** Prompts for the mail settings until they work, or until the user accepts them anyway. */
+export async function promptForMailUrl(terminal: Terminal, config: Config): Promise<{ url: string; works: boolean }> {
   for (;;) {
-    const url = await urlAsked(terminal)
+    const url = await promptForUrl(terminal)
     const problem = await smtpProblem(terminal, url, config.get('mail.from') ?? '')
     if (problem === undefined) return { url, works: true }
-    say(terminal, `That does not work: ${problem}`)
-    if (
-      await asking(terminal, (prompts, streams) =>
-        prompts.confirm({ message: 'Use it all the same? Mail then waits until it works.', default: false }, streams),
-      )
+    say(terminal, `The connection failed: ${problem}`)
+    const accepted = await withPrompts(terminal, (prompts, streams) =>
+      prompts.confirm({ message: 'Use it anyway? Mail is queued until it works.', default: false }, streams),
     )
-      return { url, works: false }
+    if (accepted) return { url, works: false }
   }
 }
 
-/** Warns when a mail setting that was given does not work: mail then waits in the outbox, and setup goes on. */
+/** Warns if the mail server does not work. Mail then stays in the outbox. */
 export async function checkMail(terminal: Terminal, url: string, from: string): Promise<boolean> {
   const problem = await smtpProblem(terminal, url, from)
   if (problem !== undefined)
-    say(terminal, `Warning: mail cannot be sent now (${problem}). It waits, and "feedbackctl serve" goes on trying.`)
+    say(terminal, `Warning: mail cannot be sent now (${problem}). It is queued, and "feedbackctl serve" keeps trying.`)
   return problem === undefined
 }
 
-/** After a command that queued mail: on this machine it leaves at once, since maybe no server runs here. */
-export async function deliverHere(cli: Cli): Promise<void> {
+/** Delivers mail that a local command queued, as no server may be running. */
+export async function deliverLocally(cli: Cli): Promise<void> {
   const config = await cli.config()
   if (config.get('server') !== undefined) return
   if (config.origin('site.url') === 'default')
     say(
       cli.terminal,
-      `Note: links in mails start with ${config.get('site.url')}; set site.url to where people reach the site.`,
+      `Note: links in mails start with ${config.get('site.url')}. Set site.url to the public URL of the site.`,
     )
   const app = await cli.open()
-  if (app.base.mail) await deliverNow(cli.terminal, app, app.base.mail)
+  if (app.base.mail) await deliverOutbox(cli.terminal, app, app.base.mail)
 }
 
-/** Delivers what is due, and says what could not be. */
-export async function deliverNow(terminal: Terminal, app: App, mail: NonNullable<App['base']['mail']>): Promise<void> {
+/** Delivers what is due, and prints why a mail could not be delivered. */
+export async function deliverOutbox(
+  terminal: Terminal,
+  app: App,
+  mail: NonNullable<App['base']['mail']>,
+): Promise<void> {
   const { deliverDue } = await import('../../app.js')
-  const waiting = await deliverDue(app, mail, (line) => say(terminal, line))
-  if (waiting)
-    say(
-      terminal,
-      `The mail to ${waiting.recipient} could not be delivered yet: ${waiting.reason}. "feedbackctl serve" goes on trying.`,
-    )
+  const failed = await deliverDue(app, mail, (line) => say(terminal, line))
+  if (!failed) return
+  const { recipient, reason } = failed
+  say(terminal, `The mail to ${recipient} is not delivered yet: ${reason}. "feedbackctl serve" keeps trying.`)
 }
 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
   if (!/^smtps?:/.test(url)) return undefined
-  say(terminal, 'Asking the mail server …')
+  say(terminal, 'Connecting to the mail server …')
   const { mailProblem } = await import('../../app.js')
   return mailProblem({ url, from })
 }
 
-async function urlAsked(terminal: Terminal): Promise<string> {
-  return asking(terminal, async (prompts, streams) => {
-    const way = await prompts.select(
+async function promptForUrl(terminal: Terminal): Promise<string> {
+  return withPrompts(terminal, async (prompts, streams) => {
+    const method = await prompts.select(
       {
         message: 'How is mail sent?',
         choices: [
-          { name: 'Through an SMTP server', value: 'smtp' },
-          { name: 'By the sendmail program of this machine', value: 'sendmail:' },
-          { name: 'Not at all: kept as files in a folder', value: 'folder' },
+          { name: 'SMTP server', value: 'smtp' },
+          { name: 'sendmail program of this machine', value: 'sendmail:' },
+          { name: 'Not sent, only saved as files in a folder', value: 'folder' },
         ],
       },
       streams,
     )
-    if (way === 'sendmail:') return way
-    if (way === 'folder')
+    if (method === 'sendmail:') return method
+    if (method === 'folder')
       return absoluteUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
-    const host = await prompts.input({ message: 'Host of the SMTP server', required: true }, streams)
+    const host = await prompts.input({ message: 'SMTP host', required: true }, streams)
     const port = await prompts.number(
       {
-        message: 'Port (465 is TLS from the start; others use STARTTLS)',
+        message: 'Port (465 for TLS, others use STARTTLS)',
         default: 587,
         min: 1,
         max: 65_535,
@@ -87,9 +87,8 @@ async function urlAsked(terminal: Terminal): Promise<string> {
       },
       streams,
     )
-    const user = await prompts.input({ message: 'User name (empty: none)' }, streams)
-    const password =
-      user === '' ? '' : await prompts.password({ message: 'Password of the mail account', mask: false }, streams)
+    const user = await prompts.input({ message: 'SMTP user name (empty for none)' }, streams)
+    const password = user === '' ? '' : await prompts.password({ message: 'SMTP password', mask: false }, streams)
     const account = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
     return `${port === 465 ? 'smtps' : 'smtp'}://${account}${host}:${port}`
   })

@@ -3,20 +3,20 @@ import { AppError } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
 import { declaredFlags, type Key } from '../../core/settings.js'
 
-/** How a long text or a secret was given: typed, in a file ('-' is stdin), or to be made up. It is read when the command runs. */
+/** Where a long text or a secret comes from: the command line, a file ('-' is stdin), or the generator. Read when the command runs. */
 export interface Source {
-  how: 'text' | 'file' | 'random'
+  kind: 'text' | 'file' | 'random'
   value: string
   flag: string
   secret: boolean
 }
 
 export const isSource = (value: unknown): value is Source =>
-  typeof value === 'object' && value !== null && 'how' in value
+  typeof value === 'object' && value !== null && 'kind' in value
 
-type Named = Pick<Field, 'name' | 'description'>
+type NamedField = Pick<Field, 'name' | 'description'>
 
-/** A flag that gives a field. Several flags may give the same one, each in its way. */
+/** A flag that sets a field. Several flags may set the same field. */
 export class FieldOption extends Option {
   constructor(
     flags: string,
@@ -27,7 +27,7 @@ export class FieldOption extends Option {
     super(flags, description)
   }
 
-  /** Whether everybody on the machine could read what it gives, in the process list. */
+  /** Whether its value is a secret that the process list shows to all users of the machine. */
   get exposes(): boolean {
     return this.secret && this.flags.endsWith('<text>')
   }
@@ -38,48 +38,48 @@ export class FieldOption extends Option {
 }
 
 /** What a view says about flags. */
-interface Wording {
+interface FlagView {
   flags?: Readonly<Record<string, string | undefined>> | undefined
-  preset?: Readonly<Record<string, unknown>> | undefined
+  defaults?: Readonly<Record<string, unknown>> | undefined
   text?: string | undefined
-  generates?: string | undefined
+  generated?: string | undefined
 }
 
-export const optionsOf = (fields: readonly Field[], { flags, preset, text, generates }: Wording): FieldOption[] =>
+export const optionsOf = (fields: readonly Field[], { flags, defaults, text, generated }: FlagView): FieldOption[] =>
   fields.flatMap((field) => {
     const flag = flags?.[field.name] ?? kebab(field.name)
-    if (field.secret) return secretOptions(field, flag, generates === field.name)
+    if (field.secret) return secretOptions(field, flag, generated === field.name)
     if (text === field.name) return textOptions(field, flag)
-    return [plainOption(field, flag, preset?.[field.name] ?? field.default)]
+    return [plainOption(field, flag, defaults?.[field.name] ?? field.default)]
   })
 
 const kebab = (name: string): string =>
   name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
-  const otherwise = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
+  const presetNote = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
-  const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type] // an optional value would take the thing that follows
-  const option = new FieldOption(`--${flag} <${placeholder}>`, field.description + choices + otherwise, field.name)
+  const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type] // required: an optional value would swallow the positional argument
+  const option = new FieldOption(`--${flag} <${placeholder}>`, field.description + choices + presetNote, field.name)
   if (field.type === 'array')
-    option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...listIn(value, field.default)])
-  if (field.type === 'boolean') option.argParser((value) => yesOrNo(value, flag))
+    option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])
+  if (field.type === 'boolean') option.argParser((value) => parseBoolean(value, flag))
   return option
 }
 
-/** An empty text is the empty list, or what stands for it, as in a query string. */
-const listIn = (text: string, otherwise: unknown = []): unknown[] =>
-  text.trim() === '' ? [otherwise].flat() : text.split(',').map((item) => item.trim())
+/** An empty text is the default list, or an empty one, as in a query string. */
+const parseList = (text: string, preset: unknown = []): unknown[] =>
+  text.trim() === '' ? [preset].flat() : text.split(',').map((item) => item.trim())
 
-/** Some operations take anything for a flag, by their contract, and do nothing then: here that would be a lie. */
-function yesOrNo(text: string, flag: string): boolean {
+/** Checked here because some operations ignore other values, as the API contract demands. */
+function parseBoolean(text: string, flag: string): boolean {
   if (text !== 'true' && text !== 'false')
     throw new AppError('USAGE', `--${flag} must be true or false; ${JSON.stringify(text.slice(0, 100))} is not.`)
   return text === 'true'
 }
 
-/** One flag for each field: the first that does not show a secret. */
-export const flagsOf = (options: readonly FieldOption[]): string[] =>
+/** One flag per field: the first that does not expose a secret. */
+export const flagNames = (options: readonly FieldOption[]): string[] =>
   options
     .filter(
       (option) =>
@@ -87,33 +87,27 @@ export const flagsOf = (options: readonly FieldOption[]): string[] =>
     )
     .map(({ long }) => long ?? '')
 
-const textOptions = (field: Named, flag: string): FieldOption[] => [
-  sourceOption(`--${flag} <text>`, field.description, { field, how: 'text' }),
-  sourceOption(`--${flag}-file <file>`, `read the ${flag.replaceAll('-', ' ')} from a file; - is stdin`, {
+const textOptions = (field: NamedField, flag: string): FieldOption[] => [
+  sourceOption(`--${flag} <text>`, field.description, { field, kind: 'text' }),
+  sourceOption(`--${flag}-file <file>`, `read the ${flag.replaceAll('-', ' ')} from a file (- for stdin)`, {
     field,
-    how: 'file',
+    kind: 'file',
   }),
 ]
 
-/** The ways to give a password, the same for every command that takes one. */
-export function secretOptions(field: Named, flag = field.name, generated = false): FieldOption[] {
-  const words = flag.replaceAll('-', ' ')
-  const rather = `visible in the process list, so rather one of the next ${generated ? 'three' : 'two'}`
+/** The flags of a secret. */
+export function secretOptions(field: NamedField, flag: string, generated: boolean): FieldOption[] {
+  const name = flag.replaceAll('-', ' ')
   const secret = true
-  return [
-    sourceOption(`--${flag} <text>`, `${field.description}; ${rather}`, { field, how: 'text', secret }),
-    sourceOption(`--${flag}-stdin`, `read the ${words} from stdin`, { field, how: 'file', secret }).preset('-'),
-    sourceOption(`--${flag}-file <file>`, `read the ${words} from a file`, { field, how: 'file', secret }),
-    ...(generated
-      ? [
-          sourceOption(`--generate-${flag}`, `make a ${words} and print it once`, {
-            field,
-            how: 'random',
-            secret,
-          }).preset(''),
-        ]
-      : []),
+  const warning = `visible in the process list, prefer --${flag}-stdin`
+  const options = [
+    sourceOption(`--${flag} <text>`, `${field.description} (${warning})`, { field, kind: 'text', secret }),
+    sourceOption(`--${flag}-stdin`, `read the ${name} from stdin`, { field, kind: 'file', secret }).preset('-'),
+    sourceOption(`--${flag}-file <file>`, `read the ${name} from a file`, { field, kind: 'file', secret }),
   ]
+  if (!generated) return options
+  const random = { field, kind: 'random', secret } as const
+  return [...options, sourceOption(`--generate-${flag}`, `generate a ${name} and print it once`, random).preset('')]
 }
 
 /** The flags of a setting. */
@@ -123,14 +117,14 @@ export const settingOptions = (key: Key): Option[] =>
 function sourceOption(
   flags: string,
   description: string,
-  { field, how, secret = false }: { field: Named; how: Source['how']; secret?: boolean },
+  { field, kind, secret = false }: { field: NamedField; kind: Source['kind']; secret?: boolean },
 ): FieldOption {
   const option = new FieldOption(flags, description, field.name, secret)
   const flag = option.long ?? ''
   option.argParser<Source | undefined>((value, before) => {
     if (before !== undefined)
-      throw new AppError('USAGE', `${before.flag} and ${flag} give the same. Leave one of them out.`)
-    return { how, value, flag, secret }
+      throw new AppError('USAGE', `${before.flag} and ${flag} set the same value. Give only one.`)
+    return { kind, value, flag, secret }
   })
   return option
 }

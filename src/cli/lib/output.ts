@@ -14,26 +14,26 @@ export interface OutputFlags {
   color?: boolean
 }
 
-/** A table on a terminal and tab-separated values in a pipe, unless a flag says otherwise. */
+/** The output format: a table on a terminal and tab-separated values in a pipe, unless a flag sets another. */
 export function formatOf({ stdout }: Terminal, { output, json, quiet }: OutputFlags): Format {
   if (json && output !== undefined && output !== 'json')
-    throw new AppError('USAGE', `--json and -o ${output} contradict each other. Give one of them.`)
+    throw new AppError('USAGE', `--json and -o ${output} contradict each other. Give only one.`)
   if (json) return 'json'
   if (quiet) return 'name'
   return output ?? (stdout.isTTY ? 'table' : 'tsv')
 }
 
-/** Whether a format was asked for that a sentence would spoil. */
-export const forMachines = ({ output, json, quiet }: OutputFlags): boolean =>
+/** Whether the flags select a machine-readable format. */
+export const isMachineReadable = ({ output, json, quiet }: OutputFlags): boolean =>
   json === true || quiet === true || (output !== undefined && output !== 'table' && output !== 'wide')
 
-/** What a command found, in the two forms that formats need: the body as HTTP sends it, and rows. */
+/** The result of a command: the body as HTTP sends it, and its rows. */
 export interface Printable<Row> {
   body: unknown
   rows: readonly Row[]
   columns: readonly Column<Row>[]
   id(this: void, row: Row): string
-  /** One thing, shown as labels and values, rather than a list. */
+  /** Draws one row as labels and values instead of a table. */
   single: boolean
 }
 
@@ -43,7 +43,7 @@ export async function print<Row>(
   { body, rows, columns, id, single }: Printable<Row>,
 ): Promise<void> {
   const format = formatOf(terminal, flags)
-  const safe = (text: string) => (terminal.stdout.isTTY ? printable(text) : text) // a file gets what there is
+  const safe = (text: string) => (terminal.stdout.isTTY ? printable(text) : text) // a pipe gets the original text
   const cells = () => rows.map((row) => columns.map((column) => safe(column.text(row))))
   const heads = columns.map((column) => column.head.toLowerCase())
   switch (format) {
@@ -62,17 +62,17 @@ export async function print<Row>(
     case 'tsv':
       return write(
         terminal,
-        lines([...(flags.header ? [heads] : []), ...cells()].map((row) => row.map(escapedCell).join('\t'))),
+        lines([...(flags.header ? [heads] : []), ...cells()].map((row) => row.map(escapeCell).join('\t'))),
       )
     case 'name':
       return write(terminal, lines(rows.map(id)))
     case 'table':
     case 'wide':
-      return draw(terminal, flags, { rows, columns, single, wide: format === 'wide' })
+      return printTable(terminal, flags, { rows, columns, single, wide: format === 'wide' })
   }
 }
 
-async function draw<Row>(
+async function printTable<Row>(
   terminal: Terminal,
   flags: OutputFlags,
   { rows, columns, single, wide }: Pick<Printable<Row>, 'rows' | 'columns' | 'single'> & { wide: boolean },
@@ -89,8 +89,8 @@ async function draw<Row>(
   await write(terminal, `${single ? drawRecord(columns, first, style) : drawTable(columns, rows, style)}\n`)
 }
 
-/** A value with a tab or a line break must not become two. */
-const escapedCell = (cell: string): string =>
+/** Escapes what separates cells and rows. */
+const escapeCell = (cell: string): string =>
   cell.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
 
-const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('')
+const lines = (rows: readonly string[]): string => rows.map((row) => `${row}\n`).join('')

@@ -1,12 +1,14 @@
 import { AppError } from '../../core/errors.js'
 import type { PageInfo } from '../../core/pages.js'
+import { counted } from '../../core/text.js'
 import type { Call, Operation } from '../../service/lib/operation.js'
+import { commandLine, withOptions, withoutOption } from './commandline.js'
 import { formatOf, print, type OutputFlags } from './output.js'
 import { say, write, type Terminal } from './terminal.js'
-import { commandLine, withOptions, withoutOption } from './commandline.js'
-import type { View } from './view.js'
+import type { Output } from './view.js'
 
-const PAGE = 100
+/** Rows that --all requests at once. */
+const PAGE_SIZE = 100
 
 interface Paged {
   page_info: PageInfo
@@ -14,43 +16,40 @@ interface Paged {
   total_pages: number
 }
 
-/** What every list answers beside its rows: in the body, or beside them inside of it ('votes.results'). */
+/** The page fields of a list response. They stand beside the rows: in the body, or in an object of it ('votes.results'). */
 const pagedOf = (answer: unknown, list: string): Paged =>
-  (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged // by the contract of lists
+  (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged // every list has them by contract
 
-interface Stream<In, Out, Row, Subject> {
+interface ListRequest<In, Out, Row, Subject> {
   call: Call
   op: Operation<In, Out, Subject>
   input: Record<string, unknown>
-  view: Pick<View<In, Out, Row>, 'rows' | 'columns' | 'id'>
+  output: Pick<Output<Out, Row>, 'rows' | 'columns' | 'id'>
   list: string
 }
 
-/** Prints every page, one at a time: the memory it takes does not grow with the list. JSON is one body with all rows. */
+/** Prints all pages, one at a time, so that memory use does not grow with the list. JSON is one body with all rows. */
 export async function streamAll<In, Out, Row, Subject>(
   terminal: Terminal,
   flags: OutputFlags,
-  stream: Stream<In, Out, Row, Subject>,
+  request: ListRequest<In, Out, Row, Subject>,
 ): Promise<void> {
-  const { view, list } = stream
+  const { output, list } = request
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
   let count = 0
   const { staySmall } = await import('../../core/small.js')
   const grow = staySmall()
   try {
-    for await (const { rows, first } of pages(stream)) {
+    for await (const { rows, first } of pages(request)) {
       count += rows.length
       if (format === 'json') {
         const text = rows.map((row) => JSON.stringify(row)).join(',')
         await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
       } else {
-        const once = first ? {} : { header: false }
-        await print(
-          terminal,
-          { ...flags, ...once },
-          { body: rows, rows, columns: view.columns, id: view.id, single: false },
-        )
+        const header = first ? {} : { header: false }
+        const { columns, id } = output
+        await print(terminal, { ...flags, ...header }, { body: rows, rows, columns, id, single: false })
       }
     }
   } finally {
@@ -59,17 +58,17 @@ export async function streamAll<In, Out, Row, Subject>(
   if (format === 'json') await write(terminal, `],"total_count":${count},"total_pages":1${'}'.repeat(keys.length)}\n`)
 }
 
-/** Each page after the last row of the one before; if that row is deleted meanwhile, after the last one that is still there. */
+/** Follows the cursors. If the row of a cursor was deleted, continues after the last row before it that still exists. */
 async function* pages<In, Out, Row, Subject>({
   call,
   op,
   input,
-  view,
+  output,
   list,
-}: Stream<In, Out, Row, Subject>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
+}: ListRequest<In, Out, Row, Subject>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
   let cursors: string[] = []
   for (let first = true; ; first = false) {
-    const answer = await call(op, { ...input, limit: PAGE, ...(!first && { after: cursors.at(-1) }) }).catch(
+    const answer = await call(op, { ...input, limit: PAGE_SIZE, ...(!first && { after: cursors.at(-1) }) }).catch(
       (error: unknown) => {
         if (cursors.length > 1 && error instanceof AppError && error.errors?.[0]?.code === 'INVALID_CURSOR')
           return undefined
@@ -80,7 +79,7 @@ async function* pages<In, Out, Row, Subject>({
       cursors = cursors.slice(0, -1)
       continue
     }
-    const rows = view.rows(answer)
+    const rows = output.rows(answer)
     yield { rows, first }
     const { page_info: page } = pagedOf(answer, list)
     if (!page.has_next_page || page.end_cursor === null) return
@@ -88,34 +87,35 @@ async function* pages<In, Out, Row, Subject>({
   }
 }
 
-/** The cursor of every row: the field that holds the page's last one. */
+/** The cursor of every row: the value of the field that holds `end` in the last row. */
 function cursorsOf(rows: readonly Record<string, unknown>[], end: string): string[] {
   const last = rows.at(-1) ?? {}
   const key = Object.keys(last).find((name) => last[name] === end)
   return key === undefined ? [end] : rows.map((row) => String(row[key]))
 }
 
-interface Place {
+interface Footer {
   list: string
   shown: number
-  /** Whether a page can be asked for by its number. */
+  /** Whether the list has a --page flag. */
   numbered: boolean
 }
 
-/** Where one is and the command for the next page, on stderr. */
-export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered }: Place): void {
-  const { page_info: page, total_count: total, total_pages: pages } = pagedOf(answer, list)
-  if (total === 0) return say(terminal, 'There is nothing yet.')
-  if (shown === 0 && page.current_page === null) return say(terminal, `Nothing comes after that, of ${total} in all.`)
+/** Prints the position in the list, and the command for the next page, to stderr. */
+export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered }: Footer): void {
+  const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
+  const { current_page: current } = page
+  if (total === 0) return say(terminal, 'The list is empty.')
+  if (shown === 0 && current === null) return say(terminal, `No more rows, of ${total} in total.`)
   if (shown === 0)
     return say(
       terminal,
-      `Page ${page.current_page} is past the end: there ${pages === 1 ? 'is 1 page' : `are ${pages} pages`}, of ${total} in all.`,
+      `Page ${current} is past the end. The list has ${counted(count, 'page')}, ${counted(total, 'row')}.`,
     )
   if (!terminal.stderr.isTTY) return
-  const place = page.current_page === null ? '' : `Page ${page.current_page} of ${pages} · `
+  const position = current === null ? '' : `Page ${current} of ${count} · `
   const next = page.has_next_page ? ` · next: ${nextCommand(terminal.args, page, numbered)}` : ''
-  say(terminal, `${place}${shown} of ${total}${next}`)
+  say(terminal, `${position}${shown} of ${total}${next}`)
 }
 
 function nextCommand(

@@ -7,7 +7,7 @@ interface Person {
   email: string
 }
 
-/** What to see of a person who just signed in; never the token. */
+/** The columns of a user who just signed in. The token is never shown. */
 export const PERSON: readonly Column<Person>[] = [
   { head: 'NAME', text: (user) => user.name, drop: 1 },
   { head: 'EMAIL', text: (user) => user.email, drop: 0 },
@@ -15,5 +15,5 @@ export const PERSON: readonly Column<Person>[] = [
   { head: 'ID', text: (user) => user.userId },
 ]
 
-/** The name to call somebody by: people may leave theirs empty. */
+/** The display name, or the user name if that is empty. */
 export const nameOf = ({ name, username }: { name: string; username: string }): string => name || username

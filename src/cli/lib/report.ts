@@ -3,7 +3,7 @@ import { AppError, serverError } from '../../core/errors.js'
 import { printable } from '../../core/text.js'
 import { fixFor, type Failed } from './fixes.js'
 import { FieldOption } from './options.js'
-import { hasColor, ink, say, type Terminal } from './terminal.js'
+import { colors, hasColor, say, type Terminal } from './terminal.js'
 
 interface Reported extends Failed {
   flags: Flags
@@ -26,7 +26,7 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
   if (flags.json || flags.output === 'json') {
     say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit }))
   } else {
-    const { red, dim } = ink(hasColor(terminal, terminal.stderr, flags))
+    const { red, dim } = colors(hasColor(terminal, terminal.stderr, flags))
     const message =
       thrown instanceof AppError
         ? withFlagNames(error, options)

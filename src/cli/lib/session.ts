@@ -5,17 +5,17 @@ import { AppError } from '../../core/errors.js'
 import type { Call } from '../../service/lib/operation.js'
 import type { Terminal } from './terminal.js'
 
-/** One run of the command line: what every command is handed. */
+/** What every command gets: the terminal, the configuration and the connection. */
 export interface Cli {
   terminal: Terminal
-  /** Read once; a command with settings of its own passes its flags in the first call. */
+  /** Loads the configuration once. A command with its own settings passes their flags in the first call. */
   config(
     this: void,
     own?: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean },
   ): Promise<Config>
-  /** Opens the database of this machine; closed when the command ends. */
+  /** Opens the local database. It is closed when the command ends. */
   open(this: void, options?: { migrating?: boolean }): Promise<App>
-  /** Reaches the operations: in this process, or over HTTP with --server. `as` is in whose name, and only in this process. */
+  /** Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only. */
   connect(this: void, options?: { dryRun?: boolean; as?: string | undefined }): Promise<Call>
   close(this: void): Promise<void>
 }
@@ -43,7 +43,7 @@ export function session(terminal: Terminal, program: Command): Cli {
       if (as !== undefined)
         throw new AppError(
           'USAGE',
-          `A server (from ${settings.origin('server')}) acts only as whoever is signed in: leave --as out, or sign in as ${as}.`,
+          `--as does not work with a server (from ${settings.origin('server')}). Leave it out, or sign in as ${as}.`,
         )
       const [{ remote }, { savedToken }] = await Promise.all([
         import('../../client/remote.js'),
@@ -52,12 +52,12 @@ export function session(terminal: Terminal, program: Command): Cli {
       return remote({ server, token: settings.get('token') ?? savedToken(settings, server), ...options })
     },
     async close() {
-      await (await opened?.catch(() => undefined))?.close() // a database that could not be opened was reported already
+      await (await opened?.catch(() => undefined))?.close() // a failure to open was reported already
     },
   }
 }
 
-/** The flags of settings by their name on the command line; commander keeps them in camel case. */
+/** The values of a command's text flags, by flag name. */
 export function settingFlags(command: Command): Record<string, string | undefined> {
   const entries = command.options.map(
     (option) => [option.name(), command.opts<Record<string, unknown>>()[option.attributeName()]] as const,
@@ -65,11 +65,11 @@ export function settingFlags(command: Command): Record<string, string | undefine
   return Object.fromEntries(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
 }
 
-/** For what works on the database itself: a server cannot be asked for it. */
-export function assertHere(config: Config, verb: string): void {
+/** Refuses --server for a command that works on the local database itself. */
+export function assertLocal(config: Config, verb: string): void {
   if (config.get('server') !== undefined)
     throw new AppError(
       'USAGE',
-      `"${verb}" works on this machine's database, so --server (from ${config.origin('server')}) makes no sense with it.`,
+      `"${verb}" works on the local database only. Leave --server out (it comes from ${config.origin('server')}).`,
     )
 }

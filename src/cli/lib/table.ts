@@ -3,15 +3,15 @@ import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import { printable } from '../../core/text.js'
 
-/** One column of a list. `text` is the full value, for pipes; `shown` what a person sees. */
+/** A column. `text` is the full value, for pipes; `shown` is what a table shows instead. */
 export interface Column<Row> {
   head: string
   text(this: void, row: Row): string
   shown?(this: void, row: Row, paint: ChalkInstance, now: Date): string
-  /** 0 stays whatever the width; the highest goes first. Undefined is shown only with -o wide. */
+  /** When a table is too wide, the column with the highest number is dropped first, and 0 never. Undefined: only with -o wide. */
   drop?: number
   right?: true
-  /** Never cut: a part of an id is no id. Where it does not fit it is left out. */
+  /** Never truncated, as part of an id is useless. Dropped if it does not fit. */
   whole?: true
 }
 
@@ -23,15 +23,15 @@ interface Style {
 }
 
 const GAP = 2
-/** A column is cut down to this before another one is left out, … */
-const READABLE = 24
-/** … and to this when there is nothing left to leave out. */
-const NARROWEST = 8
+/** Columns are truncated to this width before any column is dropped. */
+const READABLE_WIDTH = 24
+/** The width that columns are truncated to when no more can be dropped. */
+const MIN_WIDTH = 8
 
-/** A table without borders, fitted to the width: long cells are cut, then columns go, first those without a value, then the least important. */
+/** Draws a table without borders. To fit the width, truncates cells, then drops columns: empty ones first, then the least important. */
 export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): string {
-  const paint = new Chalk({ level: style.color ? 3 : 0 }) // chalk alone would colour a terminal despite NO_COLOR
-  const drawn = columns
+  const paint = new Chalk({ level: style.color ? 3 : 0 }) // chalk ignores NO_COLOR on a terminal
+  const measured = columns
     .filter((column) => style.wide || column.drop !== undefined)
     .map((column) => ({
       ...column,
@@ -42,7 +42,7 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
       empty: column.cells.every((cell) => cell === ''),
       width: Math.max(...[column.head, ...column.cells].map((cell) => stringWidth(cell))),
     }))
-  const fitted = style.wide ? drawn : fit(drawn, style.width)
+  const fitted = style.wide ? measured : fit(measured, style.width)
   const table = new Table({
     head: fitted.map((column) => paint.dim(column.head)),
     colWidths: fitted.map((column) => column.width + GAP),
@@ -66,7 +66,7 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
         'middle',
       ].map((part) => [part, '']),
     ),
-    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [] }, // cli-table3 colours heads and borders even into a pipe
+    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [] }, // cli-table3 colors heads and borders even in a pipe
   })
   table.push(...rows.map((_, index) => fitted.map((column) => column.cells[index] ?? '')))
   return table
@@ -76,41 +76,42 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     .join('\n')
 }
 
-interface Fitted {
+interface MeasuredColumn {
   width: number
   empty: boolean
   drop?: number
   whole?: true
 }
 
-function fit<C extends Fitted>(columns: C[], available: number): C[] {
-  const kept = [...columns]
-  const excess = () => kept.reduce((sum, column) => sum + column.width + GAP, -GAP) - available
+function fit<C extends MeasuredColumn>(columns: C[], available: number): C[] {
+  const remaining = [...columns]
+  const excess = () => remaining.reduce((sum, column) => sum + column.width + GAP, -GAP) - available
   const widest = () =>
-    kept
+    remaining
       .filter((column) => !column.whole)
-      .reduce((most, column) => (column.width > (most?.width ?? 0) ? column : most), undefined as C | undefined)
+      .reduce((max, column) => (column.width > (max?.width ?? 0) ? column : max), undefined as C | undefined)
   const rank = ({ empty, drop = 0 }: C) => (empty && drop > 0 ? Infinity : drop)
-  const least = () =>
-    kept.reduce(
+  const leastImportant = () =>
+    remaining.reduce(
       (worst, column) => (rank(column) > (worst ? rank(worst) : 0) ? column : worst),
       undefined as C | undefined,
     )
-  const cut = (narrowest: number) => {
-    for (let column = widest(); excess() > 0 && column && column.width > narrowest; column = widest())
-      column.width = Math.max(narrowest, column.width - excess())
+  const truncate = (minimum: number) => {
+    for (let column = widest(); excess() > 0 && column && column.width > minimum; column = widest())
+      column.width = Math.max(minimum, column.width - excess())
   }
-  const leaveOut = (choose: () => C | undefined) => {
-    for (let column = choose(); excess() > 0 && column; column = choose()) kept.splice(kept.indexOf(column), 1)
+  const dropWhileTooWide = (choose: () => C | undefined) => {
+    for (let column = choose(); excess() > 0 && column; column = choose())
+      remaining.splice(remaining.indexOf(column), 1)
   }
-  cut(READABLE)
-  leaveOut(least)
-  cut(NARROWEST)
-  leaveOut(() => (kept.length > 1 ? kept.findLast((column) => column.whole) : undefined))
-  return kept
+  truncate(READABLE_WIDTH)
+  dropWhileTooWide(leastImportant)
+  truncate(MIN_WIDTH)
+  dropWhileTooWide(() => (remaining.length > 1 ? remaining.findLast((column) => column.whole) : undefined))
+  return remaining
 }
 
-/** One thing as a list of labels and values. */
+/** Draws one row as a list of labels and values. */
 export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style: Style): string {
   const paint = new Chalk({ level: style.color ? 3 : 0 })
   const label = Math.max(...columns.map((column) => column.head.length)) + GAP

@@ -1,4 +1,4 @@
-/** Where a command reads and writes: stdout is data only, everything said to a person goes to stderr. */
+/** The streams and the environment of a command. stdout carries data only; messages for people go to stderr. */
 export interface Terminal {
   env: Record<string, string | undefined>
   cwd: string
@@ -13,7 +13,7 @@ export const processTerminal = (): Terminal => ({
   env: process.env,
   cwd: workingDirectory(),
   args: process.argv.slice(2),
-  // Opened when it is asked for: that takes longer than the rest of a start, and few commands read.
+  // Opened on first use: opening stdin takes longer than the rest of the startup, and few commands read it.
   get stdin() {
     return process.stdin
   },
@@ -22,7 +22,7 @@ export const processTerminal = (): Terminal => ({
   now: () => new Date(),
 })
 
-/** The root where the folder that one is in was deleted. */
+/** The root if the working directory was deleted. */
 function workingDirectory(): string {
   try {
     return process.cwd()
@@ -31,25 +31,24 @@ function workingDirectory(): string {
   }
 }
 
-/** Writes data and waits while the reader is slower, so that a long answer neither fills the memory nor is cut. */
+/** Writes data, and waits for a slow reader, so that long output neither fills the memory nor is cut off. */
 export async function write({ stdout }: Terminal, text: string): Promise<void> {
   if (!stdout.write(text)) await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
 export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${line}\n`)
 
-/** Questions are asked only where somebody can see and answer them. */
-export const canAsk = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean =>
+export const canPrompt = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean =>
   input && stdin.isTTY && stderr.isTTY && !env.CI
 
-/** Why nobody can be asked, as the end of a sentence. */
-export const whyNot = ({ stdin, stderr, env }: Terminal): string => {
+/** Why prompts are not possible, as the end of a sentence. */
+export const whyNoPrompts = ({ stdin, stderr, env }: Terminal): string => {
   if (!stdin.isTTY) return 'stdin is not a terminal'
   if (!stderr.isTTY) return 'stderr is not a terminal'
-  return env.CI ? 'CI is set' : '--no-input is given, or an answer is read from stdin'
+  return env.CI ? 'CI is set' : '--no-input is set, or a value is read from stdin'
 }
 
-/** Whether a stream gets colour: --no-color, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is a terminal at all. */
+/** Whether a stream gets color. First match wins: --no-color, NO_COLOR, FORCE_COLOR, TERM=dumb, whether it is a terminal. */
 export function hasColor(
   { env }: Terminal,
   stream: NodeJS.WriteStream,
@@ -61,8 +60,8 @@ export function hasColor(
   return env.TERM !== 'dumb' && stream.isTTY
 }
 
-/** A few escape codes for talk on stderr; tables use chalk, which is not worth loading for one mark. */
-export function ink(on: boolean) {
+/** The colors of messages. Tables use chalk, which is too slow to load for one mark. */
+export function colors(on: boolean) {
   const code = (open: number, close: number) => (text: string) => (on ? `\u001b[${open}m${text}\u001b[${close}m` : text)
-  return { red: code(31, 39), green: code(32, 39), yellow: code(33, 39), dim: code(2, 22), bold: code(1, 22) }
+  return { red: code(31, 39), green: code(32, 39), dim: code(2, 22) }
 }

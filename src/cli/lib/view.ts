@@ -1,39 +1,50 @@
 import type { ErrorCode } from '../../core/errors.js'
 import type { Call } from '../../service/lib/operation.js'
-import type { Loss } from './ask.js'
+import type { Confirmation } from './prompts.js'
 import type { Column } from './table.js'
 
 export type Values = Record<string, unknown>
 
-/** What the command line adds to an operation: the words that are typed, and an answer as rows. */
+/** What a command adds to an operation: its usage, its flags, and its output as rows. */
 export interface View<In, Out, Row> {
-  words: string // with the field that is positional: 'create <name>', 'show <url:board>' (field, then the word to show)
+  usage: string // with the positional field: 'create <name>', or 'show <url:board>' to show another word for the field
   examples: readonly string[]
+  output: Output<Out, Row>
+  input?: InputView<In>
+  as?: true | OnBehalf // --as: the account to act as, local only; or the operation that does it for another account
+  requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
+  confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined> // asked before data is lost; undefined if the operation will refuse
+  sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
+  done?(this: void, answer: Out, input: Values, server: string | undefined): string // printed to stderr after a change
+  fixes?: Fixes // instead of the usual suggestions
+}
+
+/** A response as rows of a table. */
+export interface Output<Out, Row> {
   columns: readonly Column<Row>[]
   rows(this: void, answer: Out): readonly Row[]
   id(this: void, row: Row): string
-  list?: (keyof Out & string) | `${keyof Out & string}.results` // the key of the rows in the body, if they are a list that has pages
-  many?: true // any number of rows, without pages
-  hidden?: readonly string[] // fields that are not offered as flags
-  flags?: Partial<Record<keyof In & string, string>> // the flag of a field, where another word is better: { boardId: 'board' }
-  preset?: Partial<In> // what is sent when a flag is not given, where the operator's default differs from the visitor's
-  text?: keyof In & string // a long text, that may come from a file as well
-  edits?(this: void, call: Call, input: Values): Promise<string | undefined> // the text that the editor starts with; undefined: no editor
-  asks?: readonly (keyof In & string)[] // asked for on a terminal when they are missing
-  changes?: true // refused where nothing is given to be changed: a field that is asked for says only what it is about
-  generates?: keyof In & string // a secret that --generate-… makes up
-  as?: true | Behalf // --as: in whose name, here; or what does the same for somebody else, here and on a server
-  loses?(this: void, call: Call, input: Values): Promise<Loss | undefined> // the question before something is lost; undefined: it will be refused anyway
-  mails?(this: void, input: Values): boolean // whether it queues a mail, which then leaves at once on this machine
-  done?(this: void, answer: Out, input: Values, server: string | undefined): string // said when a change was made
-  fixes?: Fixes // what helps against an error, where it is not the usual
+  list?: true | ListKey<Out> // any number of rows; for a list with pages, the key of its rows in the body
 }
 
-/** Commands that help against errors, without `feedbackctl` and without how the data is reached. */
+type ListKey<Out> = (keyof Out & string) | `${keyof Out & string}.results`
+
+/** How the fields of an operation become flags. */
+interface InputView<In> {
+  hidden?: readonly string[] // fields without a flag
+  flags?: Partial<Record<keyof In & string, string>> // flags that are not named like their field: { boardId: 'board' }
+  defaults?: Partial<In> // sent if a flag is missing, where the CLI default differs from that of the API
+  prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
+  generated?: keyof In & string // a secret with a --generate-… flag
+  text?: keyof In & string // a long text, with a …-file flag
+  editor?(this: void, call: Call, input: Values): Promise<string | undefined> // the initial text in the editor; undefined for no editor
+}
+
+/** Commands that fix an error, without `feedbackctl` and connection options. */
 export type Fixes = Partial<Record<ErrorCode, readonly string[]>>
 
-/** An operation that does for somebody else what another does for oneself, and answers alike. */
-interface Behalf {
+/** The operation that does for another account what this one does for the caller, with the same output. */
+interface OnBehalf {
   op: unknown
-  fields(this: void, input: Values, who: string): Values
+  fields(this: void, input: Values, account: string): Values
 }

@@ -1,0 +1,42 @@
+import { AppError } from '../../core/errors.js'
+import { printable } from '../../core/text.js'
+import { canPrompt, type Terminal } from './terminal.js'
+
+type Prompts = typeof import('@inquirer/prompts')
+
+/** Runs prompts on stderr. Ctrl-C or a closed terminal ends the command with exit code 130. Check `canPrompt` first. */
+export async function withPrompts<T>(
+  terminal: Terminal,
+  ask: (prompts: Prompts, streams: { input: NodeJS.ReadStream; output: NodeJS.WriteStream }) => Promise<T>,
+): Promise<T> {
+  const prompts = await import('@inquirer/prompts')
+  try {
+    return await ask(prompts, { input: terminal.stdin, output: terminal.stderr })
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ExitPromptError')
+      throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
+    throw error
+  }
+}
+
+/** The question before data is lost. If much is lost, `type` is the name that must be typed to confirm. */
+export type Confirmation = string | { question: string; type: string }
+
+/** Asks for confirmation. Without a terminal, only --yes confirms. */
+export async function confirm(
+  terminal: Terminal,
+  flags: { input?: boolean; yes?: boolean },
+  confirmation: Confirmation,
+): Promise<void> {
+  if (flags.yes) return
+  const { question, type }: { question: string; type?: string } =
+    typeof confirmation === 'string' ? { question: confirmation } : confirmation
+  if (!canPrompt(terminal, flags))
+    throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be undone. Confirm it with --yes.`)
+  const confirmed = await withPrompts(terminal, async (prompts, streams) => {
+    if (type === undefined) return prompts.confirm({ message: question, default: false }, streams)
+    const typed = await prompts.input({ message: `${question} Type ${printable(type)} to confirm:` }, streams)
+    return [type, printable(type)].some((name) => name.trim() === typed.trim())
+  })
+  if (!confirmed) throw new AppError('INTERRUPTED', 'Canceled: nothing was changed.')
+}
