@@ -25,36 +25,36 @@ export function register(command: Command, cli: Cli): void {
       } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
       const config = await cli.config({ flags: { workers } })
       assertLocal(config, 'serve')
-      const [{ environmentOf }, { leaveCrew, workerNumber }] = await Promise.all([
+      const [{ environmentOf }, { disconnectWorker, workerNumber }] = await Promise.all([
         import('../config.js'),
         import('../process/workers.js'),
       ])
       const worker = workerNumber(cli.terminal.env)
-      if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name] // or a program that it starts would see secrets
+      if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name] // child processes must not inherit secrets
       const count = Number(config.get('workers'))
-      const alone = worker === undefined && count === 1
-      const serving = {
+      const single = worker === undefined && count === 1
+      const options = {
         config,
         migrate,
-        log: await logTo(cli.terminal, { level: config.get('log.level') ?? 'info', color, alone }),
+        log: await openLog(cli.terminal, { level: config.get('log.level') ?? 'info', color, single }),
       }
-      if (worker === undefined && count > 1) await lead(cli, { ...serving, count, color })
-      else await work(cli, { ...serving, worker }).finally(leaveCrew)
+      if (worker === undefined && count > 1) await runPrimary(cli, { ...options, count, color })
+      else await runServer(cli, { ...options, worker }).finally(disconnectWorker)
     })
 }
 
-interface Serving {
+interface ServeOptions {
   config: Config
   log: Log
   migrate: boolean
 }
 
-/** Serves in this process, alone or as one of several. */
-async function work(
+/** Serves in this process, alone or as one of several workers. */
+async function runServer(
   cli: Cli,
-  { config, log, migrate, worker }: Serving & { worker: number | undefined },
+  { config, log, migrate, worker }: ServeOptions & { worker: number | undefined },
 ): Promise<void> {
-  const seconds = secondsOf(config)
+  const seconds = shutdownTimeout(config)
   const running: { daemon?: Daemon } = {}
   const stopped = untilStopped(
     seconds,
@@ -64,19 +64,19 @@ async function work(
       await cli.close()
       running.daemon?.log.info('stopped')
     },
-    { led: worker !== undefined },
+    { isWorker: worker !== undefined },
   )
   const app = await cli.open({ migrating: migrate })
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../serve.js')])
   const daemon = (running.daemon = await startDaemon(app, listenAddress(config), log))
-  if (worker === undefined) await warn(app, daemon.log)
+  if (worker === undefined) await warnIfIncomplete(app, daemon.log)
   await stopped
 }
 
-/** Has the work done by several processes. */
-async function lead(
+/** Starts several worker processes and restarts those that exit. */
+async function runPrimary(
   cli: Cli,
-  { config, log, migrate, count, color }: Serving & { count: number; color: boolean | undefined },
+  { config, log, migrate, count, color }: ServeOptions & { count: number; color: boolean | undefined },
 ): Promise<void> {
   const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([
     import('pino'),
@@ -84,67 +84,69 @@ async function lead(
     import('../config.js'),
   ])
   const logger = pino({ level: log.level }, log.stream)
-  const seconds = secondsOf(config) + GRACE
+  const seconds = shutdownTimeout(config) + SHUTDOWN_GRACE
   const running: { workers?: Workers } = {}
   const stopped = untilStopped(seconds, async (reason) => {
     logger.info({ reason }, 'stopping')
-    const inOrder = (await running.workers?.stop(seconds)) ?? true
-    logger.info(inOrder ? 'stopped' : 'stopped; some worker had to be killed')
-    if (!inOrder) throw new Error('Some worker had to be killed.') // so it ends with 1
+    const graceful = (await running.workers?.stop(seconds)) ?? true
+    logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
+    if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
   })
-  await warn(await cli.open({ migrating: migrate }), logger)
+  await warnIfIncomplete(await cli.open({ migrating: migrate }), logger)
   await cli.close()
   const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
   const started = await startWorkers({
     count,
     env,
-    replacing: (ended) => logger.warn(ended, 'a worker ended, and is replaced'),
+    onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
   })
-  if (typeof started === 'number') return void (process.exitCode = started) // it has said why
+  if (typeof started === 'number') return void (process.exitCode = started) // the worker has printed why
   running.workers = started
   await stopped
 }
 
-const secondsOf = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
+const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
 
-async function warn(app: App, log: { warn(this: void, message: string): void } | Daemon['log']): Promise<void> {
+async function warnIfIncomplete(
+  app: App,
+  log: { warn(this: void, message: string): void } | Daemon['log'],
+): Promise<void> {
   const { localCall } = await import('../app.js')
   const { is_setup } = await localCall(app)(site.status, {})
   if (!is_setup) log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
   if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
 }
 
-/** Seconds beyond the time that requests have, for the rest of the stop. */
-const GRACE = 5
+/** Seconds that the rest of a shutdown may take after the time for open requests. */
+const SHUTDOWN_GRACE = 5
 
 /**
- * Watches from now on for SIGTERM, SIGINT or a crash, and then stops in good order; a second signal, or a stop that takes too long, ends
- * it at once. One that is led leaves to its leader what a terminal sends to both.
+ * Runs `stop` on SIGTERM, SIGINT or a crash. A second signal, or a shutdown that takes too long, ends the process at once.
+ * A worker ignores the signals that a terminal sends to all processes: its primary tells it to stop.
  */
 export async function untilStopped(
   seconds: number,
   stop: (reason: string) => Promise<void>,
-  { led = false } = {},
+  { isWorker = false } = {},
 ): Promise<never> {
-  const left = led ? (['SIGINT', 'SIGHUP', 'SIGQUIT'] as const) : []
-  for (const signal of left) process.on(signal, () => {})
+  const ignored = isWorker ? (['SIGINT', 'SIGHUP', 'SIGQUIT'] as const) : []
+  for (const signal of ignored) process.on(signal, () => {})
   closeWithGrace(
-    { delay: (seconds + GRACE) * 1000, logger: false, skip: ['beforeExit', ...left] },
+    { delay: (seconds + SHUTDOWN_GRACE) * 1000, logger: false, skip: ['beforeExit', ...ignored] },
     async ({ signal, err }) => stop(err ? String(err.stack) : String(signal)),
   )
   return new Promise<never>(() => {})
 }
 
-/** Lines for people on a terminal, JSON lines otherwise; always on stderr. */
-async function logTo(
+/** Opens the log on stderr: readable lines on a terminal, JSON lines otherwise. */
+async function openLog(
   terminal: Terminal,
-  { level, color, alone }: { level: string; color: boolean | undefined; alone: boolean },
+  { level, color, single }: { level: string; color: boolean | undefined; single: boolean },
 ): Promise<Log> {
-  if (!terminal.stderr.isTTY)
-    return {
-      level,
-      stream: { write: together((lines) => void terminal.stderr.write(lines), alone ? ALONE : WITH_OTHERS) },
-    }
+  if (!terminal.stderr.isTTY) {
+    const write = batchWrites((lines) => void terminal.stderr.write(lines), single ? BATCH_LENGTH : WORKER_BATCH_LENGTH)
+    return { level, stream: { write } }
+  }
   const { default: pretty } = await import('pino-pretty')
   return {
     level,
@@ -157,12 +159,12 @@ async function logTo(
   }
 }
 
-/** Most of what one of several processes writes at once: no more than a pipe takes whole, so that their lines do not mix. */
-const WITH_OTHERS = 4000
-const ALONE = 64_000
+const BATCH_LENGTH = 64_000
+/** Below PIPE_BUF (4096 on Linux), so that writes to a pipe are atomic and lines of several processes do not mix. */
+const WORKER_BATCH_LENGTH = 4000
 
-/** Writes the lines of one turn of the event loop together: each by itself takes as long as to answer what has been answered before. */
-function together(write: (lines: string) => void, most: number): (line: string) => void {
+/** Writes all lines of one turn of the event loop at once. A write per line takes as long as a cached response. */
+function batchWrites(write: (lines: string) => void, maxLength: number): (line: string) => void {
   let lines = ''
   const flush = () => {
     if (lines !== '') write(lines)
@@ -171,7 +173,7 @@ function together(write: (lines: string) => void, most: number): (line: string) 
   process.once('exit', flush)
   return (line) => {
     if (lines === '') setImmediate(flush)
-    else if (lines.length + line.length > most) {
+    else if (lines.length + line.length > maxLength) {
       write(lines)
       lines = ''
     }
