@@ -37,10 +37,10 @@ const common = {
   outdir,
 }
 const PROGRAM = path.resolve('bin/feedbackctl.js')
-const START = 'src/process/launcher.ts'
+const LAUNCHER = 'src/process/launcher.ts'
 const PACKS = path.join(outdir, 'cli/packs.json')
-/** Around a chunk in a pack, as in launcher.ts. */
-const WRAPPED = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
+/** The wrapper of a chunk in a pack, as launcher.ts expects it. */
+const WRAPPER = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
 const SETUP = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
 /** src/db/sqlite/binding.ts says why. */
 const bundledRequire = {
@@ -51,14 +51,14 @@ const bundledRequire = {
       loader: 'ts',
     })),
 }
-/** What people run most, each after what loads less. */
-const USUAL = [
+/** The commands that are run most often. Each loads more than those before it. */
+const COMMON_COMMANDS = [
   '--version',
   '--help',
   'boards list --help',
   'boards list',
   'boards list -o table',
-  'boards list --data-dir NEW', // makes a database
+  'boards list --data-dir NEW', // creates a database
   'posts list',
   'users list',
   'boards create Bugs',
@@ -67,20 +67,20 @@ const USUAL = [
   'serve --listen 127.0.0.1:0 --config no-mail.toml',
   'serve --listen 127.0.0.1:0',
 ]
-const UNCACHED = { NODE_DISABLE_COMPILE_CACHE: '1' }
+const NO_CACHE = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
 writeFileSync(PACKS, '{}')
-// Without these the program only starts slower. On a machine without better-sqlite3 this is its first run, and `npm ci` ends with what is
-// missing. That is no failure: npm drops an optional dependency that cannot be built, and PostgreSQL needs none.
+// Without packs and cache the program only starts more slowly. Without better-sqlite3 its first run fails here, and
+// `npm ci` ends with that message. The build succeeds, because the dependency is optional and PostgreSQL needs none.
 if (flags.outdir === 'dist')
-  await quicken().catch((error) =>
+  await optimizeStartup().catch((error) =>
     process.stderr.write(`\nfeedbackctl is built, but its first run failed:\n${error.message}\n`),
   )
 
-/** Bundles and splits, so that a command loads what it uses; esbuild splits only modules. */
+/** Bundles and splits, so that a command loads only what it uses. esbuild splits ES modules only. */
 async function bundle() {
   await build({
     ...common,
@@ -96,15 +96,15 @@ async function bundle() {
   })
 }
 
-/** Node 20 keeps compiled code only of what is no module (launcher.ts), and finds such files sooner. */
+/** Node 20 has a code cache for CommonJS only (launcher.ts), and it resolves CommonJS files faster. */
 async function toCommonJs() {
-  writeFileSync(path.join(outdir, 'package.json'), '{ "type": "commonjs" }\n') // first: it also tells esbuild how a chunk's default export is imported
+  writeFileSync(path.join(outdir, 'package.json'), '{ "type": "commonjs" }\n') // before the build: esbuild reads it to interpret default exports
   const chunks = readdirSync(outdir, { recursive: true }).filter((name) => name.endsWith('.js'))
   await build({
     ...common,
     entryPoints: [
       ...chunks.map((name) => ({ in: path.join(outdir, name), out: name.slice(0, -'.js'.length) })),
-      { in: START, out: 'cli/launcher' },
+      { in: LAUNCHER, out: 'cli/launcher' },
     ],
     supported: { 'dynamic-import': false },
     define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
@@ -113,12 +113,12 @@ async function toCommonJs() {
   })
 }
 
-/** Runs what people run most, on a throwaway site. */
-async function quicken() {
+/** Runs the common commands on a temporary site to write the packs and the code cache. */
+async function optimizeStartup() {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-build-'))
   try {
-    const site = await throwawaySite(folder)
-    const packs = await packed(site)
+    const site = await makeTemporarySite(folder)
+    const packs = await writePacks(site)
     writeFileSync(PACKS, JSON.stringify(packs))
     await fillCache(site)
   } finally {
@@ -126,8 +126,8 @@ async function quicken() {
   }
 }
 
-/** What is run here, and in which environment; `script` is run instead of the program, and runs it. */
-async function throwawaySite(folder) {
+/** Sets up a site whose `run` runs a command. `script`, if given, is run instead of the program and must run it. */
+async function makeTemporarySite(folder) {
   const env = {
     PATH: process.env.PATH,
     HOME: folder,
@@ -137,43 +137,43 @@ async function throwawaySite(folder) {
   }
   const site = {
     folder,
-    async run(line, { more = {}, script = PROGRAM } = {}) {
+    async run(line, { extraEnv = {}, script = PROGRAM } = {}) {
       const args = line.replace('NEW', `new-${path.basename(script)}`).split(' ')
       const child = spawn(process.execPath, [script, ...args], {
         cwd: folder,
-        env: { ...env, ...more },
+        env: { ...env, ...extraEnv },
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      let said = ''
+      let stderr = ''
       child.stderr.on('data', (text) => {
-        said += text
+        stderr += text
         const url = /listening on (http:[/\d.:]+)/.exec(text)?.[1]
         const stop = () => child.kill()
         if (url) void fetch(`${url}/api/v1/boards`).then(stop, stop)
       })
       const [code] = await once(child, 'close')
-      if (code !== 0) throw new Error(`$ feedbackctl ${line}\n${said}`)
+      if (code !== 0) throw new Error(`$ feedbackctl ${line}\n${stderr}`)
     },
   }
   writeFileSync(path.join(folder, 'no-mail.toml'), '')
-  await site.run(SETUP, { more: UNCACHED }) // or what makes a database would be kept with what reads it
-  await site.run('boards create Ideas', { more: UNCACHED })
+  await site.run(SETUP, { extraEnv: NO_CACHE }) // with a cache, code that creates a database would be cached with code that reads it
+  await site.run('boards create Ideas', { extraEnv: NO_CACHE })
   return site
 }
 
-/** Puts chunks that are loaded by the same of these lines into one file, and returns in which each is. */
-async function packed(site) {
+/** Writes chunks that the same commands load into one file, and returns the file of each chunk. */
+async function writePacks(site) {
   const folder = path.resolve(outdir, 'cli')
-  const [script, list] = [path.join(site.folder, 'loading.cjs'), path.join(site.folder, 'loaded.json')]
+  const [script, report] = [path.join(site.folder, 'loading.cjs'), path.join(site.folder, 'loaded.json')]
   writeFileSync(
     script,
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify(Object.keys(require.cache))))
      require(${JSON.stringify(PROGRAM)})`,
   )
   const loadedBy = {}
-  for (const [index, line] of USUAL.entries()) {
-    await site.run(line, { more: UNCACHED, script })
-    const files = JSON.parse(readFileSync(list, 'utf8')).filter(
+  for (const [index, line] of COMMON_COMMANDS.entries()) {
+    await site.run(line, { extraEnv: NO_CACHE, script })
+    const files = JSON.parse(readFileSync(report, 'utf8')).filter(
       (file) => path.dirname(file) === folder && path.basename(file) !== 'launcher.js',
     )
     for (const file of files) (loadedBy[path.basename(file)] ??= []).push(index)
@@ -183,7 +183,7 @@ async function packed(site) {
   const packs = {}
   for (const names of Object.values(groups).filter(({ length }) => length > 1)) {
     const bodies = names.map(
-      (name) => `${JSON.stringify(name)}:${WRAPPED[0]}${sourceOf(path.join(folder, name))}${WRAPPED[1]}`,
+      (name) => `${JSON.stringify(name)}:${WRAPPER[0]}${sourceOf(path.join(folder, name))}${WRAPPER[1]}`,
     )
     const text = `({\n${bodies.join(',\n')}\n})\n`
     const pack = `pack-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`
@@ -193,21 +193,21 @@ async function packed(site) {
   return packs
 }
 
-/** Each of its lines stays a line. */
+/** The source without its source map comment. Line numbers stay the same. */
 function sourceOf(file) {
   return readFileSync(file, 'latin1').replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '')
 }
 
-/** Takes the cache that this leaves: the first command is as fast as the next. */
+/** Runs the common commands and copies the user cache that they leave, so that a first run is as fast as the next. */
 async function fillCache(site) {
-  for (const line of ['boards list', ...USUAL]) await site.run(line) // a list needs more of what help needs too
+  for (const line of ['boards list', ...COMMON_COMMANDS]) await site.run(line) // first, because the cache has only functions that ran, and a list runs more of the chunks it shares with help
   const cache = path.join(outdir, 'cache')
   cpSync(path.join(site.folder, 'cache/feedbackctl'), cache, { recursive: true })
-  // It was made for its owner only, but may be built by root and run by others.
+  // The user cache has mode 0700, but root may build what others run.
   chmodSync(cache, 0o755)
   for (const entry of readdirSync(cache, { recursive: true, withFileTypes: true })) {
     const name = path.join(entry.parentPath, entry.name)
     chmodSync(name, entry.isDirectory() ? 0o755 : 0o644)
-    if (entry.isFile()) truncateSync(name, statSync(name).size / 2) // what a package brings is as whole as its program, and there once
+    if (entry.isFile()) truncateSync(name, statSync(name).size / 2) // only the user cache holds the data twice
   }
 }

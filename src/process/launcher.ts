@@ -17,14 +17,14 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { Script } from 'node:vm'
 
-// Where the built program starts. It loads chunks as `require` does, and hands V8 what it made of a chunk the last time, so
-// that it compiles none of it again. Whatever is wrong with that costs time and nothing else.
+// Entry point of the built program. Loads chunks like `require`, with V8's code cache, so that no chunk is compiled twice.
+// A missing or damaged cache costs time and nothing else.
 
 interface Chunk {
   exports: unknown
 }
 
-type Body = (
+type ChunkFunction = (
   exports: unknown,
   require: (name: string) => unknown,
   module: Chunk,
@@ -32,39 +32,39 @@ type Body = (
   folder: string,
 ) => void
 
-/** Smaller chunks are compiled sooner than their cache is read. */
-const WORTH_IT = 4096
-/** Modules of Node that take long to load, and that most commands import for nothing. */
-const SELDOM_USED = /^(node:)?(child_process|crypto|fs\/promises|https|http2)$/
-const PREFIX = '(function(exports,require,module,__filename,__dirname){'
+/** Smaller chunks compile faster than their cache is read. */
+const MIN_CACHED_LENGTH = 4096
+/** Node modules that are slow to load, and that most commands import but never use. */
+const LAZY_MODULES = /^(node:)?(child_process|crypto|fs\/promises|https|http2)$/
+const WRAPPER_START = '(function(exports,require,module,__filename,__dirname){'
 
 const here = import.meta.dirname
-const native = createRequire(import.meta.filename)
-const tag = `${process.versions.v8}-${process.arch}`
-/** V8 takes a cache only under the flags under which it was made. Its own number for them is in node:v8, which takes 2 ms to load. */
-const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').trim()
-/** Made by the build, for the Node that builds. */
-const built = path.join(here, '../cache', tag)
-/** Made by the first run for which that one is not right, and looked into first, or a cache that V8 refuses would be tried for ever. */
-const home = cacheHome()
-const own = path.join(home, 'feedbackctl', flags === '' ? tag : `${tag}-${checksum(flags)}`)
-/** What is in it is run, so nobody else may write to any of these: root (sudo) leaves the home of somebody else alone. */
-const ownFolders = [home, path.dirname(own), own]
-const ownIsSafe = ownFolders.every(isSafe)
+const nodeRequire = createRequire(import.meta.filename)
+const engine = `${process.versions.v8}-${process.arch}`
+/** V8 rejects a cache made with other flags. Its own hash of them is in node:v8, which takes 2 ms to load. */
+const v8Flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').trim()
+/** Written by the build, for the Node that runs the build. */
+const builtCache = path.join(here, '../cache', engine)
+/** Written when the built cache is rejected. Tried first, so that the rejection is not repeated. */
+const cacheHome = findCacheHome()
+const userCache = path.join(cacheHome, 'feedbackctl', v8Flags === '' ? engine : `${engine}-${checksum(v8Flags)}`)
+/** Cached code is run, so no other user may write to these. Under sudo, root ignores another user's home. */
+const userCacheFolders = [cacheHome, path.dirname(userCache), userCache]
+const userCacheIsSafe = userCacheFolders.every(isSafeFolder)
 
-/** Chunks that a usual command loads together are in one file too, a pack: the build finds out which. By chunk. */
+/** The pack of each chunk. A pack is one file with chunks that the same commands load, as measured by the build. */
 const packs = JSON.parse(readFileSync(path.join(here, 'packs.json'), 'latin1')) as Record<string, string | undefined>
-const opened = new Map<string, Record<string, Body>>()
+const loadedPacks = new Map<string, Record<string, ChunkFunction>>()
 const chunks = new Map<string, Chunk>()
-const compiled = new Map<string, Script>() // without a cache
+const uncached = new Map<string, Script>()
 
-// In Node 20 nextTick stays slow for good when it is first called with arguments, as some module does: 8 % of what a server does.
+// In Node 20, nextTick stays slow if its first call has arguments, as in some modules. That costs a server 8 %.
 process.nextTick(() => {})
 
-// The first is Node's own switch; and only its own loader reads source maps.
-if (process.env.NODE_DISABLE_COMPILE_CACHE !== undefined || process.sourceMapsEnabled) native('./main.js')
+// The variable is Node's own switch. Source maps work only with Node's own loader.
+if (process.env.NODE_DISABLE_COMPILE_CACHE !== undefined || process.sourceMapsEnabled) nodeRequire('./main.js')
 else {
-  process.on('exit', () => keep(compiled))
+  process.on('exit', () => writeUserCache(uncached))
   load('main.js')
 }
 
@@ -74,31 +74,35 @@ function load(name: string): unknown {
   const chunk: Chunk = { exports: {} }
   chunks.set(name, chunk)
   try {
-    bodyOf(name)(chunk.exports, required, chunk, path.join(here, name), here)
+    chunkFunction(name)(chunk.exports, chunkRequire, chunk, path.join(here, name), here)
   } catch (error) {
-    chunks.delete(name) // as in Node, whoever asks next gets the error too, not half a chunk
+    chunks.delete(name) // as in Node, so that the next caller gets the error too, not a half-loaded chunk
     throw error
   }
   return chunk.exports
 }
 
-function bodyOf(name: string): Body {
-  const pack = packs[name]
-  if (pack === undefined) return compile(name, `${PREFIX}${textOf(name)}\n})`, -PREFIX.length) as Body
-  let bodies = opened.get(pack)
-  if (!bodies) opened.set(pack, (bodies = compile(pack, textOf(pack)) as Record<string, Body>)) // by the build
-  return bodies[name] as Body
+function chunkFunction(name: string): ChunkFunction {
+  const packName = packs[name]
+  if (packName === undefined)
+    return compile(name, `${WRAPPER_START}${readSource(name)}\n})`, -WRAPPER_START.length) as ChunkFunction
+  let pack = loadedPacks.get(packName)
+  if (!pack) {
+    pack = compile(packName, readSource(packName)) as Record<string, ChunkFunction> // written by the build
+    loadedPacks.set(packName, pack)
+  }
+  return pack[name] as ChunkFunction
 }
 
-function required(name: string): unknown {
+function chunkRequire(name: string): unknown {
   if (name.startsWith('./')) return load(name.slice(2))
-  return SELDOM_USED.test(name) ? onFirstUse(name) : native(name)
+  return LAZY_MODULES.test(name) ? lazyModule(name) : nodeRequire(name)
 }
 
-/** A module that is loaded when somebody looks into it. */
-function onFirstUse(name: string): unknown {
-  let found: object | undefined
-  const module = () => (found ??= native(name) as object) // Node takes microseconds to find it again
+/** A proxy that loads a module on first access. */
+function lazyModule(name: string): unknown {
+  let loaded: object | undefined
+  const module = () => (loaded ??= nodeRequire(name) as object)
   return new Proxy(
     {},
     {
@@ -107,43 +111,43 @@ function onFirstUse(name: string): unknown {
       ownKeys: () => Reflect.ownKeys(module()),
       getOwnPropertyDescriptor(_, key) {
         const descriptor = Reflect.getOwnPropertyDescriptor(module(), key)
-        return descriptor && { ...descriptor, configurable: true } // it must be, as the empty object has none
+        return descriptor && { ...descriptor, configurable: true } // a proxy demands it, as the target lacks the property
       },
     },
   )
 }
 
-function textOf(name: string): string {
-  return readFileSync(path.join(here, name), 'latin1') // the build escapes all else
+function readSource(name: string): string {
+  return readFileSync(path.join(here, name), 'latin1') // the build escapes all other characters
 }
 
 function compile(name: string, source: string, columnOffset = 0): unknown {
-  const cachedData = source.length < WORTH_IT ? undefined : cacheOf(name)
+  const cachedData = source.length < MIN_CACHED_LENGTH ? undefined : readCache(name)
   const script = new Script(source, {
     filename: path.join(here, name),
     columnOffset,
     ...(cachedData && { cachedData }),
   })
-  if (source.length >= WORTH_IT && script.cachedDataRejected !== false) compiled.set(name, script)
+  if (source.length >= MIN_CACHED_LENGTH && script.cachedDataRejected !== false) uncached.set(name, script)
   return script.runInThisContext()
 }
 
-/** The name of a chunk holds a hash of what is in it, so what was kept under that name is of this very text. */
-function cacheOf(name: string): Buffer | undefined {
-  const found = ownIsSafe ? ifThere(() => whole(readOwn(path.join(own, name)))) : undefined
-  return found ?? ifThere(() => readFileSync(path.join(built, name)))
+/** A chunk's name contains a hash of its source, so a cache of the same name belongs to the same source. */
+function readCache(name: string): Buffer | undefined {
+  const found = userCacheIsSafe ? tryRead(() => undamaged(readOwnFile(path.join(userCache, name)))) : undefined
+  return found ?? tryRead(() => readFileSync(path.join(builtCache, name)))
 }
 
 /**
- * What this program has written is there twice, as V8 crashes on what was damaged, which a crash of the machine may do to new files. To
- * compare the two takes less time than to load what makes checksums.
+ * The data of a user cache file, which holds it twice. A crash of the machine may damage new files, and V8 crashes on
+ * damaged data. Comparing two copies is faster than loading a module for checksums.
  */
-function whole(kept: Buffer): Buffer | undefined {
-  const data = kept.subarray(0, kept.length / 2)
-  return data.equals(kept.subarray(kept.length / 2)) ? data : undefined
+function undamaged(content: Buffer): Buffer | undefined {
+  const data = content.subarray(0, content.length / 2)
+  return data.equals(content.subarray(content.length / 2)) ? data : undefined
 }
 
-function ifThere<T>(read: () => T): T | undefined {
+function tryRead<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {
@@ -151,75 +155,75 @@ function ifThere<T>(read: () => T): T | undefined {
   }
 }
 
-/** Asks what it opened, not what lies under that name now. */
-function readOwn(file: string): Buffer {
-  const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW) // Windows has no O_NOFOLLOW, which adds nothing there
+/** Reads a file that no other user can write to. Checks the open file, which cannot be replaced after the check. */
+function readOwnFile(file: string): Buffer {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW) // Windows has no O_NOFOLLOW and does not need it
   try {
-    const is = fstatSync(opened)
-    if (!is.isFile() || !isOnlyMine(is)) throw new Error(`${file} is somebody else's`)
-    return readFileSync(opened)
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile() || !isWritableByMeOnly(stats)) throw new Error(`${file} is not safe to run`)
+    return readFileSync(descriptor)
   } finally {
-    closeSync(opened)
+    closeSync(descriptor)
   }
 }
 
-/** A folder, not a link to one. */
-function isSafe(folder: string): boolean {
+/** A symbolic link is not safe. */
+function isSafeFolder(folder: string): boolean {
   try {
-    const is = lstatSync(folder, { throwIfNoEntry: false })
-    return is !== undefined && is.isDirectory() && isOnlyMine(is)
+    const stats = lstatSync(folder, { throwIfNoEntry: false })
+    return stats !== undefined && stats.isDirectory() && isWritableByMeOnly(stats)
   } catch {
     return false
   }
 }
 
-/** Windows knows neither owner nor mode. */
-function isOnlyMine({ uid, mode }: Stats): boolean {
+/** Windows has neither owners nor modes. */
+function isWritableByMeOnly({ uid, mode }: Stats): boolean {
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
 }
 
-/** With all functions that ran. Written aside and renamed: two processes may do this at once, or one be killed. */
-function keep(scripts: ReadonlyMap<string, Script>): void {
+/** Called at exit, so that the cache includes all functions that ran. Renames are atomic for concurrent processes. */
+function writeUserCache(scripts: ReadonlyMap<string, Script>): void {
   if (scripts.size === 0) return
-  const aside = path.join(own, Math.random().toString(36).slice(2))
+  const temporary = path.join(userCache, Math.random().toString(36).slice(2))
   try {
-    if (!makeFolders()) return
+    if (!makeCacheFolders()) return
     for (const [name, script] of scripts) {
       const data = script.createCachedData()
-      writeFileSync(aside, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' }) // never over what is there, nor through a link
-      renameSync(aside, path.join(own, name))
+      writeFileSync(temporary, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' }) // never overwrites a file or follows a link
+      renameSync(temporary, path.join(userCache, name))
     }
   } catch {
-    removeIfThere(aside) // it cannot be made, or there is no room in it
+    removeIfExists(temporary) // the folder is read-only, or the disk is full
   }
 }
 
-/** Each only in a safe one; and making whole paths never ends where Linux refuses it with ENOENT, as in /proc. */
-function makeFolders(): boolean {
-  return ownFolders.every((folder) => {
-    if (!existsSync(folder) && isSafe(path.dirname(folder))) mkdirSync(folder, { mode: 0o700 })
-    return isSafe(folder)
+/** Creates each folder only in a safe parent. A recursive mkdir never returns where Linux answers ENOENT, as in /proc. */
+function makeCacheFolders(): boolean {
+  return userCacheFolders.every((folder) => {
+    if (!existsSync(folder) && isSafeFolder(path.dirname(folder))) mkdirSync(folder, { mode: 0o700 })
+    return isSafeFolder(folder)
   })
 }
 
-function removeIfThere(file: string): void {
+function removeIfExists(file: string): void {
   try {
     unlinkSync(file)
   } catch {
-    // it was not
+    // it does not exist
   }
 }
 
 function checksum(text: string): string {
-  return (native('node:zlib') as typeof import('node:zlib')).crc32(text).toString(16)
+  return (nodeRequire('node:zlib') as typeof import('node:zlib')).crc32(text).toString(16)
 }
 
-function cacheHome(): string {
+function findCacheHome(): string {
   const { XDG_CACHE_HOME: chosen = '' } = process.env
   if (path.isAbsolute(chosen)) return chosen
   try {
     return path.join(homedir(), '.cache')
   } catch {
-    return path.join(here, '..') // a container's user may have no home
+    return path.join(here, '..') // the user of a container may have no home
   }
 }

@@ -28,7 +28,7 @@ it('a server on SQLite gives no stale answer in ten thousand writes of another p
 
   const database = openSqlite(machine.databaseUrl.slice('sqlite:'.length))
   cleanup(async () => void database.close())
-  database.pragma('synchronous = OFF') // what is seen does not depend on it, and ten thousand waits for the disk do
+  database.pragma('synchronous = OFF') // visibility does not depend on it, and ten thousand disk syncs take long
   const writes = ['update settings set title = ?', 'update boards set name = ?'].map((sql) => database.prepare(sql))
   const reads = [['/settings/site'], ['/boards', '/boards/ideas']]
   const stale: string[] = []
@@ -36,9 +36,9 @@ it('a server on SQLite gives no stale answer in ten thousand writes of another p
     const name = `Round ${round}`
     writes[round % 2]?.run(name)
     const [path = '', other = path] = reads[round % 2] ?? []
-    // Every few rounds several ask at once, each on a connection of its own, and some again on the same one.
-    const crowd = round % 4 < 2 ? [shown(other, { authorization: `Bearer ${token}` }), shown(path), shown(other)] : []
-    for (const read of await Promise.all([shown(path), ...crowd]))
+    // In every other pair of rounds, several requests are concurrent, on separate connections.
+    const concurrent = round % 4 < 2 ? [shown(other, { authorization: `Bearer ${token}` }), shown(path), shown(other)] : []
+    for (const read of await Promise.all([shown(path), ...concurrent]))
       if (read !== name) stale.push(`${read} in round ${round}`)
   }
   expect(stale).toEqual([])

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/site.js'
 
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 
-/** What no read command may load: each costs more than the command itself. */
+/** Packages that no read command may load, as each takes longer than the command itself. */
 const SERVER = [
   'fastify',
   'pino-pretty',
@@ -35,7 +35,7 @@ it.each([
   expect(forbidden.filter((name) => loaded.has(name))).toEqual([])
 })
 
-it('sees the packages that a command does load', async () => {
+it('detects the packages that a command loads', async () => {
   const machine = await makeMachine('sqlite')
   await machine.run('boards create Ideas') // an empty list draws no table
   const loaded = packagesLoaded('boards list -o table', machine.env)
@@ -43,7 +43,7 @@ it('sees the packages that a command does load', async () => {
   expect(packagesLoaded('demo --once', machine.env)).toContain('fastify')
 })
 
-/** The packages of the bundle's chunks that were loaded, and those loaded from node_modules, by a hook in the process. */
+/** The packages that a command loads, bundled or from node_modules, as seen by a hook in the process. */
 function packagesLoaded(args: string, env: Record<string, string>): Set<string> {
   const folder = temporaryFolder()
   const hook = path.join(folder, 'hook.mjs')
@@ -68,7 +68,7 @@ function packagesLoaded(args: string, env: Record<string, string>): Set<string> 
   return new Set([...chunks.flatMap(packagesIn), ...required.filter((name) => /^[@a-z]/.test(name))])
 }
 
-/** What a pack was made of. */
+/** The chunks of a pack. */
 function chunksIn(file: string): string[] {
   if (!path.basename(file).startsWith('pack-')) return [file]
   return [...readFileSync(file, 'utf8').matchAll(/^"(.+?)":function/gm)].map(([, name]) =>
@@ -76,7 +76,7 @@ function chunksIn(file: string): string[] {
   )
 }
 
-/** Which packages a chunk was made of, from its source map. */
+/** The packages in a chunk, from its source map. */
 function packagesIn(file: string): string[] {
   const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as {
     sources: string[]

@@ -3,7 +3,7 @@ import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
 import { smtpHost } from '../support/smtp.js'
 
-/** The page that a mail links to; mail wraps long lines with "=". */
+/** The link in a mail. Quoted-printable wraps long lines with "=". */
 function linkIn(mail: string | undefined): URL {
   const plain = mail?.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=')
   const found = /https?:\/\/\S+\?token=[\w-]+/.exec(plain ?? '')
@@ -53,7 +53,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       .toBe(1)
     const link = linkIn(mail.received.find(({ to }) => to.includes('eve@example.org'))?.text)
     expect(link.href).toMatch(/^https:\/\/example\.org\/feedback\/email-verify\/\?token=/)
-    expect((await fetch(`${url}/email-verify/${link.search}`)).status).toBe(200) // what a proxy passes on
+    expect((await fetch(`${url}/email-verify/${link.search}`)).status).toBe(200) // the path that a proxy forwards
     expect((await ask('GET /users/profile')).body.user.isVerified).toBe(false)
     const oneTime = { token: link.searchParams.get('token') }
     expect((await ask('POST /auth/email/validate', oneTime)).body).toEqual({ verify: { success: true } })
@@ -101,7 +101,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
     expect((await ask('POST /auth/password/set', { token: reset, password: 'a better password' })).body).toEqual({
       reset: { success: true },
     })
-    expect((await ask('GET /users/profile')).body.code).toBe('INVALID_TOKEN') // of before
+    expect((await ask('GET /users/profile')).body.code).toBe('INVALID_TOKEN') // the old session
     token = (await ask('POST /auth/login', { email: 'eve@example.org', password: 'a better password' })).body.user
       .authToken
     expect((await ask('GET /users/profile')).status).toBe(200)

@@ -19,11 +19,11 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeMachine, PROGRAM, type Machine } from '../support/cli.js'
 
-/** The program as it is installed by a Node that did not build it: without a cache of its own. */
+/** The program without its built cache, as for a Node that did not build it. */
 let program: string
 
 beforeAll(() => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-start-'))
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-launcher-'))
   const root = path.resolve(PROGRAM, '../..')
   for (const name of ['bin', 'dist', 'package.json'])
     cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
@@ -33,18 +33,18 @@ beforeAll(() => {
   return () => rmSync(folder, { recursive: true })
 })
 
-describe('compiled code', () => {
-  it('is kept by the first run, for its owner only, and used by the next', async () => {
+describe('the code cache', () => {
+  it('is written by the first run, for its owner only, and used by the next', async () => {
     const machine = await makeMachine('sqlite', program)
     const first = await machine.run('boards create Ideas')
-    const made = kept(machine)
-    expect(made.length).toBeGreaterThan(2)
-    for (const file of [path.dirname(made[0] ?? ''), ...made]) expect(statSync(file).mode & 0o077).toBe(0)
-    const times = made.map((file) => statSync(file).mtimeMs)
+    const written = cacheFiles(machine)
+    expect(written.length).toBeGreaterThan(2)
+    for (const file of [path.dirname(written[0] ?? ''), ...written]) expect(statSync(file).mode & 0o077).toBe(0)
+    const times = written.map((file) => statSync(file).mtimeMs)
     const second = await machine.run('boards create Ideas')
     expect([first.code, second.code]).toEqual([0, 0])
-    expect(kept(machine)).toEqual(made)
-    expect(made.map((file) => statSync(file).mtimeMs)).toEqual(times)
+    expect(cacheFiles(machine)).toEqual(written)
+    expect(written.map((file) => statSync(file).mtimeMs)).toEqual(times)
   })
 
   it.each<[string, (whole: Buffer, other: Buffer) => Buffer]>([
@@ -56,11 +56,11 @@ describe('compiled code', () => {
       (whole) => Buffer.from(whole.map((byte, index) => (index === whole.length >> 1 ? byte ^ 0xff : byte))),
     ],
     ['that of another file', (_, other) => other],
-  ])('costs only time, and is made anew, where it is %s', async (_, spoil) => {
+  ])('costs only time, and is written again, where it is %s', async (_, spoil) => {
     const machine = await makeMachine('sqlite', program)
     await machine.run('boards create Ideas')
     const right = await machine.run('boards list')
-    const files = kept(machine)
+    const files = cacheFiles(machine)
     const whole = files.map((file) => readFileSync(file))
     const spoilt = whole.map((data, index) => spoil(data, whole.at(index - 1) ?? data))
     for (const [index, file] of files.entries()) writeFileSync(file, spoilt[index] ?? '')
@@ -70,7 +70,7 @@ describe('compiled code', () => {
     expect(await machine.run('boards list')).toEqual(right)
   })
 
-  it('costs only time where it cannot be kept', async () => {
+  it('costs only time where it cannot be written', async () => {
     const machine = await makeMachine('sqlite', program)
     const file = path.join(machine.folder, 'file')
     writeFileSync(file, '')
@@ -89,18 +89,18 @@ describe('compiled code', () => {
   it('is whole after two first runs at once, and nothing else is left', async () => {
     const machine = await makeMachine('sqlite', program)
     await machine.run('boards create Ideas', { env: { NODE_DISABLE_COMPILE_CACHE: '1' } })
-    expect(kept(machine)).toEqual([])
+    expect(cacheFiles(machine)).toEqual([])
     const runs = await Promise.all(Array.from({ length: 4 }, () => machine.run('boards list')))
     expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1)
-    expect(kept(machine).every((file) => file.endsWith('.js'))).toBe(true)
+    expect(cacheFiles(machine).every((file) => file.endsWith('.js'))).toBe(true)
     expect(await machine.run('boards list')).toEqual(runs[0])
   })
 
-  it('of the build serves whoever has none, and may be read by all', async () => {
+  it('of the build is used without a user cache, and is readable by all', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('--help')
     await machine.run('boards list')
-    expect(kept(machine)).toEqual([])
+    expect(cacheFiles(machine)).toEqual([])
     const cache = path.resolve(PROGRAM, '../../dist/cache')
     for (const entry of [
       cache,
@@ -112,25 +112,25 @@ describe('compiled code', () => {
   })
 
   it.each(['--max-old-space-size=512', '--max-semi-space-size=16', '--stack-trace-limit=50'])(
-    'is kept once where V8 runs with %s',
+    'is written once where V8 runs with %s',
     async (flag) => {
       const machine = await makeMachine('sqlite')
       const env = { NODE_OPTIONS: flag }
       await machine.run('boards list', { env })
-      const made = kept(machine)
-      // From Node 24 on V8 takes the cache of the build under another heap size too, and none is made.
+      const written = cacheFiles(machine)
+      // From Node 24 on V8 takes the cache of the build under another heap size too, and none is written.
       const isHeapSize = flag.includes('-space-size=')
-      expect(made.length > 2).toBe(!isHeapSize || Number(process.versions.node.split('.')[0]) < 24)
-      const times = made.map((file) => statSync(file).mtimeMs)
+      expect(written.length > 2).toBe(!isHeapSize || Number(process.versions.node.split('.')[0]) < 24)
+      const times = written.map((file) => statSync(file).mtimeMs)
       await machine.run('boards list', { env })
-      await machine.run('boards list') // has that of the build
-      expect(kept(machine)).toEqual(made)
-      expect(made.map((file) => statSync(file).mtimeMs)).toEqual(times)
+      await machine.run('boards list') // uses the built cache
+      expect(cacheFiles(machine)).toEqual(written)
+      expect(written.map((file) => statSync(file).mtimeMs)).toEqual(times)
     },
   )
 })
 
-describe('compiled code that somebody else may have written', () => {
+describe('a code cache that another user may have written', () => {
   it.each<[string, (home: string, own: string) => void]>([
     ['the cache home is open to others', (home) => chmodSync(home, 0o777)],
     ['the folder is open to a group', (home) => chmodSync(path.join(home, 'feedbackctl'), 0o770)],
@@ -140,7 +140,7 @@ describe('compiled code that somebody else may have written', () => {
     ['the folder of this Node is a link', (_, own) => moveAndLink(own)],
   ])('is neither run nor replaced where %s', async (_, open) => {
     const { machine, home, file } = await poisoned()
-    const missing = kept(machine).find((other) => other !== file) ?? ''
+    const missing = cacheFiles(machine).find((other) => other !== file) ?? ''
     rmSync(missing)
     const poison = readFileSync(file)
     open(home, path.dirname(file))
@@ -152,7 +152,7 @@ describe('compiled code that somebody else may have written', () => {
   it.each<[string, (file: string) => void]>([
     ['is open to others', (file) => chmodSync(file, 0o666)],
     ['is a link', moveAndLink],
-  ])('is not run, and made anew, where the file %s', async (_, open) => {
+  ])('is not run, and written again, where the file %s', async (_, open) => {
     const { machine, file } = await poisoned()
     const poison = readFileSync(file)
     open(file)
@@ -161,13 +161,13 @@ describe('compiled code that somebody else may have written', () => {
     expect(lstatSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('is run where it can be nobody else: so the tests above would see it', async () => {
+  it('is run where no other user can write it, so that the tests above would notice', async () => {
     const { machine } = await poisoned()
     expect(await machine.run('boards list -q')).toMatchObject({ code: 3, stdout: 'poisoned\n' })
   })
 })
 
-it('loads a chunk that threw again, instead of giving what there is of it', async () => {
+it('loads a chunk again that threw, instead of returning half of it', async () => {
   const folder = mkdtempSync(path.join(path.dirname(program), '../again-'))
   for (const name of ['bin', 'dist/cli/launcher.js', 'dist/package.json'])
     cpSync(path.resolve(program, '../..', name), path.join(folder, name), { recursive: true })
@@ -191,8 +191,8 @@ it('shows where an error came from, by source maps too', async () => {
   expect(mapped.stderr).toMatch(/^ {4}at .*src\/service\/boards\.ts:\d+:\d+/m)
 })
 
-/** The files of the cache of this machine. */
-function kept({ folder }: Machine): string[] {
+/** The files of the user cache. */
+function cacheFiles({ folder }: Machine): string[] {
   const home = path.join(folder, '.cache/feedbackctl')
   mkdirSync(home, { recursive: true, mode: 0o700 })
   return readdirSync(home, { recursive: true, encoding: 'utf8' })
@@ -201,17 +201,17 @@ function kept({ folder }: Machine): string[] {
     .toSorted()
 }
 
-/** The file of the cache of this machine that a chunk is in. */
+/** The file of the user cache that holds a chunk. */
 function packOf(machine: Machine, start: string): string {
   const packs = JSON.parse(readFileSync(path.resolve(program, '../../dist/cli/packs.json'), 'utf8')) as Record<
     string,
     string
   >
   const name = Object.keys(packs).find((chunk) => chunk.startsWith(start)) ?? ''
-  return kept(machine).find((file) => path.basename(file) === packs[name]) ?? ''
+  return cacheFiles(machine).find((file) => path.basename(file) === packs[name]) ?? ''
 }
 
-/** A machine in whose cache a chunk that every command loads is exchanged: V8 looks only at how long the text was. */
+/** A machine whose user cache has other code for a chunk that every command loads. V8 checks only the length of the source. */
 async function poisoned(): Promise<{ machine: Machine; home: string; file: string }> {
   const machine = await makeMachine('sqlite', program)
   await machine.setup()

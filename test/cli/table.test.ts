@@ -19,7 +19,7 @@ const style = { color: false, wide: false, now: new Date(0) }
 const draw = (width: number, row: Partial<Row> = {}) =>
   drawTable(columns, [{ name: 'x'.repeat(60), note: 'something', id: ID, ...row }], { ...style, width }).split('\n')
 
-it('an id is never cut: other cells are, then other columns go, and at last the id', () => {
+it('an id is never truncated: other cells are, then other columns are dropped, and at last the id', () => {
   expect(draw(200)).toEqual([
     expect.stringMatching(/^NAME +NOTE +AGE +ID$/),
     `${'x'.repeat(60)}  something  yesterday  ${ID}`,
@@ -33,19 +33,19 @@ it('an id is never cut: other cells are, then other columns go, and at last the 
     for (const line of draw(width)) expect(line.length).toBeLessThanOrEqual(width)
 })
 
-it('a column without a value is the first to go, where space is short', () => {
+it('an empty column is dropped first', () => {
   expect(draw(200, { note: '' })[0]).toMatch(/^NAME +NOTE +AGE +ID$/)
   expect(draw(75, { note: '' })[0]).toMatch(/^NAME +AGE +ID$/)
 })
 
-it('one thing keeps the lines of a long text below its label, and nothing that steers the terminal', () => {
+it('a record keeps the lines of a long text below its label, without control characters', () => {
   const row = { name: 'x', note: 'one\r\ntwo\n\n\u001b[31mthree', id: ID }
   expect(drawRecord(columns, row, { ...style, width: 80 })).toBe(
     `NAME  x\nNOTE  one\n      two\n      \n       [31mthree\nAGE   yesterday\nID    ${ID}`,
   )
 })
 
-it('an age is said as Intl says it', () => {
+it('an age is formatted like Intl does', () => {
   const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
   const units = { year: 31_536_000, month: 2_592_000, week: 604_800, day: 86_400, hour: 3600, minute: 60 }
   const now = new Date('2026-01-02T03:04:05Z')

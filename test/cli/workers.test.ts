@@ -5,8 +5,8 @@ import { makeMachine, type Machine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { engines } from '../support/site.js'
 
-/** Starts two workers and returns where they listen and their processes. */
-async function crew(machine: Machine) {
+/** Starts two workers, and returns their address and process ids. */
+async function startTwoWorkers(machine: Machine) {
   const port = await freePort()
   const server = machine.start(`serve --workers 2 --listen 127.0.0.1:${port} --log-level info`, {
     env: { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` },
@@ -23,10 +23,10 @@ async function crew(machine: Machine) {
 }
 
 describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
-  it('replaces a worker that is killed, and loses nothing that was answered', async () => {
+  it('restarts a worker that is killed, and loses no acknowledged write', async () => {
     const machine = await makeMachine(engine)
     const token = await machine.setup()
-    const { server, url, workers } = await crew(machine)
+    const { server, url, workers } = await startTwoWorkers(machine)
     const acknowledged: string[] = []
     const until = new AbortController()
     const writer = async (name: string) => {
@@ -36,8 +36,8 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
           body: JSON.stringify({ name: board }),
-          signal: AbortSignal.timeout(5000), // Node loses a connection that it hands over to a worker in the moment of its death
-        }).catch(() => undefined) // by the worker that was killed
+          signal: AbortSignal.timeout(5000), // Node drops a connection that it hands to a dying worker
+        }).catch(() => undefined) // the worker was killed
         if (answer?.status === 201) acknowledged.push(board)
       }
     }
@@ -52,19 +52,19 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
     await writing
     const { code } = await server.stop()
     expect(code).toBe(0)
-    const kept = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
-    expect(acknowledged.filter((board) => !kept.has(board))).toEqual([])
+    const stored = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
+    expect(acknowledged.filter((board) => !stored.has(board))).toEqual([])
   }, 90_000)
 
   it('shows every worker what one of them wrote, and sends each mail once', async () => {
     const machine = await makeMachine(engine)
     const token = await machine.setup()
-    const { url } = await crew(machine)
+    const { url } = await startTwoWorkers(machine)
     const mails = () => readdirSync(path.join(machine.folder, 'mail')).length
     const before = mails()
     for (let round = 0; round < 30; round++) {
       const title = `Title ${round}`
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' } // the next comes to the other worker
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' } // so that the next request goes to the other worker
       await fetch(`${url}/api/v1/settings/site`, { method: 'PATCH', headers, body: JSON.stringify({ title }) })
       for (let reads = 0; reads < 2; reads++) {
         const shown = (await (await fetch(`${url}/api/v1/settings/site`, { headers })).json()) as {
@@ -82,9 +82,9 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
   }, 60_000)
 })
 
-it('feedbackctl serve --workers says once that its port is taken, and ends with 78', async () => {
+it('feedbackctl serve --workers reports once that its port is in use, and exits with 78', async () => {
   const machine = await makeMachine('sqlite')
-  const { url } = await crew(machine)
+  const { url } = await startTwoWorkers(machine)
   const refused = await machine.run(`serve --workers 3 --listen ${url.slice('http://'.length)}`)
   expect(refused).toMatchObject({
     code: 78,
@@ -92,9 +92,9 @@ it('feedbackctl serve --workers says once that its port is taken, and ends with 
   })
 })
 
-it('workers of feedbackctl serve stop in good order when their leader is killed', async () => {
+it('workers of feedbackctl serve stop gracefully when their primary is killed', async () => {
   const machine = await makeMachine('sqlite')
-  const { server, workers } = await crew(machine)
+  const { server, workers } = await startTwoWorkers(machine)
   const pids = workers()
   await server.stop('SIGKILL')
   const alive = () =>
