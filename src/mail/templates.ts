@@ -10,7 +10,7 @@ interface Facts {
   link: string
 }
 
-/** Asks a new person to confirm the address. The link works for two hours. */
+/** Asks a new user to confirm the address. */
 export function verificationMail({ siteTitle, name, link }: Facts): Content {
   return {
     subject: `${siteTitle} – please confirm your e-mail address`,
@@ -20,43 +20,44 @@ export function verificationMail({ siteTitle, name, link }: Facts): Content {
       before: `this address was used to sign up at ${siteTitle}. Please confirm that it is yours:`,
       link,
       action: 'Confirm the address',
-      after: 'The link works once, for two hours. If you did not sign up, do nothing.',
+      after: 'The link works once and expires in two hours. If you did not sign up, ignore this mail.',
     }),
   }
 }
 
-/** Lets a person who forgot the password choose another. */
+/** Lets a user who forgot the password choose a new one. */
 export function resetMail({ siteTitle, name, link }: Facts): Content {
   return {
     subject: `${siteTitle} – reset your password`,
     ...body({
       siteTitle,
       greeting: greeting(name),
-      before: `somebody, probably you, asked for a new password of your account at ${siteTitle}. Choose one here:`,
+      before: `someone, probably you, asked to reset the password of your account at ${siteTitle}. Choose a new one here:`,
       link,
       action: 'Choose a new password',
-      after: 'The link works once, for two hours. If you did not ask for it, do nothing: your password stays as it is.',
+      after:
+        'The link works once and expires in two hours. If you did not ask for it, ignore this mail. Your password stays the same.',
     }),
   }
 }
 
-/** Tells a person for whom the owner made an account how to use it. */
+/** Invites a user whose account the owner created. */
 export function invitationMail({ siteTitle, name, link }: Facts): Content {
   return {
     subject: `${siteTitle} – you are invited`,
     ...body({
       siteTitle,
       greeting: greeting(name),
-      before: `an account was made for you at ${siteTitle}. Choose a password to use it:`,
+      before: `an account was created for you at ${siteTitle}. Choose a password to use it:`,
       link,
       action: 'Choose a password',
       after:
-        'The link works once, for two hours. Later, ask for a new one as somebody who forgot the password. If you do not want the account, do nothing.',
+        'The link works once and expires in two hours. After that, reset your password to get a new link. If you do not want the account, ignore this mail.',
     }),
   }
 }
 
-/** Whoever signs up chooses the name, also for an address of somebody else: it stays on its line. */
+/** The name is untrusted: anyone can sign up with another person's address. */
 const greeting = (name: string): string => (name === '' ? 'Hello,' : `Hello ${printable(name)},`)
 
 interface Parts {

@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { SendMailOptions, Transporter } from 'nodemailer'
 
-/** How mail leaves: smtp://, smtps://, sendmail: or folder:PATH, and the address it is from. */
+/** How mail is sent (smtp://, smtps://, sendmail: or folder:PATH), and the sender's address. */
 export interface MailSettings {
   url: string
   from: string
@@ -17,9 +17,9 @@ export interface Letter {
 }
 
 export interface Transport {
-  /** Resolves once somebody else has taken responsibility for the letter. */
+  /** Resolves when the receiving system has accepted the letter. */
   send(letter: Letter): Promise<void>
-  /** Rejects when the server does not answer or does not accept the credentials. Nothing is sent. */
+  /** Rejects if the server cannot be reached or rejects the credentials. It sends nothing. */
   verify(): Promise<void>
   close(): void
 }
@@ -32,13 +32,13 @@ export async function openTransport({ url, from }: MailSettings): Promise<Transp
     subject: letter.subject,
     text: letter.text,
     html: letter.html,
-    // The same for every attempt, so that a receiver can tell a second delivery from a second mail.
+    // Every attempt has the same Message-ID, so that a receiver can discard a second delivery.
     messageId: `<${letter.mailId}@${from.replace(/^.*@|>$/g, '') || 'localhost'}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   })
   if (url.startsWith('folder:'))
     return folder(url.slice('folder:'.length), (letter) =>
-      streamed(nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' }), build(letter)),
+      render(nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' }), build(letter)),
     )
   const transporter = url.startsWith('sendmail:')
     ? nodemailer.createTransport({ sendmail: true, path: url.slice('sendmail:'.length) || 'sendmail' })
@@ -50,7 +50,7 @@ export async function openTransport({ url, from }: MailSettings): Promise<Transp
   }
 }
 
-/** Credentials never cross a network in the clear: STARTTLS is required with them, unless the server is this machine. */
+/** STARTTLS is required with credentials, so that they are never sent unencrypted, except to this machine. */
 function smtpOptions(url: string) {
   const { hostname, username } = new URL(url)
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
@@ -63,18 +63,18 @@ function smtpOptions(url: string) {
   }
 }
 
-async function streamed(transporter: Transporter, options: SendMailOptions): Promise<Buffer> {
-  const { message } = (await transporter.sendMail(options)) as unknown as { message: Buffer } // what `buffer: true` makes of it
+async function render(transporter: Transporter, options: SendMailOptions): Promise<Buffer> {
+  const { message } = (await transporter.sendMail(options)) as unknown as { message: Buffer } // with `buffer: true` it is a Buffer
   return message
 }
 
-/** One file a mail, named after it, so that a second attempt replaces the first. Complete or not there at all. */
-function folder(directory: string, render: (letter: Letter) => Promise<Buffer>): Transport {
+/** Writes each mail atomically to a file named by its id, so that a second attempt replaces the first. */
+function folder(directory: string, renderLetter: (letter: Letter) => Promise<Buffer>): Transport {
   return {
     async send(letter) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
       const file = path.join(directory, `${letter.mailId}.eml`)
-      await writeFile(`${file}.tmp`, await render(letter), { mode: 0o600, flush: true })
+      await writeFile(`${file}.tmp`, await renderLetter(letter), { mode: 0o600, flush: true })
       await rename(`${file}.tmp`, file)
     },
     verify: async () => void (await mkdir(directory, { recursive: true, mode: 0o700 })),
