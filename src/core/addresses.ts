@@ -1,6 +1,6 @@
 import path from 'node:path'
 
-/** Host and port of `HOST:PORT`, `[::1]:PORT`, `:PORT` or `PORT`; undefined if it is none of these. */
+/** Parses `HOST:PORT`, `[::1]:PORT`, `:PORT` or `PORT`. Returns undefined for anything else. */
 export function parseListen(text: string): { host: string; port: number } | undefined {
   const match = /^(?:(\[[0-9a-f:.]+\]|[^:[\]]*):)?(\d{1,5})$/i.exec(text)
   const port = Number(match?.[2])
@@ -8,7 +8,7 @@ export function parseListen(text: string): { host: string; port: number } | unde
   return { host: match[1]?.replaceAll(/[[\]]/g, '') || '127.0.0.1', port }
 }
 
-/** What is wrong with a mail URL, or undefined. The URL is not repeated: it may hold a password. */
+/** What is wrong with a mail URL, if anything. Does not repeat the URL, which may contain a password. */
 export function mailUrlProblem(url: string): string | undefined {
   if (url.startsWith('sendmail:')) return undefined
   if (url.startsWith('folder:')) return url.length > 'folder:'.length ? undefined : 'needs a path: folder:PATH'
@@ -19,21 +19,21 @@ export function mailUrlProblem(url: string): string | undefined {
 
 export function databaseUrlProblem(url: string): string | undefined {
   if (/^sqlite:./.test(url) || (/^postgres(ql)?:\/\/./.test(url) && URL.canParse(url))) return undefined
-  return 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE, with %23, %2F and %40 for #, / and @ in the password'
+  return 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE, with #, / and @ in the password written as %23, %2F and %40'
 }
 
 export function serverUrlProblem(url: string): string | undefined {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) return 'must start with http:// or https://'
   return new URL(url).username === '' && new URL(url).password === ''
     ? undefined
-    : 'must not hold an account: sign in with "feedbackctl login"'
+    : 'must not contain credentials: sign in with "feedbackctl login"'
 }
 
-/** The same URL with a folder or file made absolute, so that it means the same wherever the program is started. */
+/** Makes the path in a `folder:` or `sqlite:` URL absolute. */
 export const absoluteUrl = (url: string, base: string): string =>
   url.replace(/^(folder|sqlite):(.+)$/s, (_, scheme: string, file: string) => `${scheme}:${path.resolve(base, file)}`)
 
-/** An address without its passwords, whatever is wrong with it. */
+/** Replaces passwords in a URL by `***`, even if the URL is malformed. */
 export const redactedUrl = (url: string): string =>
   url
     .replace(/^([\w+.-]+:\/\/)([^:@/?#]+):.*@/s, '$1$2:***@')

@@ -173,6 +173,6 @@ export const isErrorCode = (code: unknown): code is ErrorCode => typeof code ===
 
 /** Hides an unexpected error behind a SERVER_ERROR. The cause goes to the log only. */
 export const serverError = (cause: unknown): AppError =>
-  new AppError('SERVER_ERROR', 'Something went wrong on the server. The log has the details under this request id.', {
+  new AppError('SERVER_ERROR', 'Internal error. The server log has the details under this request id.', {
     cause,
   })

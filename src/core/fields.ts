@@ -4,14 +4,14 @@ import { closest } from 'fastest-levenshtein'
 import { AppError, type Issue } from './errors.js'
 
 /**
- * Keywords of ours inside a schema property, beside JSON Schema's own.
- * - `codes`: item code by violated keyword, where the contract names one (`{ pattern: 'BOARD_COLOR_HEX_CHAR' }`)
- * - `trim`: surrounding blanks are not part of the value
- * - `anyCase`: the choices are accepted in any letter case
- * - `fromText`: a whole number is also accepted as text in a body, and empty text as nothing
+ * A property of a schema: JSON Schema keywords, and these of ours.
+ * - `codes`: the item code by violated keyword, where the contract defines one (`{ pattern: 'BOARD_COLOR_HEX_CHAR' }`)
+ * - `trim`: surrounding whitespace is removed
+ * - `anyCase`: the choices are case-insensitive
+ * - `fromText`: a body may contain the integer as text; empty text counts as missing
  * - `secret`: the value never appears in an error
- * - `rule`: what would be right, where the sentence made of the keywords would not be clear
- * - `documentedFormat`: shown as `format` in the API document, and checked by the operation in its own words
+ * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
+ * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema
  */
 interface Property {
   type?: string | string[]
@@ -41,10 +41,10 @@ export interface Field {
   secret?: true
 }
 
-/** Fields that clients of the contract send and that do nothing: some, or whatever there may be. */
+/** Unknown fields that are accepted and ignored, because existing clients send them: some, or all. */
 export type Ignored = readonly string[] | 'all'
 
-interface Shape {
+interface CompiledSchema {
   fields: Field[]
   properties: Record<string, Property>
   ignored: Ignored
@@ -52,25 +52,25 @@ interface Shape {
   Errors(value: unknown): { keyword: string; instancePath: string; params: object }[]
 }
 
-const shapes = new WeakMap<TObject, Shape>() // compiled at the second check: a command makes one, and compiling takes longer than that
+/** A schema is compiled at its second check: a command makes only one, which is faster without compiling. */
+const compiledSchemas = new WeakMap<TObject, CompiledSchema>()
 
-function shapeOf(schema: TObject): Shape {
-  let shape = shapes.get(schema)
-  if (!shape) {
-    const properties = schema.properties as Record<string, Property>
-    let checked = 0
-    let compiled: { Check(value: unknown): boolean } | undefined
-    shape = {
-      fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property)),
-      properties,
-      ignored: (schema as { ignored?: Ignored }).ignored ?? [],
-      Check: (value) =>
-        checked++ === 0 ? Check(schema as TSchema, value) : (compiled ??= Compile(schema as TSchema)).Check(value),
-      Errors: (value) => Errors(schema as TSchema, value)[1],
-    }
-    shapes.set(schema, shape)
+function compiledSchema(schema: TObject): CompiledSchema {
+  const known = compiledSchemas.get(schema)
+  if (known) return known
+  const properties = schema.properties as Record<string, Property>
+  let checks = 0
+  let compiled: { Check(value: unknown): boolean } | undefined
+  const result: CompiledSchema = {
+    fields: Object.entries(properties).map(([name, property]) => fieldOf(name, property)),
+    properties,
+    ignored: (schema as { ignored?: Ignored }).ignored ?? [],
+    Check: (value) =>
+      checks++ === 0 ? Check(schema as TSchema, value) : (compiled ??= Compile(schema as TSchema)).Check(value),
+    Errors: (value) => Errors(schema as TSchema, value)[1],
   }
-  return shape
+  compiledSchemas.set(schema, result)
+  return result
 }
 
 function fieldOf(name: string, property: Property): Field {
@@ -86,67 +86,67 @@ function fieldOf(name: string, property: Property): Field {
   }
 }
 
-/** What a text surface (flags, query string, path) needs to know about an input. */
-export const fieldsOf = (schema: TObject): Field[] => shapeOf(schema).fields
+/** The fields of a schema, for flags and query strings. */
+export const fieldsOf = (schema: TObject): Field[] => compiledSchema(schema).fields
 
-/** Turns text into the types the schema names; text that does not fit is left for `parse` to reject. */
+/** Converts text to the types of the schema. Text that does not fit is left for `parse` to reject. */
 export function coerce(schema: TObject, text: Record<string, unknown>): Record<string, unknown> {
   const value = { ...text }
   for (const { name, type, default: preset = [] } of fieldsOf(schema)) {
     const raw = value[name]
     if (typeof raw !== 'string') continue
     if (type === 'array') value[name] = raw.trim() === '' ? preset : raw.split(',').map((item) => item.trim())
-    else if (type === 'integer') value[name] = numberIn(raw)
+    else if (type === 'integer') value[name] = parseInteger(raw)
     else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
   }
   return value
 }
 
-/** The whole number that a text says, nothing for an empty text, and otherwise the text. */
-function numberIn(text: string): number | string | undefined {
+/** The integer in a text, undefined if the text is empty, or the text itself if it is not an integer. */
+function parseInteger(text: string): number | string | undefined {
   if (text.trim() === '') return undefined
   return /^\s*[+-]?\d+\s*$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
 }
 
-/** Fills in defaults and checks; throws a VALIDATION_ERROR that names field, rule and value of everything that is wrong. */
+/** Fills in defaults and validates. Throws a VALIDATION_ERROR with field, rule and value of every invalid field. */
 export function parse(schema: TObject, input: unknown): Record<string, unknown> {
   const given = fieldsGiven(input)
-  const shape = shapeOf(schema)
-  const isIgnored = (name: string) => shape.ignored === 'all' || shape.ignored.includes(name)
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape.properties, name) && !isIgnored(name))
-  const value = prepared(shape, given)
+  const compiled = compiledSchema(schema)
+  const isIgnored = (name: string) => compiled.ignored === 'all' || compiled.ignored.includes(name)
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(compiled.properties, name) && !isIgnored(name))
+  const value = normalized(compiled, given)
   const issues = [
-    ...unknown.slice(0, MOST).map((name) => unknownField(shape, name)),
-    ...(shape.Check(value) ? [] : issuesOf(shape, value)),
+    ...unknown.slice(0, MAX_UNKNOWN_FIELDS).map((name) => unknownField(compiled, name)),
+    ...(compiled.Check(value) ? [] : issuesOf(compiled, value)),
   ]
   if (issues.length > 0)
     throw invalid(issues.filter((issue, index) => issues.findIndex((other) => other.field === issue.field) === index))
   return value
 }
 
-/** An error names at most so many unknown fields. */
-const MOST = 5
+/** The number of unknown fields that an error names. */
+const MAX_UNKNOWN_FIELDS = 5
 
-/** Refuses what neither engine can store, before anything looks it up: PostgreSQL has no NUL, and half a character is no UTF-8. */
+/** Refuses text that a database cannot store, before any query: PostgreSQL has no NUL, and an unpaired surrogate is not UTF-8. */
 export function assertReadable(input: unknown): void {
   const issues = Object.entries(fieldsGiven(input))
-    .filter(([, value]) => isUnreadable(value))
+    .filter(([, value]) => hasUnreadableText(value))
     .map(([field]) => ({
       code: 'TEXT_UNREADABLE',
-      message: `${field} contains a NUL character or half of a character. Send valid UTF-8 text.`,
+      message: `${field} contains a NUL character or an unpaired surrogate. Send valid UTF-8 text.`,
       field,
       rule: 'valid UTF-8 text without NUL',
     }))
   if (issues.length > 0) throw invalid(issues)
 }
 
-/** Looks at whatever is nested in it, however deep. */
-function isUnreadable(value: unknown): boolean {
-  const open = [value]
-  while (open.length > 0) {
-    const item = open.pop()
+/** Checks nested values too. Iterative, because the nesting may be deep. */
+function hasUnreadableText(value: unknown): boolean {
+  const stack = [value]
+  while (stack.length > 0) {
+    const item = stack.pop()
     if (typeof item === 'string' && (item.includes('\0') || !item.isWellFormed())) return true
-    if (typeof item === 'object' && item !== null) open.push(...Object.values(item))
+    if (typeof item === 'object' && item !== null) stack.push(...Object.values(item))
   }
   return false
 }
@@ -156,50 +156,56 @@ function fieldsGiven(input: unknown): Record<string, unknown> {
   throw invalid([{ code: 'OBJECT_EXPECTED', message: 'The body must be a JSON object.', field: '', rule: 'an object' }])
 }
 
-/** One VALIDATION_ERROR about several fields, for rules that a schema cannot say. */
+/** A VALIDATION_ERROR about several fields, for rules that a schema cannot express. */
 export const invalid = (errors: Issue[]): AppError =>
   new AppError('VALIDATION_ERROR', errors.map((issue) => issue.message).join(' '), { errors })
 
 export const invalidField = (issue: Issue): AppError => invalid([issue])
 
-/** The known fields alone, with their defaults, in the form they are checked and stored. */
-function prepared({ properties }: Shape, given: Record<string, unknown>): Record<string, unknown> {
+/** The known fields, with defaults, in the form in which they are checked and stored. */
+function normalized({ properties }: CompiledSchema, given: Record<string, unknown>): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(properties)) {
     const raw = Object.hasOwn(given, name) ? given[name] : undefined
-    const own = property.fromText && typeof raw === 'string' ? numberIn(raw) : raw
-    const held = own === undefined ? property.default : own
-    if (held === undefined) continue
-    const text = typeof held === 'string' && property.trim ? held.trim() : held
-    value[name] = typeof text === 'string' && property.anyCase ? text.toLowerCase() : text
+    const converted = property.fromText && typeof raw === 'string' ? parseInteger(raw) : raw
+    const item = converted === undefined ? property.default : converted
+    if (item === undefined) continue
+    const trimmed = typeof item === 'string' && property.trim ? item.trim() : item
+    value[name] = typeof trimmed === 'string' && property.anyCase ? trimmed.toLowerCase() : trimmed
   }
   return value
 }
 
-/** TypeBox reports a few errors at a time; that there is one is enough to refuse. */
-function issuesOf(shape: Shape, value: Record<string, unknown>): Issue[] {
-  const issues = shape.Errors(value).flatMap(({ keyword, instancePath, params }) => {
-    const [, outer] = instancePath.split('/')
-    if (outer !== undefined) return [issueOf(shape, keyword === 'required' ? 'type' : keyword, outer, value[outer])] // what a field lacks is said of the field
+/** TypeBox reports only a few errors at a time, or none. */
+function issuesOf(compiled: CompiledSchema, value: Record<string, unknown>): Issue[] {
+  const issues = compiled.Errors(value).flatMap(({ keyword, instancePath, params }) => {
+    const [, field] = instancePath.split('/')
+    if (field !== undefined) return [issueOf(compiled, keyword === 'required' ? 'type' : keyword, field, value[field])] // a nested error is reported for the top-level field
     const { requiredProperties = [''] } = params as { requiredProperties?: string[] }
-    return requiredProperties.map((name) => issueOf(shape, keyword, name, value[name]))
+    return requiredProperties.map((name) => issueOf(compiled, keyword, name, value[name]))
   })
   return issues.length > 0
     ? issues
     : [{ code: 'INVALID_VALUE', message: 'Some fields are not valid.', field: '', rule: 'valid fields' }]
 }
 
-function issueOf({ properties }: Shape, keyword: string, field: string, value: unknown): Issue {
+function issueOf({ properties }: CompiledSchema, keyword: string, field: string, value: unknown): Issue {
   const property = properties[field] ?? {}
   const rule = ruleOf(property)
   const code = property.codes?.[keyword] ?? property.codes?.['*'] ?? itemCode(keyword, property)
   if (keyword === 'required') return { code, message: `${field} is missing: it must be ${rule}.`, field, rule }
   if (property.secret) return { code, message: `${field} must be ${rule}.`, field, rule }
-  return { code, message: `${field} must be ${rule}; ${shown(value)} is not.`, field, rule, value: shortened(value) }
+  return {
+    code,
+    message: `${field} must be ${rule}; ${quotedValue(value)} is not.`,
+    field,
+    rule,
+    value: shortened(value),
+  }
 }
 
-function unknownField(shape: Shape, field: string): Issue {
-  const known = Object.keys(shape.properties)
+function unknownField({ properties }: CompiledSchema, field: string): Issue {
+  const known = Object.keys(properties)
   const hint =
     known.length === 0 ? 'This operation takes no fields.' : `Did you mean ${JSON.stringify(closest(field, known))}?`
   return {
@@ -226,27 +232,27 @@ function itemCode(keyword: string, property: Property): string {
   )
 }
 
-/** What would have been right, as the end of the sentence "it must be …". Lengths are counted in Unicode code points. */
+/** The rule of a property, as the end of "it must be …". Lengths count Unicode code points. */
 function ruleOf(property: Property): string {
   const orNull = [property.type].flat().includes('null') ? ' or null' : ''
-  return (property.rule ?? plainRule(property)) + orNull
+  return (property.rule ?? ruleFromKeywords(property)) + orNull
 }
 
-function plainRule(property: Property): string {
+function ruleFromKeywords(property: Property): string {
   const [type] = [property.type ?? 'string'].flat()
   const { enum: choices, minimum, maximum, minLength = 0, maxLength } = property
   if (choices) return `one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`
   if (type === 'boolean') return 'true or false'
-  if (type === 'array') return `a list${property.items ? ` whose items are ${plainRule(property.items)}` : ''}`
+  if (type === 'array') return `a list${property.items ? ` whose items are ${ruleFromKeywords(property.items)}` : ''}`
   if (type === 'integer' && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER)
     return `a whole number from ${minimum} to ${maximum}`
   if (type === 'integer') return `a whole number${minimum === undefined ? '' : ` from ${minimum}`}`
   return maxLength === undefined ? 'text' : `text of ${minLength} to ${maxLength} characters`
 }
 
-const shown = (value: unknown): string => JSON.stringify(shortened(value)) ?? 'nothing'
+const quotedValue = (value: unknown): string => JSON.stringify(shortened(value)) ?? 'nothing'
 
-/** An error repeats at most 100 characters of a text, and of what is nested only that it is. */
+/** A value for an error: at most 100 characters of a text, and no nested values. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string') return value.length > 100 ? `${value.slice(0, 100).toWellFormed()}…` : value
   if (Array.isArray(value))

@@ -1,4 +1,4 @@
-/** What a list says about the page it answers (contract, section 1.13). `current_page` counts from 1; null where it is not known. */
+/** The page of a list response (contract, section 1.13). `current_page` counts from 1, and is null if unknown. */
 export interface PageInfo {
   count: number
   current_page: number | null
@@ -7,19 +7,19 @@ export interface PageInfo {
   end_cursor: string | null
 }
 
-interface Place {
+interface Position {
   total: number
   size: number
-  /** Rows ahead of this page, if they were counted. */
+  /** The number of rows before this page, if counted. */
   before?: number | undefined
-  /** The number that was asked for. */
+  /** The requested page number. */
   page?: number | undefined
-  /** Whether rows follow, where `before` does not tell. */
+  /** Whether more rows follow, if `before` is missing. */
   more?: boolean
 }
 
-/** The three keys every list carries beside its rows. */
-export function paging(ids: string[], { total, size, before, page, more }: Place) {
+/** The page fields of a list response. */
+export function paging(ids: string[], { total, size, before, page, more }: Position) {
   const page_info: PageInfo = {
     count: ids.length,
     current_page: page ?? (before === undefined ? null : Math.floor(before / size) + 1),

@@ -40,7 +40,7 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** What the system role `@everyone` may do. */
+/** The permissions of the system role `@everyone`. */
 export const EVERYONE: readonly Permission[] = [
   'post:create',
   'vote:create',

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32): for data to show and to measure with, no secret. */
+/** A reproducible random generator (mulberry32), for demo and benchmark data. Not for secrets. */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

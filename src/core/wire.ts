@@ -1,8 +1,8 @@
-/** Where the operations live on a server; the version of the contract is part of it. */
+/** The path of the API, which includes the version of the contract. */
 export const API_ROOT = '/api/v1'
 
-/** A request with this header is checked and answered, and leaves nothing behind. */
+/** A request with this header is a dry run: it is checked and answered, but changes nothing. */
 export const DRY_RUN_HEADER = 'feedbackctl-dry-run'
 
-/** The header that an answer and its line in the log have in common. */
+/** The header with the request id, which is also in the log. */
 export const REQUEST_ID = 'x-request-id'

@@ -30,7 +30,7 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
     const message =
       thrown instanceof AppError
         ? withFlagNames(error, options)
-        : `Something went wrong: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+        : `Internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`
     say(terminal, `${red('✗')} ${printable(message)}`)
     if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
     for (const [index, line] of fix.entries()) say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${line}`)
