@@ -37,7 +37,8 @@ it('a server on SQLite gives no stale answer in ten thousand writes of another p
     writes[round % 2]?.run(name)
     const [path = '', other = path] = reads[round % 2] ?? []
     // In every other pair of rounds, several requests are concurrent, on separate connections.
-    const concurrent = round % 4 < 2 ? [shown(other, { authorization: `Bearer ${token}` }), shown(path), shown(other)] : []
+    const concurrent =
+      round % 4 < 2 ? [shown(other, { authorization: `Bearer ${token}` }), shown(path), shown(other)] : []
     for (const read of await Promise.all([shown(path), ...concurrent]))
       if (read !== name) stale.push(`${read} in round ${round}`)
   }

@@ -16,7 +16,7 @@ interface Paged {
   total_pages: number
 }
 
-/** The page fields of a list response. They stand beside the rows: in the body, or in an object of it ('votes.results'). */
+/** The page fields of a list response. They are next to the rows: in the body, or in an object inside it ('votes.results'). */
 const pagedOf = (answer: unknown, list: string): Paged =>
   (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged // every list has them by contract
 
