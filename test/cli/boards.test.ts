@@ -10,7 +10,7 @@ import { engines, makeSite } from '../support/site.js'
 const ESCAPE = '\u001b'
 
 describe.each(engines)('feedbackctl boards on %s', (engine) => {
-  it('creates, shows, changes, finds and deletes a board, in this process and through a server, with the same output', async () => {
+  it('creates, shows, updates, finds and deletes a board, locally and through a server, with the same output', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
     const server = machine.start('serve')
@@ -61,7 +61,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
     }
   })
 
-  it('refuses what a path cannot carry with the same words, here and through a server', async () => {
+  it('refuses names that a URL path cannot carry with the same error, locally and through a server', async () => {
     const machine = await makeMachine(engine)
     const server = machine.start('serve')
     const [, url] = await server.says(/listening on (http:\S+?)"/)
@@ -72,7 +72,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
     }
   })
 
-  it('changes only what is named, so that two changes at once both stay', async () => {
+  it('updates only the given fields, so that concurrent updates do not overwrite each other', async () => {
     const machine = await makeMachine(engine)
     await machine.run('boards create Ideas')
     const changes = ['--name Bright', '--url bright-ideas', '--color 00ff00', '--display false', '--view-voters false']
@@ -89,7 +89,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
     })
   })
 
-  it('shows a board that a command made beside a running server in the very next request', async () => {
+  it('shows a board that a command created in the next request to a running server', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
     const server = machine.start('serve')
@@ -105,7 +105,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
     }
   })
 
-  it('changes nothing in a dry run, here and through a server', async () => {
+  it('changes nothing in a dry run, locally and through a server', async () => {
     const machine = await makeMachine(engine)
     const token = await machine.setup()
     const server = machine.start('serve')
@@ -128,7 +128,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
 })
 
 describe('output', () => {
-  it('cuts long names before it leaves columns out, and fits any width', async () => {
+  it('truncates long names before it drops columns, and fits any width', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run(`boards create '${'long '.repeat(9)}'`)
     for (const columns of [20, 40, 80, 120]) {
@@ -146,7 +146,7 @@ describe('output', () => {
     return machine
   }
 
-  it('has every format', async () => {
+  it('supports every format', async () => {
     const machine = await withBoards()
     const out = async (args: string) => (await machine.run(`boards list ${args}`)).stdout
     expect((await out('')).split('\n')).toHaveLength(4)
@@ -184,7 +184,7 @@ describe('output', () => {
     expect(text).toContain(`${ESCAPE}[38;2;29;78;216m■`)
   })
 
-  it('has colour only where it should', async () => {
+  it('has color only where it should', async () => {
     const machine = await withBoards()
     const escapes = new RegExp(`${ESCAPE}\\[`)
     expect((await machine.terminal('boards list --no-color').ended).text).not.toMatch(escapes)
@@ -198,13 +198,13 @@ describe('output', () => {
     )
   })
 
-  it('never lets a name steer the terminal', async () => {
+  it('never lets a name control the terminal', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run(`boards create 'evil\u202egnp'`)
     expect((await machine.terminal('boards list --no-color').ended).text).not.toMatch(/\u202e/)
   })
 
-  it('says that a page is past the end on stderr only, with exit 0', async () => {
+  it('reports a page past the end on stderr only, and exits with 0', async () => {
     const machine = await withBoards()
     expect(await machine.run('boards list --page 9')).toEqual({
       code: 0,
@@ -238,7 +238,7 @@ describe('output', () => {
     await db.destroy()
     const { code, stdout } = await machine.run('boards list --all --json')
     expect(code).toBe(0)
-    expect(stdout.length).toBeGreaterThan(5_000_000) // nothing is cut on its way through a pipe
+    expect(stdout.length).toBeGreaterThan(5_000_000) // a pipe does not truncate it
     const body = JSON.parse(stdout) as { boards: { boardId: string }[]; total_count: number }
     expect(new Set(body.boards.map(({ boardId }) => boardId)).size).toBe(27_000)
     expect(body.total_count).toBe(27_000)
@@ -248,7 +248,7 @@ describe('output', () => {
     ])
   })
 
-  it('ends quietly when the reader of a pipe has enough', async () => {
+  it('exits quietly when the reader of a pipe stops early', async () => {
     const machine = await withBoards()
     const running = machine.start('boards list --all --json')
     running.child.stdout?.destroy()
@@ -257,7 +257,7 @@ describe('output', () => {
 })
 
 describe('--all', () => {
-  it('has one header as CSV, and refuses to be given a page', async () => {
+  it('prints one CSV header, and refuses --limit, --page and --after', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     for (let number = 0; number < 3; number++) await machine.run(`boards create 'Board ${number}'`)
@@ -267,7 +267,7 @@ describe('--all', () => {
       expect(await machine.run(`boards list --all ${flag}`)).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('goes on when the board it stopped at is deleted meanwhile', async () => {
+  it('continues when the board of its cursor is deleted', async () => {
     const site = await makeSite('sqlite')
     for (let number = 0; number < 250; number++)
       await site.call(boards.create, { name: `Board ${number}`, url: `b${number}` })
@@ -290,7 +290,7 @@ describe('--all', () => {
 })
 
 describe('errors', () => {
-  it('are four lines on stderr: what, the command that helps, and the code', async () => {
+  it('are four lines on stderr: message, reason, fix and code', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
     expect(await machine.run('boards create Ideas --url ideas')).toEqual({
@@ -327,7 +327,7 @@ describe('errors', () => {
     ['boards list --database-url mysql://u:hidden@h/x', 2],
     ['boards list --config nowhere.toml', 2],
     ['help nothing', 2],
-  ])('%s exits with its code, says something on stderr, and nothing on stdout', async (args, code) => {
+  ])('%s exits with its code, prints an error to stderr, and nothing to stdout', async (args, code) => {
     const machine = await makeMachine('sqlite')
     const result = await machine.run(args)
     expect(result).toMatchObject({ code, stdout: '' })
@@ -335,7 +335,7 @@ describe('errors', () => {
     expect(result.stderr).not.toMatch(/hidden|\n {4}at /)
   })
 
-  it('say an unknown word at once, and the nearest known one', async () => {
+  it('name an unknown command, and the closest known one', async () => {
     const machine = await makeMachine('sqlite')
     expect((await machine.run('bords list')).stderr).toBe(
       '✗ Unknown command "bords". Did you mean "boards"?\n  fix   feedbackctl --help\n  code  USAGE (exit 2)\n',
@@ -343,7 +343,7 @@ describe('errors', () => {
     expect((await machine.run('-o json boards lst')).stderr).toContain('"fix":"feedbackctl boards --help"')
   })
 
-  it('go to nobody when stderr is closed, and the work is done all the same', async () => {
+  it('are dropped when stderr is closed, and the command still succeeds', async () => {
     const machine = await makeMachine('sqlite')
     const running = machine.start('setup --email a@example.org --generate-password --mail-url smtp://127.0.0.1:1')
     running.child.stderr?.destroy()
@@ -351,7 +351,7 @@ describe('errors', () => {
     expect((await machine.run('setup --if-needed')).code).toBe(0)
   })
 
-  it('show that the output could not be written', async () => {
+  it('report output that could not be written', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
     const { status, stderr } = spawnSync('sh', ['-c', `${process.execPath} ${PROGRAM} boards list >/dev/full`], {
@@ -361,7 +361,7 @@ describe('errors', () => {
     expect([status, stderr]).toEqual([1, '✗ Cannot write the output: ENOSPC\n'])
   })
 
-  it('hides the flags of secrets in the command it proposes', async () => {
+  it('hide secrets in the suggested command', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
     const { stderr } = await machine.run('boards delete ideas --mail-url smtp://me:hidden@host')

@@ -16,7 +16,7 @@ const PASSWORD = 'correct horse battery'
 const program = buildWithNotes()
 const notes = async () => makeMachine('sqlite', program)
 
-/** An editor that keeps what it was shown, then runs `work` on the file, which is "$file". */
+/** An editor that records the file it opens, then runs the shell script `work`, in which the file is "$file". */
 function editor(machine: Machine, work: string): { env: Record<string, string>; seen(name: string): string } {
   const script = path.join(machine.folder, 'my editor')
   writeFileSync(
@@ -40,8 +40,8 @@ function editor(machine: Machine, work: string): { env: Record<string, string>; 
 const leftIn = (machine: Machine) =>
   readdirSync(path.join(machine.folder, 'tmp')).filter((name) => name.startsWith('feedbackctl'))
 
-describe('a flag with a word of its own', () => {
-  it('gives the field, and is what an error names; JSON keeps the field', async () => {
+describe('a flag that is not named like its field', () => {
+  it('sets the field, and errors name the flag; in JSON they name the field', async () => {
     const machine = await notes()
     expect(await machine.run(`notes create Hello --body Text --board ideas`)).toMatchObject({
       code: 0,
@@ -60,7 +60,7 @@ describe('a flag with a word of its own', () => {
     expect((await machine.run('notes create Hello --board-id x')).stderr).toContain("Unknown option '--board-id'")
   })
 
-  it('is named wherever it is not spelled like the field', async () => {
+  it('is named in errors about several fields', async () => {
     const machine = await makeMachine('sqlite')
     const { stderr } = await machine.run(
       `settings update --title ${'x'.repeat(256)} --google-analytics-id ${'x'.repeat(256)}`,
@@ -68,7 +68,7 @@ describe('a flag with a word of its own', () => {
     expect(stderr).toMatch(/✗ title must be text of .* --google-analytics-id must be text of /)
   })
 
-  it('of a yes or no takes nothing else, even where the operation would let it pass', async () => {
+  it('of a boolean refuses other values, even where the operation ignores them', async () => {
     const machine = await makeMachine('sqlite')
     for (const args of ['labs update --vote-on-behalf', 'boards create Ideas --view-voters'])
       expect(await machine.run(`${args} maybe`)).toMatchObject({
@@ -79,7 +79,7 @@ describe('a flag with a word of its own', () => {
     expect((await machine.run('boards list -q')).stdout).toBe('')
   })
 
-  it('takes a list in one go or in several', async () => {
+  it('takes a list in one flag or in several', async () => {
     const machine = await notes()
     expect((await machine.run('notes create x --body y --tags a --tags b,c')).stdout).toBe('x a b c\ty\tn1\n')
     expect((await machine.run('notes create x --body y --tags a, --tags=q')).stderr).toContain('tags must be a list')
@@ -93,7 +93,7 @@ describe('a flag with a word of its own', () => {
     expect((await machine.run('boards list -q --visibility private')).stdout).toBe('closed\n')
   })
 
-  it('of a yes or no needs its value, so that it never takes the name that follows', async () => {
+  it('of a boolean needs its value, so that it never swallows a positional argument', async () => {
     const machine = await makeMachine('sqlite')
     expect(await machine.run('boards create --display Ideas')).toMatchObject({ code: 2, stdout: '' })
     expect(await machine.run('boards create Ideas --display')).toMatchObject({
@@ -104,7 +104,7 @@ describe('a flag with a word of its own', () => {
 })
 
 describe('a long text', () => {
-  it('comes from a flag, a file or stdin, without the last line break', async () => {
+  it('comes from a flag, a file or stdin, without the final line break', async () => {
     const machine = await notes()
     writeFileSync(path.join(machine.folder, 'text.md'), '\ufeffÄ first\n\nand last\n')
     const body = async (args: string, stdin = '') => {
@@ -137,7 +137,7 @@ describe('a long text', () => {
     })
   })
 
-  it('is written in the editor, which starts with the present text, in a file for nobody else that is gone afterwards', async () => {
+  it('is written in the editor, which starts with the current text, in a private file that is removed afterwards', async () => {
     const machine = await notes()
     const { env, seen } = editor(
       machine,
@@ -171,7 +171,7 @@ describe('a long text', () => {
     },
   )
 
-  it('is not taken from an editor that fails, is killed, or saves what is no text', async () => {
+  it('is not taken from an editor that fails, is killed, or saves invalid text', async () => {
     const machine = await notes()
     const { env } = editor(
       machine,
@@ -195,7 +195,7 @@ describe('a long text', () => {
     expect(leftIn(machine)).toEqual([])
   })
 
-  it('opens no editor where another flag says what to change, or nobody is there', async () => {
+  it('opens no editor if another flag changes something, or without a terminal', async () => {
     const machine = await notes()
     const env = { EDITOR: 'false' }
     expect(await machine.terminal('notes update n7 --title Other', { env }).ended).toMatchObject({ code: 0 })
@@ -207,7 +207,7 @@ describe('a long text', () => {
     expect((await machine.terminal('notes update n7 --no-input', { env }).ended).text).toContain('Nothing to change.')
   })
 
-  it('that was written is kept for its owner alone when the command then fails, with the flag to give it again', async () => {
+  it('from the editor is saved in a private file if the command fails, with the flag to use it again', async () => {
     const machine = await notes()
     await machine.setup()
     const { env } = editor(machine, `printf 'Long\\nthought\\n' >"$file"`)
@@ -227,7 +227,7 @@ describe('a long text', () => {
     expect(leftIn(machine)).toHaveLength(3)
   })
 
-  it('is not read from a stdin that another answer comes from', async () => {
+  it('is not read from stdin if another field is', async () => {
     const machine = await notes()
     expect(await machine.run('notes update n7 --body-file - --password-stdin', { stdin: 'x' })).toMatchObject({
       code: 2,
@@ -235,7 +235,7 @@ describe('a long text', () => {
     })
   })
 
-  it('is not changed where Ctrl-C ends the editor', async () => {
+  it('is not changed if Ctrl-C ends the editor', async () => {
     const machine = await notes()
     const { env } = editor(machine, `echo ready; exec sleep 20`)
     const screen = machine.terminal('notes update n7', { env })
@@ -248,7 +248,7 @@ describe('a long text', () => {
     expect(leftIn(machine)).toEqual([])
   })
 
-  it('outlives Ctrl-C in the editor, which belongs to the editor', async () => {
+  it('is saved if the editor handles Ctrl-C itself', async () => {
     const machine = await notes()
     const { env } = editor(
       machine,
@@ -283,7 +283,7 @@ describe('a secret', () => {
     expect(await machine.run(`${sign} --password-stdin --password-file secret`)).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('is made up and shown once, after success, and never in a dry run', async () => {
+  it('is generated and shown once, after success, and never in a dry run', async () => {
     const machine = await notes()
     const sign = 'notes sign --email a@example.org --generate-password'
     expect(await machine.run(sign)).toMatchObject({
@@ -296,7 +296,7 @@ describe('a secret', () => {
     expect((await machine.run(`${sign} --as nobody`)).stderr).not.toContain('shown only now')
   })
 
-  it('is asked for twice without echo, and everything else that is missing before it', async () => {
+  it('is prompted for twice without echo, after all other missing fields', async () => {
     const machine = await notes()
     const screen = machine.terminal('notes sign')
     await screen.sees(/E-mail address/)
@@ -312,7 +312,7 @@ describe('a secret', () => {
     expect(text).not.toContain(PASSWORD)
   })
 
-  it('is named with everything else that is missing where nobody can be asked, and nothing is opened', async () => {
+  it('is named with all other missing fields without a terminal, and no database is opened', async () => {
     const machine = await notes()
     expect(await machine.run('notes sign')).toEqual({
       code: 2,
@@ -330,7 +330,7 @@ describe('a secret', () => {
     })
   })
 
-  it('is never in a command that is proposed, whatever its flag is called', async () => {
+  it('is never part of a suggested command, whatever its flag is named', async () => {
     const machine = await notes()
     for (const flag of ["--pass-phrase 'well hidden'", "'--pass-phrase=well hidden'"]) {
       const { code, stderr } = await machine.run(`notes delete n7 ${flag}`)
@@ -344,7 +344,7 @@ describe('a secret', () => {
 })
 
 describe('--as', () => {
-  it('acts in the name of an account, by e-mail address, user name or id', async () => {
+  it('acts as an account, by e-mail address, user name or id', async () => {
     const machine = await notes()
     await machine.setup()
     const sign = `notes sign --email a@example.org --generate-password -q`
@@ -357,7 +357,7 @@ describe('--as', () => {
     })
   })
 
-  it('is refused with a server, unless the command says it there in its own way', async () => {
+  it('is refused with a server, unless the command has an operation for it', async () => {
     const machine = await notes()
     await machine.setup()
     const bodies: unknown[] = []
@@ -395,8 +395,8 @@ describe('--as', () => {
   })
 })
 
-describe('a list without numbers, whose rows are inside of another key', () => {
-  it('says how many there are and the command for the next rows', async () => {
+describe('a list without page numbers, whose rows are in a nested object', () => {
+  it('prints the total and the command for the next rows', async () => {
     const machine = await notes()
     const { text } = await machine.terminal('notes list --limit 2 --no-color').ended
     expect(text).toContain('2 of 250 · next: feedbackctl notes list --limit 2 --no-color --after n1\r\n')
@@ -409,7 +409,7 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     })
   })
 
-  it('is streamed whole', async () => {
+  it('is streamed completely', async () => {
     const machine = await notes()
     const { stdout } = await machine.run('notes list --all --json')
     const body = JSON.parse(stdout) as { notes: { results: { noteId: string }[]; total_count: number } }
@@ -420,7 +420,7 @@ describe('a list without numbers, whose rows are inside of another key', () => {
     expect((await machine.run('notes list --all -q')).stdout.split('\n')).toHaveLength(251)
   })
 
-  it('is streamed whole where its rows do not hold the cursor', async () => {
+  it('is streamed completely if its rows do not contain the cursor', async () => {
     const asked: unknown[] = []
     const call = (async (_op: unknown, { after }: { after?: string }) => {
       asked.push(after)
@@ -457,8 +457,8 @@ describe('a list without numbers, whose rows are inside of another key', () => {
   })
 })
 
-describe('what loses much', () => {
-  it('wants the name typed on a terminal, and --yes elsewhere', async () => {
+describe('a deletion that loses much data', () => {
+  it('needs the name to be typed on a terminal, or --yes without one', async () => {
     const machine = await notes()
     expect(await machine.run('notes delete n7')).toMatchObject({
       code: 5,
@@ -479,7 +479,7 @@ describe('what loses much', () => {
   })
 })
 
-describe('the command that helps', () => {
+describe('the suggested fix', () => {
   interface Attempt {
     command?: string[]
     args?: string[]
@@ -513,7 +513,7 @@ describe('the command that helps', () => {
     expect(fix(code)).toEqual([line])
   })
 
-  it('is another url where that of a roadmap is taken, and a login where the account of a session is gone', () => {
+  it('is another url if that of a roadmap is taken, and a login if the account of the session was deleted', () => {
     const args = ['roadmaps', 'create', 'Later', '--url', 'later']
     expect(fix('ROADMAP_URL_EXISTS', { args })).toEqual(['feedbackctl roadmaps create Later --url later-2'])
     expect(fix('ROADMAP_URL_EXISTS', { args: [...args.slice(0, 3), '--url=later'] })).toEqual([
@@ -526,7 +526,7 @@ describe('the command that helps', () => {
     expect(fix('USAGE', { command: ['whoami'] })).toEqual(['feedbackctl whoami --help'])
   })
 
-  it('reaches the same data as what was typed, and shows no password', () => {
+  it('connects to the same data as the failed command, and shows no password', () => {
     const of = (...options: string[]) =>
       fix('POST_NOT_FOUND', { args: ['posts', 'show', 'x', ...options, '--json', '--limit', '3'] })
     for (const options of [
@@ -575,7 +575,7 @@ describe('the command that helps', () => {
       )
   })
 
-  it('is another mail where the token of a mail does not work', async () => {
+  it('is another mail if the token from a mail is invalid', async () => {
     const machine = await makeMachine('sqlite')
     for (const [args, line] of [
       ['account validate x', 'account verify'],

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
 
-/** What differs from run to run made equal. */
-const normal = (text: string): string =>
+/** Replaces values that differ from run to run. */
+const normalize = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
@@ -29,7 +29,7 @@ async function served(machine: Machine): Promise<{ url: string; slug: string }> 
 }
 
 describe.each(engines)('every noun on %s', (engine) => {
-  it('answers the same here and through a server, as a person reads it and as JSON', async () => {
+  it('prints the same locally and through a server, as text and as JSON', async () => {
     const machine = await makeMachine(engine)
     const { url, slug } = await served(machine)
     const both = async (args: string) => {
@@ -88,7 +88,7 @@ describe.each(engines)('every noun on %s', (engine) => {
     }
   })
 
-  it('is written by commands whose answers are those of HTTP', async () => {
+  it('is changed locally and through a server, with the same output', async () => {
     const answers: string[][] = []
     for (const remote of [false, true]) {
       const machine = await makeMachine(engine)
@@ -99,7 +99,7 @@ describe.each(engines)('every noun on %s', (engine) => {
           `${args}${remote ? ` --server ${url}` : ''}`,
           stdin === undefined ? {} : { stdin },
         )
-        seen.push(normal(`${args.replaceAll(slug, 'POST')}\n${code}\n${stdout}${stderr}`).replaceAll(url, ''))
+        seen.push(normalize(`${args.replaceAll(slug, 'POST')}\n${code}\n${stdout}${stderr}`).replaceAll(url, ''))
         return stdout
       }
       await step(`posts update ${slug} --title 'Dark theme' --roadmap planned --json`)
@@ -140,7 +140,7 @@ describe.each(engines)('every noun on %s', (engine) => {
 })
 
 describe('dry runs', () => {
-  it('of every command that changes something change nothing', async () => {
+  it('of all commands that change data change nothing', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     await machine.run('boards create Ideas')
@@ -186,7 +186,7 @@ describe('dry runs', () => {
 })
 
 describe('feedbackctl events list --follow', () => {
-  it('shows what another process does, as it happens, and ends with Ctrl-C', async () => {
+  it('prints events of another process as they happen, and ends with Ctrl-C', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     const following = machine.start('events list --follow -o jsonl')
@@ -200,7 +200,7 @@ describe('feedbackctl events list --follow', () => {
     expect(await machine.run('events list --follow --json')).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('shows from one event on, and goes on asking a server that was away', async () => {
+  it('starts after a given event, and retries while a server is unreachable', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     const server = machine.start('serve')
@@ -222,7 +222,7 @@ describe('feedbackctl events list --follow', () => {
 })
 
 describe('posts on a terminal', () => {
-  it('are a table of what one looks for: title, board, votes, roadmap, author, age', async () => {
+  it('are a table with title, board, votes, roadmap, author and age', async () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
     await machine.run(`posts update ${slug} --roadmap planned`)
@@ -245,10 +245,10 @@ describe('posts on a terminal', () => {
   })
 })
 
-describe('a mail that a command on this machine causes', () => {
+describe('a mail queued by a local command', () => {
   const mailsIn = (machine: Machine) => readdirSync(path.join(machine.folder, 'mail')).length
 
-  it('leaves at once, without a server, and says where its links lead unless that was set', async () => {
+  it('is delivered at once, without a server, and a note shows the URL of its links unless it was set', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     let count = mailsIn(machine)
@@ -271,7 +271,7 @@ describe('a mail that a command on this machine causes', () => {
     expect([silent.stderr.includes(note), mailsIn(machine)]).toEqual([false, count])
   })
 
-  it('waits where it cannot leave, which is said and is no failure', async () => {
+  it('stays queued if it cannot be delivered, which is reported but is no failure', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     expect(await machine.run('users create eve@example.org --mail-url smtp://127.0.0.1:1')).toMatchObject({
@@ -282,7 +282,7 @@ describe('a mail that a command on this machine causes', () => {
     })
   })
 
-  it('is left to a server that was asked, and who signed up there is told how to sign in', async () => {
+  it('is delivered by the server with --server, and a sign-up prints how to log in', async () => {
     const machine = await makeMachine('sqlite')
     const { url } = await served(machine)
     expect(await machine.run(`account signup zoe@example.org --generate-password --server ${url}`)).toMatchObject({
@@ -294,8 +294,8 @@ describe('a mail that a command on this machine causes', () => {
   })
 })
 
-describe('what cannot be done', () => {
-  it('is not asked about first', async () => {
+describe('a command that will be refused', () => {
+  it('does not ask for confirmation', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     expect(await machine.run('users delete ada@example.org')).toMatchObject({
@@ -308,7 +308,7 @@ describe('what cannot be done', () => {
     })
   })
 
-  it('is to change nothing: every flag that could be given is named, and no event is written', async () => {
+  it('names all flags if nothing is to be changed, and writes no event', async () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
     const before = (await machine.run('events list --json')).stdout
@@ -332,7 +332,7 @@ describe('what cannot be done', () => {
     expect((await machine.run('events list --json')).stdout).toBe(before)
   })
 
-  it('is to act in the name of somebody who is blocked, or to ask for what another may do', async () => {
+  it('does not act as a blocked account, and shows no permissions of others', async () => {
     const machine = await makeMachine('sqlite')
     await served(machine)
     await machine.run('users block eve@example.org')
@@ -348,7 +348,7 @@ describe('what cannot be done', () => {
 })
 
 describe('tables', () => {
-  it('say what one needs to go on with: ids of comments and events, names, labs', async () => {
+  it('show what further commands need: ids of comments and events, names, labs', async () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
     const table = async (args: string, columns = 80) =>
@@ -369,7 +369,7 @@ describe('tables', () => {
     await following.sees(/role\.assigned +helpers for eve_\w+/)
   })
 
-  it('count one thing as one', async () => {
+  it('use the singular for one', async () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
     expect((await machine.run('boards delete ideas')).stderr).toContain('This leaves 1 post without a board.')

@@ -18,7 +18,7 @@ const post = (url: string, body: unknown) =>
   })
 
 describe.each(engines)('feedbackctl serve on %s', (engine) => {
-  it('makes exactly one owner of fifty setups at once over two processes', async () => {
+  it('creates exactly one owner from fifty concurrent setups in two processes', async () => {
     const machine = await makeMachine(engine)
     const env = { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` }
     const urls: string[] = []
@@ -44,7 +44,7 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     expect(await db.selectFrom('users').select('isOwner').execute()).toEqual([{ isOwner: 1 }])
   })
 
-  it('serves a site without owner, says how to set it up, and stops cleanly on SIGTERM', async () => {
+  it('serves a site without an owner, logs how to set it up, and stops cleanly on SIGTERM', async () => {
     const machine = await makeMachine(engine)
     const server = machine.start('serve')
     const [, url] = await server.says(LISTENING)
@@ -87,13 +87,13 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(30)
     await server.stop('SIGKILL')
     await writing
-    const kept = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
-    expect(acknowledged.filter((url_) => !kept.has(url_))).toEqual([])
+    const stored = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
+    expect(acknowledged.filter((url_) => !stored.has(url_))).toEqual([])
   })
 })
 
 describe('feedbackctl serve', () => {
-  it('refuses a port that is taken, with 78', async () => {
+  it('refuses a port that is in use, with 78', async () => {
     const machine = await makeMachine('sqlite')
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
@@ -118,7 +118,7 @@ describe('feedbackctl serve', () => {
     })
   })
 
-  it('writes lines for people on a terminal, and stops on Ctrl-C', async () => {
+  it('logs readable lines on a terminal, and stops on Ctrl-C', async () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal('serve')
     await screen.sees(/INFO.*listening on http:\/\/127\.0\.0\.1:\d+/)
@@ -126,13 +126,13 @@ describe('feedbackctl serve', () => {
     expect(await screen.ended).toMatchObject({ code: 0, text: expect.stringContaining('stopped') })
   })
 
-  it('delivers a mail that it was killed over, once its lease has run out, and only then', async () => {
+  it('delivers a mail after its lease has expired if the first server was killed while sending it', async () => {
     const machine = await makeMachine('sqlite')
     const host = await smtpHost()
     let arrived = 0
     host.onMail = async () => {
       arrived++
-      if (arrived === 1) await new Promise(() => {}) // the first courier dies while the server has not accepted yet
+      if (arrived === 1) await new Promise(() => {}) // the first server is killed before the mail is accepted
     }
     const env = { FEEDBACKCTL_MAIL_URL: host.url }
     const first = machine.start('serve', { env })
@@ -146,11 +146,11 @@ describe('feedbackctl serve', () => {
     expect(arrived).toBe(2)
   }, 60_000)
 
-  it('delivers mail that another process queued, without being told', async () => {
+  it('delivers mail that another process queued', async () => {
     const machine = await makeMachine('sqlite')
     const server = machine.start('serve', { env: { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/served` } })
     await server.says(LISTENING)
-    // This one cannot deliver itself.
+    // setup cannot deliver the mail itself
     await machine.run('setup --email ada@example.org --generate-password --mail-url smtp://127.0.0.1:1')
     const db = await connect(machine.databaseUrl)
     cleanup(() => db.destroy())
@@ -164,7 +164,7 @@ describe('feedbackctl serve', () => {
   })
 })
 
-describe('beside a process that keeps the SQLite file locked', () => {
+describe('while another process locks the SQLite file', () => {
   const locked = async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
@@ -173,7 +173,7 @@ describe('beside a process that keeps the SQLite file locked', () => {
     return { machine, other }
   }
 
-  it('a server goes on reading, and writes when it can', async () => {
+  it('a server keeps reading, and writes when the lock is free', async () => {
     const { machine, other } = await locked()
     const token = await machine.setup()
     const server = machine.start('serve')
@@ -187,12 +187,12 @@ describe('beside a process that keeps the SQLite file locked', () => {
     let reads = 0
     for (const end = Date.now() + 1500; Date.now() < end; reads++)
       expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
-    expect(reads).toBeGreaterThan(5) // with reads behind the write there would be none
+    expect(reads).toBeGreaterThan(5) // if reads waited for the write there would be none
     other.exec('rollback')
     expect((await writing).status).toBe(201)
   })
 
-  it('a command gives up after five seconds with exit 6, and says why', async () => {
+  it('a command fails after five seconds with exit code 6, and says why', async () => {
     const { machine, other } = await locked()
     other.exec('begin immediate')
     expect(await machine.run('boards create Other')).toMatchObject({
@@ -212,7 +212,7 @@ describe('beside a process that keeps the SQLite file locked', () => {
     const [, url] = await first.says(LISTENING)
     expect((await post(url ?? '', OWNER)).status).toBe(201)
     await expect.poll(() => host.received.length, { timeout: 5000 }).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 7000)) // longer than a write waits
+    await new Promise((resolve) => setTimeout(resolve, 7000)) // longer than the timeout of a write
     other.exec('rollback')
     host.onMail = async () => {}
     await first.says(/mail delivered/)
@@ -220,7 +220,7 @@ describe('beside a process that keeps the SQLite file locked', () => {
   })
 })
 
-it('feedbackctl serve answers and ends with 0 although a client never finishes its request', async () => {
+it('feedbackctl serve exits with 0 although a client never finishes its request', async () => {
   const machine = await makeMachine('sqlite')
   const server = machine.start('serve --shutdown-timeout 1')
   const [, url] = await server.says(LISTENING)
@@ -233,7 +233,7 @@ it('feedbackctl serve answers and ends with 0 although a client never finishes i
   expect((await server.stop()).code).toBe(0)
 })
 
-it('feedbackctl serve ends with 0 although a mail server never answers', async () => {
+it('feedbackctl serve exits with 0 although a mail server never responds', async () => {
   const machine = await makeMachine('sqlite')
   const host = await smtpHost()
   let arrived = false
@@ -273,7 +273,7 @@ describe('feedbackctl migrate', () => {
     await machine.start('serve --migrate', { env: other }).says(LISTENING)
   })
 
-  it('happens by itself on SQLite, once, however many processes start at the same time', async () => {
+  it('is automatic on SQLite, and runs once however many processes start at the same time', async () => {
     const machine = await makeMachine('sqlite')
     const results = await Promise.all(
       Array.from({ length: 6 }, (_, number) => machine.run(`boards create 'Board ${number}'`)),
@@ -284,7 +284,7 @@ describe('feedbackctl migrate', () => {
     expect((await machine.run('boards list --json')).stdout).toContain('"total_count":6')
   })
 
-  it('refuses a database that a newer program wrote', async () => {
+  it('refuses a database of a newer version', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards list')
     const db = await connect(machine.databaseUrl)
@@ -366,7 +366,7 @@ describe('feedbackctl config', () => {
     expect(shown.text).not.toContain('CANARY')
   })
 
-  it('is listed even when it is wrong, with what is wrong', async () => {
+  it('is listed even if it is invalid, with the errors', async () => {
     const machine = await makeMachine('sqlite')
     writeFileSync(path.join(machine.folder, 'feedbackctl.toml'), '[log]\nlevel = "loud"\n')
     expect(await machine.run('config list')).toMatchObject({
@@ -376,7 +376,7 @@ describe('feedbackctl config', () => {
     })
   })
 
-  it('loses no setting to one that is wrong', async () => {
+  it('lists all settings although one is invalid', async () => {
     const machine = await makeMachine('sqlite')
     writeFileSync(
       path.join(machine.folder, 'feedbackctl.toml'),
@@ -389,7 +389,7 @@ describe('feedbackctl config', () => {
     for (const problem of ['Both FEEDBACKCTL_SECRET', 'unknown key "nonsense"']) expect(stderr).toContain(problem)
   })
 
-  it('takes paths in a file as relative to that file, and IPv6 from HOST', async () => {
+  it('resolves paths in a file relative to that file, and accepts IPv6 in HOST', async () => {
     const machine = await makeMachine('sqlite')
     mkdirSync(path.join(machine.folder, 'etc'))
     writeFileSync(
@@ -442,7 +442,7 @@ describe('feedbackctl demo', () => {
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
   })
 
-  it('keeps stdout to data with --json, and leaves nothing when it is stopped early', async () => {
+  it('prints only data to stdout with --json, and leaves nothing behind when it is stopped early', async () => {
     const machine = await makeMachine('sqlite')
     const env = { TMPDIR: machine.folder }
     const { stdout, stderr } = await machine.run('demo --once --json', { env })
@@ -456,7 +456,7 @@ describe('feedbackctl demo', () => {
     }
   })
 
-  it('prints lines that work when pasted, and is gone after Ctrl-C', async () => {
+  it('prints commands that work when pasted, and is removed on Ctrl-C', async () => {
     const machine = await makeMachine('sqlite')
     const running = machine.start('demo', { env: { TMPDIR: machine.folder } })
     await running.says(/Serving until Ctrl-C/)
@@ -482,11 +482,11 @@ describe('feedbackctl demo', () => {
 })
 
 describe('feedbackctl', () => {
-  it('says its version, its commands, and how the site is', async () => {
+  it('prints its version, its commands, and the status of the site', async () => {
     const machine = await makeMachine('sqlite')
     expect((await machine.run('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect((await machine.run('')).stdout).toContain('no site here yet')
-    expect(readdirSync(machine.folder)).toEqual([]) // looking makes nothing
+    expect(readdirSync(machine.folder)).toEqual([]) // the status creates nothing
     await machine.setup()
     expect((await machine.run('')).stdout).toMatch(/is set up, with 0 boards\./)
   })

@@ -9,7 +9,7 @@ const FLAGS = '--email ada@example.org --password-stdin --site-title Moonbase --
 const PASSWORD = 'correct horse battery'
 
 describe.each(engines)('feedbackctl setup on %s', (engine) => {
-  it('sets a site up from flags: writes the mail setting, delivers the mail, and says what is next', async () => {
+  it('sets up a site from flags: writes the mail setting, delivers the mail, and prints the next command', async () => {
     const machine = await makeMachine(engine)
     const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail`, {
       stdin: `${PASSWORD}\n`,
@@ -40,7 +40,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     })
   })
 
-  it('is done once of many at once: one owner, the mail setting of that one, and no error with --if-needed', async () => {
+  it('creates one owner when run concurrently, with the mail setting of that run, and no error with --if-needed', async () => {
     const machine = await makeMachine(engine)
     const results = await Promise.all(
       [1, 2, 3, 4].map((number) =>
@@ -60,7 +60,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('mail'))).toEqual([`mail${number}`])
   })
 
-  it('checks everything with --dry-run, and leaves the site without owner', async () => {
+  it('checks everything with --dry-run, and leaves the site without an owner', async () => {
     const machine = await makeMachine(engine)
     expect(await machine.run(`setup ${FLAGS} --mail-url folder:mail --dry-run`, { stdin: PASSWORD })).toMatchObject({
       code: 0,
@@ -86,7 +86,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
 })
 
 describe('feedbackctl setup without a terminal', () => {
-  it('names every missing answer at once, and changes nothing', async () => {
+  it('names all missing values at once, and changes nothing', async () => {
     const machine = await makeMachine('sqlite')
     const { code, stdout, stderr } = await machine.run('setup')
     expect([code, stdout]).toEqual([2, ''])
@@ -98,7 +98,7 @@ describe('feedbackctl setup without a terminal', () => {
 `)
   })
 
-  it('takes every answer from the environment, from files too, and does not write what is there already', async () => {
+  it('takes all values from the environment, or files, and does not write them to the configuration', async () => {
     const machine = await makeMachine('sqlite')
     const secret = path.join(machine.folder, 'password')
     writeFileSync(secret, `${PASSWORD}\n`)
@@ -127,7 +127,7 @@ describe('feedbackctl setup without a terminal', () => {
     expect(refused.stderr).not.toContain('shown only now')
     expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
     expect((await machine.run('boards list -q')).code).toBe(0)
-    expect((await machine.run('setup --if-needed')).code).toBe(2) // still to be set up
+    expect((await machine.run('setup --if-needed')).code).toBe(2) // not set up yet
   })
 
   it('warns about a password on the command line', async () => {
@@ -139,7 +139,7 @@ describe('feedbackctl setup without a terminal', () => {
     expect(stderr).not.toContain(PASSWORD)
   })
 
-  it('keeps every other line of a configuration file that is there', async () => {
+  it('keeps all other lines of an existing configuration file', async () => {
     const machine = await makeMachine('sqlite')
     const file = path.join(machine.folder, 'site.toml')
     writeFileSync(
@@ -159,7 +159,7 @@ describe('feedbackctl setup without a terminal', () => {
   })
 
   it.each([['mail.from = "a@example.org"\n'], ['mail = { from = "a@example.org" }\n']])(
-    'refuses %j, which it cannot add to, before there is an owner',
+    'refuses %j, which it cannot add to, before it creates an owner',
     async (text) => {
       const machine = await makeMachine('sqlite')
       writeFileSync(path.join(machine.folder, 'site.toml'), text)
@@ -177,7 +177,7 @@ describe('feedbackctl setup without a terminal', () => {
     },
   )
 
-  it('writes through a link', async () => {
+  it('follows a symbolic link', async () => {
     const machine = await makeMachine('sqlite')
     writeFileSync(path.join(machine.folder, 'real.toml'), '')
     symlinkSync('real.toml', path.join(machine.folder, 'link.toml'))
@@ -189,7 +189,7 @@ describe('feedbackctl setup without a terminal', () => {
     expect(readdirSync(machine.folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  it('goes on when the mail server does not answer: the mail waits, and serve delivers it', async () => {
+  it('succeeds if the mail server does not respond: the mail is queued, and serve delivers it', async () => {
     const machine = await makeMachine('sqlite')
     const { code, stderr } = await machine.run(`setup ${FLAGS} --mail-url smtp://127.0.0.1:1`, { stdin: PASSWORD })
     expect([code, stderr]).toEqual([
@@ -211,7 +211,7 @@ describe('feedbackctl setup without a terminal', () => {
 })
 
 describe('feedbackctl setup on a terminal', () => {
-  it('asks for what is missing, repeats a wrong password, and shows none', async () => {
+  it('prompts for missing values, prompts again if the passwords differ, and shows none', async () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal('setup')
     await screen.sees(/Site title/)
@@ -243,7 +243,7 @@ describe('feedbackctl setup on a terminal', () => {
     expect((await machine.run('setup --if-needed')).code).toBe(0)
   })
 
-  it('asks an SMTP server whether it answers, and asks again when it does not', async () => {
+  it('checks the SMTP server, and prompts again if it does not respond', async () => {
     const machine = await makeMachine('sqlite')
     const host = await smtpHost({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
     const screen = machine.terminal(`setup --email ada@example.org --name Ada --site-title X --password '${PASSWORD}'`)
@@ -272,7 +272,7 @@ describe('feedbackctl setup on a terminal', () => {
     expect(host.received).toMatchObject([{ to: ['ada@example.org'], user: 'board' }])
   })
 
-  it('ends with 130 and changes nothing on Ctrl-C', async () => {
+  it('exits with 130 and changes nothing on Ctrl-C', async () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal('setup')
     await screen.sees(/Site title/)
@@ -283,7 +283,7 @@ describe('feedbackctl setup on a terminal', () => {
     expect((await machine.run('setup --if-needed')).code).toBe(2)
   })
 
-  it('never asks with --no-input or in CI', async () => {
+  it('never prompts with --no-input or in CI', async () => {
     const machine = await makeMachine('sqlite')
     expect(await machine.terminal('setup --no-input').ended).toMatchObject({
       code: 2,
@@ -292,7 +292,7 @@ describe('feedbackctl setup on a terminal', () => {
     expect(await machine.terminal('setup', { env: { CI: 'true' } }).ended).toMatchObject({ code: 2 })
   })
 
-  it('asks before a board is lost, and takes silence for no', async () => {
+  it('asks before it deletes a board, and no is the default', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run('boards create Ideas')
     const no = machine.terminal('boards delete ideas')

@@ -8,7 +8,7 @@ import type { Terminal } from '../../src/cli/lib/terminal.js'
 import { openapi } from '../../src/http/api/openapi.js'
 import { operations } from '../../src/service/index.js'
 
-// A change of the contract is a visible diff: "npm run golden" writes these files anew.
+// Changes of the API and the help are visible as a diff. "npm run golden" updates the files.
 
 it('the API document', async () => {
   await expect(`${JSON.stringify(openapi(operations, API_ROOT), null, 2)}\n`).toMatchFileSnapshot('openapi.json')
@@ -16,13 +16,25 @@ it('the API document', async () => {
 
 it('the help of every command and topic', async () => {
   const written: string[] = []
-  const stream = { columns: 100, isTTY: false, write: (text: string) => written.push(text) > 0 } as unknown as NodeJS.WriteStream
-  const terminal: Terminal = { env: { FEEDBACKCTL_CONFIG: '/dev/null', FEEDBACKCTL_DATA_DIR: '/nowhere' }, cwd: '/', args: [], stdin: process.stdin, stdout: stream, stderr: stream, now: () => new Date(0) }
+  const stream = {
+    columns: 100,
+    isTTY: false,
+    write: (text: string) => written.push(text) > 0,
+  } as unknown as NodeJS.WriteStream
+  const terminal: Terminal = {
+    env: { FEEDBACKCTL_CONFIG: '/dev/null', FEEDBACKCTL_DATA_DIR: '/nowhere' },
+    cwd: '/',
+    args: [],
+    stdin: process.stdin,
+    stdout: stream,
+    stderr: stream,
+    now: () => new Date(0),
+  }
   const lines = async (args: string[]) => {
     written.length = 0
     const { program } = buildProgram(terminal)
     await program.parseAsync(args, { from: 'user' }).catch((error: { exitCode?: number }) => {
-      if (error.exitCode !== 0) throw error // help ends commander by an error of exit code 0
+      if (error.exitCode !== 0) throw error // commander throws an error with exit code 0 after it prints help
     })
     return `$ feedbackctl ${args.join(' ')}\n${written.join('')}`
   }
@@ -42,7 +54,9 @@ it('the help of every command and topic', async () => {
 
 it('every operation has its id, path and status once, and says what it needs', () => {
   expect(new Set(operations.map((op) => op.id)).size).toBe(operations.length)
-  expect(new Set(operations.map((op) => op.http.replace(/ \d+$/, '').replaceAll(/:\w+/g, ':'))).size).toBe(operations.length)
+  expect(new Set(operations.map((op) => op.http.replace(/ \d+$/, '').replaceAll(/:\w+/g, ':'))).size).toBe(
+    operations.length,
+  )
   for (const op of operations) {
     expect(op.summary).toMatch(/^[A-Z][^.]*$/)
     expect(Object.keys(op).length).toBeLessThanOrEqual(10)

@@ -22,7 +22,7 @@ async function run(site: TestSite, transport: Transport): Promise<Delivery[]> {
 const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
 
 describe.each(engines)('the outbox on %s', (engine) => {
-  it('sends each mail once and keeps none of its text', async () => {
+  it('sends each mail once and then deletes its text', async () => {
     const site = await makeSite(engine)
     await queued(site)
     const sent: string[] = []
@@ -40,7 +40,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
     })
   })
 
-  it('sends each mail once with many couriers at work', async () => {
+  it('sends each mail once with several processes', async () => {
     const site = await makeSite(engine)
     for (let count = 0; count < 20; count++) await queued(site)
     const sent: string[] = []
@@ -50,7 +50,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(sent).toHaveLength(20)
   })
 
-  it('counts a failed attempt, keeps its reason, and waits longer each time', async () => {
+  it('counts a failed attempt, stores its reason, and waits longer each time', async () => {
     const site = await makeSite(engine)
     await queued(site)
     const refusing = to(async () => Promise.reject(new Error('550 no such box')))
@@ -73,7 +73,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(await row(site)).toMatchObject({ attempts: 8, lastError: null, sentAt: expect.any(String) })
   })
 
-  it('gives a mail up after twenty attempts, and keeps it to be seen', async () => {
+  it('gives up after twenty attempts, and keeps the mail for inspection', async () => {
     const site = await makeSite(engine)
     await queued(site)
     await site.db.updateTable('outbox').set({ attempts: 19 }).execute()
@@ -84,7 +84,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(await row(site)).toMatchObject({ attempts: 20, dueAt: null, sentAt: null, lastError: 'no', text: 'Hello' })
   })
 
-  it('takes over a mail whose courier died, once its lease has run out', async () => {
+  it('takes over a mail of a dead process when its lease has expired', async () => {
     const site = await makeSite(engine)
     await queued(site)
     const dying = deliver(
@@ -92,7 +92,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
       to(() => new Promise(() => {})),
       () => site.clock.now,
     )
-    void dying.next() // leases the mail, and never comes back
+    void dying.next() // leases the mail and never finishes
     await expect.poll(async () => (await row(site)).lease).not.toBeNull()
     later(site, LEASE_MS - 1)
     expect(
@@ -111,7 +111,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(await row(site)).toMatchObject({ attempts: 2, sentAt: expect.any(String) })
   })
 
-  it('does not record the result of a courier that has lost its lease', async () => {
+  it('does not record the result of a process that has lost its lease', async () => {
     const site = await makeSite(engine)
     await queued(site)
     let finish = (_error: Error) => {}
@@ -147,7 +147,7 @@ describe('transports', () => {
     transport.close()
   })
 
-  it('SMTP: a wrong password, and a server that is not there, are said by verify', async () => {
+  it('SMTP: verify reports a wrong password and an unreachable server', async () => {
     const host = await smtpHost()
     const wrong = await openTransport({ url: host.url.replace('p%40ss', 'other'), from: 'a@example.org' })
     await expect(wrong.verify()).rejects.toThrow(/wrong account/)
@@ -163,7 +163,7 @@ describe('transports', () => {
     transport.close()
   })
 
-  it('sendmail: the program gets the recipient and the mail; its failure is a failed attempt', async () => {
+  it('sendmail: the program gets the recipient and the mail, and its failure rejects', async () => {
     const folder = temporaryFolder()
     const program = path.join(folder, 'sendmail')
     writeFileSync(program, `#!/bin/sh\necho "$@" > ${folder}/arguments\ncat > ${folder}/mail\n`, { mode: 0o755 })
@@ -175,7 +175,7 @@ describe('transports', () => {
     await expect(transport.send({ mailId: 'm2', ...LETTER })).rejects.toThrow(/75/)
   })
 
-  it('a folder: one complete file a mail, for its owner only; a second attempt replaces it', async () => {
+  it('folder: one private file per mail, which a second attempt replaces', async () => {
     const folder = path.join(temporaryFolder(), 'mail')
     const transport = await openTransport({ url: `folder:${folder}`, from: 'a@example.org' })
     for (let attempt = 0; attempt < 2; attempt++) await transport.send({ mailId: 'm1', ...LETTER })
@@ -186,7 +186,7 @@ describe('transports', () => {
     expect(statSync(path.join(folder, 'm1.eml')).mode & 0o777).toBe(0o600)
   })
 
-  it('escapes what people wrote in the HTML part', async () => {
+  it('escapes user input in the HTML part', async () => {
     const site = await makeSite('sqlite')
     await site.http('POST /auth/setup', {
       body: { email: 'a@example.org', password: '12345678', name: '<b>x</b>', siteTitle: '"&<script>' },
@@ -196,7 +196,7 @@ describe('transports', () => {
     expect(html).toContain('&lt;script&gt;')
   })
 
-  it('a line break in a title does not become a header', async () => {
+  it('a line break in a subject does not become a header', async () => {
     const site = await makeSite('sqlite')
     const host = await smtpHost()
     await queueMail(site.db, site.clock.now, { ...LETTER, subject: 'Hello\r\nBcc: eve@example.org' })
