@@ -98,7 +98,8 @@ async function bundle() {
 
 /** Node 20 has a code cache for CommonJS only (launcher.ts), and it resolves CommonJS files faster. */
 async function toCommonJs() {
-  writeFileSync(path.join(outdir, 'package.json'), '{ "type": "commonjs" }\n') // before the build: esbuild reads it to interpret default exports
+  // Before the build: esbuild reads it to interpret default exports.
+  writeFileSync(path.join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   const chunks = readdirSync(outdir, { recursive: true }).filter((name) => name.endsWith('.js'))
   await build({
     ...common,
@@ -156,7 +157,8 @@ async function makeTemporarySite(folder) {
     },
   }
   writeFileSync(path.join(folder, 'no-mail.toml'), '')
-  await site.run(SETUP, { extraEnv: NO_CACHE }) // with a cache, code that creates a database would be cached with code that reads it
+  // With a cache, code that creates a database would be cached with code that reads it.
+  await site.run(SETUP, { extraEnv: NO_CACHE })
   await site.run('boards create Ideas', { extraEnv: NO_CACHE })
   return site
 }
@@ -200,7 +202,8 @@ function sourceOf(file) {
 
 /** Runs the common commands and copies the user cache that they leave, so that a first run is as fast as the next. */
 async function fillCache(site) {
-  for (const line of ['boards list', ...COMMON_COMMANDS]) await site.run(line) // first, because the cache has only functions that ran, and a list runs more of the chunks it shares with help
+  // First, because the cache has only functions that ran, and a list runs more of the chunks it shares with help.
+  for (const line of ['boards list', ...COMMON_COMMANDS]) await site.run(line)
   const cache = path.join(outdir, 'cache')
   cpSync(path.join(site.folder, 'cache/feedbackctl'), cache, { recursive: true })
   // The user cache has mode 0700, but root may build what others run.

@@ -55,7 +55,8 @@ export function register(group: Command, cli: Cli): void {
     usage: 'list',
     examples: ['boards list --page 2', 'boards list --all -o csv > boards.csv'],
     output: { ...table, rows: (answer) => answer.boards, list: 'boards' },
-    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } }, // an administrator expects to see all boards
+    // An administrator expects to see all boards.
+    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },
   })
   add(boards.search, {
     usage: 'search <name>',

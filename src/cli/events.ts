@@ -92,7 +92,10 @@ interface Printer {
   format: Format
 }
 
-/** Prints the last events, or those after --after, and then new ones as they happen. Retries while a server is unreachable. */
+/**
+ * Prints the last events, or those after --after, and then new ones as they happen. Retries while a server is
+ * unreachable.
+ */
 async function follow(printer: Printer, call: Call, input: Record<string, unknown>): Promise<void> {
   const stopped = new AbortController()
   const stop = (exitCode: number) => () => {

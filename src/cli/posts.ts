@@ -26,7 +26,8 @@ export const columns: Column<ListedPost>[] = [
   { head: 'SLUG', text: (post) => post.slug, drop: 4, whole: true },
   { head: 'ID', text: (post) => post.postId },
 ]
-const searchColumns = columns.map((column) => (column.head === 'SLUG' ? { ...column, drop: 0 } : column)) // a search is usually for the slug
+// A search is usually for the slug.
+const searchColumns = columns.map((column) => (column.head === 'SLUG' ? { ...column, drop: 0 } : column))
 const detailColumns: Column<ListedPost>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
 
 const rowColumns: Column<PostRow>[] = [

@@ -41,7 +41,8 @@ export function register(group: Command, cli: Cli): void {
     usage: 'list',
     examples: ['roadmaps list'],
     output: { ...table, rows: (answer) => answer.roadmaps, list: 'roadmaps' },
-    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } }, // an administrator expects to see all roadmaps
+    // An administrator expects to see all roadmaps.
+    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },
   })
   add(roadmaps.search, {
     usage: 'search <name>',

@@ -4,7 +4,10 @@ import { buildProgram, usageError } from './program.js'
 import { report } from './lib/report.js'
 import type { Terminal } from './lib/terminal.js'
 
-/** Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a pipe. */
+/**
+ * Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a
+ * pipe.
+ */
 export async function run(terminal: Terminal): Promise<void> {
   terminal.stdout.on('error', (error) => stdoutFailed(terminal, error))
   terminal.stderr.on('error', () => {}) // a closed stderr does not stop the command

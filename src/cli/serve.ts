@@ -30,7 +30,8 @@ export function register(command: Command, cli: Cli): void {
         import('../process/workers.js'),
       ])
       const worker = workerNumber(cli.terminal.env)
-      if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name] // child processes must not inherit secrets
+      // Child processes must not inherit secrets.
+      if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name]
       const count = Number(config.get('workers'))
       const single = worker === undefined && count === 1
       const options = {

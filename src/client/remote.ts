@@ -13,7 +13,8 @@ export interface Remote {
 
 /** Calls operations of a feedbackctl server over HTTP. An error response becomes the AppError that the server threw. */
 export const remote = ({ server, token, dryRun = false }: Remote): Call => {
-  const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '') // `serve` and `demo` print the URL with the API root
+  // `serve` and `demo` print the URL with the API root.
+  const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
     throw new AppError(
       'CONFIG_INVALID',
@@ -36,9 +37,11 @@ export const remote = ({ server, token, dryRun = false }: Remote): Call => {
       ...(method !== 'GET' && { body: JSON.stringify(Object.fromEntries(fields)) }),
     })
     if (response.status === 204) return undefined as never
-    const isText = response.headers.get('content-type')?.startsWith('text/plain') && 'const' in op.output // the whole body is one word
+    // The whole body is one word.
+    const isText = response.headers.get('content-type')?.startsWith('text/plain') && 'const' in op.output
     const body = await (isText ? response.text() : response.json()).catch(() => undefined)
-    if (response.ok && body !== undefined) return body as never // the server serializes it by the operation's own schema
+    // The server serializes it by the operation's own schema.
+    if (response.ok && body !== undefined) return body as never
     throw errorFrom(url, op, response.status, body as ErrorBody | undefined)
   }
 }

@@ -127,7 +127,10 @@ export function parse(schema: TObject, input: unknown): Record<string, unknown> 
 /** The number of unknown fields that an error names. */
 const MAX_UNKNOWN_FIELDS = 5
 
-/** Refuses text that a database cannot store, before any query: PostgreSQL has no NUL, and an unpaired surrogate is not UTF-8. */
+/**
+ * Refuses text that a database cannot store, before any query: PostgreSQL has no NUL, and an unpaired surrogate is not
+ * UTF-8.
+ */
 export function assertReadable(input: unknown): void {
   const issues = Object.entries(fieldsGiven(input))
     .filter(([, value]) => hasUnreadableText(value))
@@ -180,7 +183,8 @@ function normalized({ properties }: CompiledSchema, given: Record<string, unknow
 function issuesOf(compiled: CompiledSchema, value: Record<string, unknown>): Issue[] {
   const issues = compiled.Errors(value).flatMap(({ keyword, instancePath, params }) => {
     const [, field] = instancePath.split('/')
-    if (field !== undefined) return [issueOf(compiled, keyword === 'required' ? 'type' : keyword, field, value[field])] // a nested error is reported for the top-level field
+    // A nested error is reported for the top-level field.
+    if (field !== undefined) return [issueOf(compiled, keyword === 'required' ? 'type' : keyword, field, value[field])]
     const { requiredProperties = [''] } = params as { requiredProperties?: string[] }
     return requiredProperties.map((name) => issueOf(compiled, keyword, name, value[name]))
   })

@@ -8,7 +8,8 @@ export const SLUG_ID = 20
  * transliterated. Scripts that cannot be (Chinese, Hindi) keep their own letters.
  */
 export async function slugOf(text: string): Promise<string> {
-  const { default: slugify } = await import('@sindresorhus/slugify') // its tables take 10 ms to load, and only writes need them
+  // Its tables take 10 ms to load, and only writes need them.
+  const { default: slugify } = await import('@sindresorhus/slugify')
   return shorten(slugify(text, { decamelize: false }) || inOwnScript(text), SLUG_MAX)
 }
 

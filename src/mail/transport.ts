@@ -64,7 +64,8 @@ function smtpOptions(url: string) {
 }
 
 async function render(transporter: Transporter, options: SendMailOptions): Promise<Buffer> {
-  const { message } = (await transporter.sendMail(options)) as unknown as { message: Buffer } // with `buffer: true` it is a Buffer
+  // With `buffer: true` it is a Buffer.
+  const { message } = (await transporter.sendMail(options)) as unknown as { message: Buffer }
   return message
 }
 

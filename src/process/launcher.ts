@@ -17,7 +17,8 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { Script } from 'node:vm'
 
-// Entry point of the built program. Loads chunks like `require`, with V8's code cache, so that no chunk is compiled twice.
+// Entry point of the built program. Loads chunks like `require`, with V8's code cache, so that no chunk is compiled
+// twice.
 // A missing or damaged cache costs time and nothing else.
 
 interface Chunk {
@@ -111,7 +112,8 @@ function lazyModule(name: string): unknown {
       ownKeys: () => Reflect.ownKeys(module()),
       getOwnPropertyDescriptor(_, key) {
         const descriptor = Reflect.getOwnPropertyDescriptor(module(), key)
-        return descriptor && { ...descriptor, configurable: true } // a proxy demands it, as the target lacks the property
+        // A proxy demands it, as the target lacks the property.
+        return descriptor && { ...descriptor, configurable: true }
       },
     },
   )
@@ -157,7 +159,8 @@ function tryRead<T>(read: () => T): T | undefined {
 
 /** Reads a file that no other user can write to. Checks the open file, which cannot be replaced after the check. */
 function readOwnFile(file: string): Buffer {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW) // Windows has no O_NOFOLLOW and does not need it
+  // Windows has no O_NOFOLLOW and does not need it.
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const stats = fstatSync(descriptor)
     if (!stats.isFile() || !isWritableByMeOnly(stats)) throw new Error(`${file} is not safe to run`)
@@ -190,7 +193,8 @@ function writeUserCache(scripts: ReadonlyMap<string, Script>): void {
     if (!makeCacheFolders()) return
     for (const [name, script] of scripts) {
       const data = script.createCachedData()
-      writeFileSync(temporary, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' }) // never overwrites a file or follows a link
+      // Never overwrites a file or follows a link.
+      writeFileSync(temporary, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' })
       renameSync(temporary, path.join(userCache, name))
     }
   } catch {
@@ -198,7 +202,9 @@ function writeUserCache(scripts: ReadonlyMap<string, Script>): void {
   }
 }
 
-/** Creates each folder only in a safe parent. A recursive mkdir never returns where Linux answers ENOENT, as in /proc. */
+/**
+ * Creates each folder only in a safe parent. A recursive mkdir never returns where Linux answers ENOENT, as in /proc.
+ */
 function makeCacheFolders(): boolean {
   return userCacheFolders.every((folder) => {
     if (!existsSync(folder) && isSafeFolder(path.dirname(folder))) mkdirSync(folder, { mode: 0o700 })

@@ -19,7 +19,10 @@ export interface PreparedSetting {
   discard(): void
 }
 
-/** Prepares `section.name = value` in a configuration file without touching other lines. Throws CONFIG_INVALID if that is not possible. */
+/**
+ * Prepares `section.name = value` in a configuration file without touching other lines. Throws CONFIG_INVALID if that
+ * is not possible.
+ */
 export function prepareSetting(file: string, key: `${string}.${string}`, value: string): PreparedSetting {
   const [section = '', name = ''] = key.split('.')
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''

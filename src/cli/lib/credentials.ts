@@ -19,7 +19,8 @@ const keyOf = (server: string): string => server.replace(/\/+$/, '')
 
 function read(config: Config): Record<string, string> {
   try {
-    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string> // only this module writes the file
+    // Only this module writes the file.
+    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string>
   } catch {
     return {}
   }

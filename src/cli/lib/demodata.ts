@@ -89,7 +89,9 @@ const COMMENTS = [
   'Any news?',
 ]
 
-/** Creates an owner, users, boards, roadmaps, posts, votes and comments of the last month. Returns the owner's token. */
+/**
+ * Creates an owner, users, boards, roadmaps, posts, votes and comments of the last month. Returns the owner's token.
+ */
 export async function fillDemo(app: App): Promise<string> {
   const random = seededRandom(1969)
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T

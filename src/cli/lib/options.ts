@@ -3,7 +3,10 @@ import { AppError } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
 import { declaredFlags, type Key } from '../../core/settings.js'
 
-/** Where a long text or a secret comes from: the command line, a file ('-' is stdin), or the generator. Read when the command runs. */
+/**
+ * Where a long text or a secret comes from: the command line, a file ('-' is stdin), or the generator. Read when the
+ * command runs.
+ */
 export interface Source {
   kind: 'text' | 'file' | 'random'
   value: string
@@ -59,7 +62,8 @@ const kebab = (name: string): string =>
 function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const presetNote = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
-  const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type] // required: an optional value would swallow the positional argument
+  // Required: an optional value would swallow the positional argument.
+  const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type]
   const option = new FieldOption(`--${flag} <${placeholder}>`, field.description + choices + presetNote, field.name)
   if (field.type === 'array')
     option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])

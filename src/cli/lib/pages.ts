@@ -16,9 +16,13 @@ interface Paged {
   total_pages: number
 }
 
-/** The page fields of a list response. They are next to the rows: in the body, or in an object inside it ('votes.results'). */
+/**
+ * The page fields of a list response. They are next to the rows: in the body, or in an object inside it
+ * ('votes.results').
+ */
 const pagedOf = (answer: unknown, list: string): Paged =>
-  (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged // every list has them by contract
+  // Every list has them by contract.
+  (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged
 
 interface ListRequest<In, Out, Row, Subject> {
   call: Call
@@ -58,7 +62,9 @@ export async function streamAll<In, Out, Row, Subject>(
   if (format === 'json') await write(terminal, `],"total_count":${count},"total_pages":1${'}'.repeat(keys.length)}\n`)
 }
 
-/** Follows the cursors. If the row of a cursor was deleted, continues after the last row before it that still exists. */
+/**
+ * Follows the cursors. If the row of a cursor was deleted, continues after the last row before it that still exists.
+ */
 async function* pages<In, Out, Row, Subject>({
   call,
   op,

@@ -15,7 +15,9 @@ export interface Cli {
   ): Promise<Config>
   /** Opens the local database. It is closed when the command ends. */
   open(this: void, options?: { migrating?: boolean }): Promise<App>
-  /** Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only. */
+  /**
+   * Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only.
+   */
   connect(this: void, options?: { dryRun?: boolean; as?: string | undefined }): Promise<Call>
   close(this: void): Promise<void>
 }

@@ -8,7 +8,10 @@ export interface Column<Row> {
   head: string
   text(this: void, row: Row): string
   shown?(this: void, row: Row, paint: ChalkInstance, now: Date): string
-  /** When a table is too wide, the column with the highest number is dropped first, and 0 never. Undefined: only with -o wide. */
+  /**
+   * When a table is too wide, the column with the highest number is dropped first, and 0 never. Undefined: only with -o
+   * wide.
+   */
   drop?: number
   right?: true
   /** Never truncated, as part of an id is useless. Dropped if it does not fit. */
@@ -28,7 +31,10 @@ const READABLE_WIDTH = 24
 /** The width that columns are truncated to when no more can be dropped. */
 const MIN_WIDTH = 8
 
-/** Draws a table without borders. To fit the width, truncates cells, then drops columns: empty ones first, then the least important. */
+/**
+ * Draws a table without borders. To fit the width, truncates cells, then drops columns: empty ones first, then the
+ * least important.
+ */
 export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): string {
   const paint = new Chalk({ level: style.color ? 3 : 0 }) // chalk ignores NO_COLOR on a terminal
   const measured = columns
@@ -66,7 +72,8 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
         'middle',
       ].map((part) => [part, '']),
     ),
-    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [] }, // cli-table3 colors heads and borders even in a pipe
+    // cli-table3 colors heads and borders even in a pipe.
+    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [] },
   })
   table.push(...rows.map((_, index) => fitted.map((column) => column.cells[index] ?? '')))
   return table

@@ -48,7 +48,10 @@ export const whyNoPrompts = ({ stdin, stderr, env }: Terminal): string => {
   return env.CI ? 'CI is set' : '--no-input is set, or a value is read from stdin'
 }
 
-/** Whether a stream gets color. First match wins: --no-color, NO_COLOR, FORCE_COLOR, TERM=dumb, whether it is a terminal. */
+/**
+ * Whether a stream gets color. First match wins: --no-color, NO_COLOR, FORCE_COLOR, TERM=dumb, whether it is a
+ * terminal.
+ */
 export function hasColor(
   { env }: Terminal,
   stream: NodeJS.WriteStream,

@@ -13,7 +13,8 @@ export interface View<In, Out, Row> {
   input?: InputView<In>
   as?: true | OnBehalf // --as: the account to act as, local only; or the operation that does it for another account
   requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
-  confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined> // asked before data is lost; undefined if the operation will refuse
+  // Asked before data is lost; undefined if the operation will refuse.
+  confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined>
   sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
   done?(this: void, answer: Out, input: Values, server: string | undefined): string // printed to stderr after a change
   fixes?: Fixes // instead of the usual suggestions
@@ -37,7 +38,8 @@ interface InputView<In> {
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
   generated?: keyof In & string // a secret with a --generate-… flag
   text?: keyof In & string // a long text, with a …-file flag
-  editor?(this: void, call: Call, input: Values): Promise<string | undefined> // the initial text in the editor; undefined for no editor
+  // The initial text in the editor; undefined for no editor.
+  editor?(this: void, call: Call, input: Values): Promise<string | undefined>
 }
 
 /** Commands that fix an error, without `feedbackctl` and connection options. */
