@@ -53,7 +53,7 @@ export function register(command: Command, cli: Cli): void {
     )
     .addHelpText(
       'after',
-      `\nThe name defaults to the part of the e-mail address before the @.\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`,
+      `\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`,
     )
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()

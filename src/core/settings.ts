@@ -121,7 +121,7 @@ const SETTINGS = {
     value: 'text',
     flag: 'name',
     command: 'setup',
-    derived: 'what stands before the @',
+    derived: 'the part of the address before the @',
   },
   'setup.site-title': {
     description: 'title of the site',
