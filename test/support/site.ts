@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -6,13 +6,12 @@ import pg from 'pg'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { inject as ask, type InjectOptions } from 'light-my-request'
-import { afterEach, expect, inject } from 'vitest'
+import { afterAll, afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
-import { connect, openDatabase } from '../../src/db/connect.js'
+import { openDatabase } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
-import { migrate } from '../../src/db/schema.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
 import { codesOf } from '../../src/http/api/openapi.js'
 import type { Gate } from '../../src/http/cache/front.js'
@@ -87,23 +86,23 @@ export function temporaryFolder(): string {
 /** An empty database: migrated, unless `bare`. */
 export async function makeDatabase(engine: Engine, folder: string, { bare = false } = {}): Promise<string> {
   if (engine === 'sqlite') {
-    const url = `sqlite:${path.join(folder, 'feedback.db')}`
-    if (bare) return url
-    const db = await connect(url)
-    await migrate(db)
-    await db.destroy()
-    return url
+    const file = path.join(folder, 'feedback.db')
+    if (!bare) copyFileSync(inject('sqliteTemplate'), file)
+    return `sqlite:${file}`
   }
   const name = `test_${randomWord(12)}`
-  const admin = new pg.Client({ connectionString: inject('postgres') })
-  await admin.connect()
-  await admin.query(bare ? `create database ${name}` : `create database ${name} template ${inject('template')}`)
-  cleanup(async () => {
-    await admin.query(`drop database ${name} with (force)`)
-    await admin.end()
-  })
+  await postgres.query(`create database ${name} ${bare ? '' : `template ${inject('postgresTemplate')}`}`)
+  // Not awaited: PostgreSQL waits 100 ms for a connection that is still closing.
+  cleanup(async () => void drops.push(postgres.query(`drop database ${name} with (force)`)))
   return withDatabase(inject('postgres'), name)
 }
+
+const postgres = new pg.Pool({ connectionString: inject('postgres'), max: 3 })
+const drops: Promise<unknown>[] = []
+afterAll(async () => {
+  await Promise.all(drops)
+  await postgres.end()
+})
 
 interface SiteOptions {
   mail?: boolean
