@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeMachine, type Machine } from '../support/cli.js'
+import { buildHost, makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
+
+const HOST = buildHost()
 
 /** Replaces values that differ from run to run. */
 const normalize = (text: string): string =>
@@ -32,8 +34,9 @@ describe.each(engines)('every noun on %s', (engine) => {
   it('prints the same locally and through a server, as text and as JSON', async () => {
     const machine = await makeMachine(engine)
     const { url, slug } = await served(machine)
+    const run = machine.host(HOST)
     const both = async (args: string) => {
-      const [here, there] = await Promise.all([machine.run(args), machine.run(`${args} --server ${url}`)])
+      const [here, there] = await Promise.all([run(args), run(`${args} --server ${url}`)])
       expect({ args, ...there, stderr: there.stderr.replaceAll(` --server ${url}`, '') }).toEqual({ args, ...here })
       return here
     }
@@ -93,9 +96,10 @@ describe.each(engines)('every noun on %s', (engine) => {
     for (const remote of [false, true]) {
       const machine = await makeMachine(engine)
       const { url, slug } = await served(machine)
+      const run = machine.host(HOST)
       const seen: string[] = []
       const step = async (args: string, stdin?: string) => {
-        const { code, stdout, stderr } = await machine.run(
+        const { code, stdout, stderr } = await run(
           `${args}${remote ? ` --server ${url}` : ''}`,
           stdin === undefined ? {} : { stdin },
         )

@@ -2,6 +2,8 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import pty from '@lydell/node-pty'
 import { afterAll } from 'vitest'
 import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
@@ -9,17 +11,22 @@ import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
 /** Builds the program with one more branch, of operations that show what the command layer can do, and returns its path. */
-export function buildWithNotes(): string {
+export const buildWithNotes = (): string => build('notes')
+
+/** Builds the program as one process that runs many commands, and returns its path: see `Machine.host`. */
+export const buildHost = (): string => build('host')
+
+function build(name: string): string {
   const root = path.resolve(import.meta.dirname, '../..')
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-notes-'))
+  const folder = mkdtempSync(path.join(tmpdir(), `feedbackctl-${name}-`))
   afterAll(() => rmSync(folder, { recursive: true }))
-  for (const name of ['node_modules', 'package.json']) symlinkSync(path.join(root, name), path.join(folder, name))
+  for (const shared of ['node_modules', 'package.json']) symlinkSync(path.join(root, shared), path.join(folder, shared))
   execFileSync(
     process.execPath,
-    ['esbuild.config.js', '--entry', 'test/support/notes.ts', '--outbase', 'test', '--outdir', `${folder}/dist`],
+    ['esbuild.config.js', '--entry', `test/support/${name}.ts`, '--outbase', 'test', '--outdir', `${folder}/dist`],
     { cwd: root },
   )
-  return path.join(folder, 'dist/support/notes.js')
+  return path.join(folder, `dist/support/${name}.js`)
 }
 
 interface Result {
@@ -33,13 +40,20 @@ export interface Machine {
   folder: string
   databaseUrl: string
   env: Record<string, string>
-  run(args: string, options?: { stdin?: string; env?: Record<string, string> }): Promise<Result>
+  run: Run
+  /**
+   * Starts one process, made by buildHost, and returns what runs commands in it, one after another. For long lists of commands,
+   * where what each says is tested: starting a process takes longer than most commands.
+   */
+  host(program: string): Run
   start(args: string, options?: { env?: Record<string, string> }): Running
   /** Runs it in a pseudo-terminal of 80 columns. */
   terminal(args: string, options?: { env?: Record<string, string>; columns?: number }): Screen
   /** Sets the site up and returns the owner's token. */
   setup(): Promise<string>
 }
+
+type Run = (args: string, options?: { stdin?: string; env?: Record<string, string> }) => Promise<Result>
 
 interface Running {
   child: ChildProcess
@@ -74,7 +88,7 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
   }
   const start: Machine['start'] = (args, options) =>
     running([program, ...words(args)], { cwd: folder, env: { ...env, ...options?.env } })
-  const run: Machine['run'] = async (args, { stdin = '', ...options } = {}) => {
+  const run: Run = async (args, { stdin = '', ...options } = {}) => {
     const { child, ended } = start(args, options)
     child.stdin?.end(stdin)
     return ended
@@ -85,6 +99,7 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
     env,
     run,
     start,
+    host: (hostProgram) => hosted([hostProgram], { cwd: folder, env }),
     terminal: (args, options) =>
       screen([program, ...words(args)], {
         cwd: folder,
@@ -131,6 +146,23 @@ function running(args: string[], { cwd, env }: { cwd: string; env: Record<string
       child.kill(signal)
       return ended
     },
+  }
+}
+
+function hosted(program: string[], at: { cwd: string; env: Record<string, string> }): Run {
+  const { child, output, ended } = running(program, at)
+  const results = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]()
+  let last: Promise<unknown> = Promise.resolve()
+  return (args, { stdin = '', env = {} } = {}) => {
+    const result = last.then(async () => {
+      child.stdin?.write(`${JSON.stringify({ args: words(args), stdin, env })}\n`)
+      const { value, done } = await results.next()
+      if (!done) return JSON.parse(value) as Result
+      await ended
+      throw new Error(`The host ended: ${output().stderr}`)
+    })
+    last = result.catch(() => {})
+    return result
   }
 }
 
