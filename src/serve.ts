@@ -2,11 +2,11 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
-import { staySmall } from './core/small.js'
 import { buildServer } from './http/server.js'
 import type { Log } from './http/site.js'
 import { jobsOf } from './jobs/index.js'
 import { startJobs } from './jobs/runner.js'
+import { limitHeapGrowth } from './process/heap.js'
 import { operations } from './service/index.js'
 import { assertSecretFits } from './service/lib/tokens.js'
 
@@ -34,7 +34,7 @@ export async function startDaemon(app: App, { host, port }: Address, log: Log): 
     await server.close()
     throw listenFailed(error, host, port)
   }
-  const grow = staySmall()
+  const undoHeapLimit = limitHeapGrowth()
   const jobs = startJobs(jobsOf(app.base), { db: app.db, now: app.base.now, log: server.log })
   const bound = (server.server.address() as AddressInfo).port // listening on a port, so never a path or null
   return {
@@ -44,7 +44,7 @@ export async function startDaemon(app: App, { host, port }: Address, log: Log): 
       const cut = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
       await Promise.all([server.close(), jobs.stop(seconds)])
       clearTimeout(cut)
-      grow()
+      undoHeapLimit()
     },
   }
 }

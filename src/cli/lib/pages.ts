@@ -42,22 +42,16 @@ export async function streamAll<In, Out, Row, Subject>(
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
   let count = 0
-  const { staySmall } = await import('../../core/small.js')
-  const grow = staySmall()
-  try {
-    for await (const { rows, first } of pages(request)) {
-      count += rows.length
-      if (format === 'json') {
-        const text = rows.map((row) => JSON.stringify(row)).join(',')
-        await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
-      } else {
-        const header = first ? {} : { header: false }
-        const { columns, id } = output
-        await print(terminal, { ...flags, ...header }, { body: rows, rows, columns, id, single: false })
-      }
+  for await (const { rows, first } of pages(request)) {
+    count += rows.length
+    if (format === 'json') {
+      const text = rows.map((row) => JSON.stringify(row)).join(',')
+      await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
+    } else {
+      const header = first ? {} : { header: false }
+      const { columns, id } = output
+      await print(terminal, { ...flags, ...header }, { body: rows, rows, columns, id, single: false })
     }
-  } finally {
-    grow()
   }
   if (format === 'json') await write(terminal, `],"total_count":${count},"total_pages":1${'}'.repeat(keys.length)}\n`)
 }

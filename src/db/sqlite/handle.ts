@@ -1,16 +1,18 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
 import { loadBinding, openSqlite } from './binding.js'
 
-/** How long one attempt blocks this process, and how long attempts go on, in milliseconds: other work goes on between them. */
-export const ATTEMPT = 20
+/** Milliseconds that one attempt to get a lock blocks this process, and that attempts go on; other work goes on between them. */
+const ATTEMPT = 20
 export const PATIENCE = 5000
-/** What a handle keeps of the file, in KiB. With SQLite's 2 MB a server needs more memory, not less: pages then come and go. */
+/** Page cache of a handle, KiB. With SQLite's default of 2 MB a server needs more memory, not less: pages then come and go. */
 const CACHE = 4000
-/** Pages that the log of writes grows to before they are copied into the file: what is written again and again is then copied once. */
+/** Pages in the WAL before a checkpoint: a page that is written again and again is then copied once. */
 const CHECKPOINT = 4000
 const PRAGMAS = [
   `busy_timeout = ${PATIENCE}`,
@@ -19,24 +21,27 @@ const PRAGMAS = [
   'foreign_keys = ON',
   `cache_size = -${CACHE}`,
   `wal_autocheckpoint = ${CHECKPOINT}`,
-  'temp_store = MEMORY', // what a statement may have to take back is more than 64 KiB for a post, which would be a temporary file for each
+  'temp_store = MEMORY', // the statement journal of one post is over 64 KiB, and would be a temporary file each time
   `busy_timeout = ${ATTEMPT}`,
 ]
 
-/** Statements kept by a handle: far more than the program has, but lists of different lengths have a statement each. */
-const MOST_KEPT = 500
+/** Characters of SQL whose statements are kept: visitors choose how long some lists are, and each length is a statement of its own. */
+const MAX_LENGTH = 500_000
 
-interface Kept {
+interface Prepared {
   statement: BetterSqlite.Statement
-  /** Undefined where it answers no rows. */
-  row: { columns: readonly string[]; of(this: void, values: readonly unknown[]): object } | undefined
+  /** Makes a row of its values; undefined where the statement returns no rows. */
+  row: ((values: readonly unknown[]) => object) | undefined
 }
 
 /** An open file with its prepared statements. */
 export class Handle {
   readonly #database: BetterSqlite.Database
-  readonly #kept = new Map<string, Kept>() // Kysely prepares on every query; keeping the statement halves a point read
-
+  /** Kysely prepares each query again; a kept statement halves a point read. */
+  readonly #statements = new LRUCache<string, Prepared>({
+    maxSize: MAX_LENGTH,
+    sizeCalculation: (_prepared, sql) => sql.length,
+  })
   readonly #version: BetterSqlite.Statement
 
   constructor(file: string) {
@@ -44,7 +49,7 @@ export class Handle {
     this.#version = this.#database.prepare('pragma data_version').pluck()
   }
 
-  /** Another one after each commit of any other handle or process. */
+  /** Changes with each commit of another handle or process. */
   get version(): number {
     return this.#version.get() as number // one row of one number, by the documentation of the pragma
   }
@@ -52,7 +57,7 @@ export class Handle {
   run<R>(sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
     try {
       const { statement, row } = this.#prepare(sql)
-      if (row) return { rows: (statement.all(...parameters) as unknown[][]).map(row.of) as R[] }
+      if (row) return { rows: (statement.all(...parameters) as unknown[][]).map(row) as R[] }
       const { changes } = statement.run(...parameters)
       return { rows: [], numAffectedRows: BigInt(changes) }
     } catch (error) {
@@ -72,17 +77,14 @@ export class Handle {
     }
   }
 
-  #prepare(sql: string): Kept {
-    let kept = this.#kept.get(sql)
-    if (!kept) {
+  #prepare(sql: string): Prepared {
+    let prepared = this.#statements.get(sql)
+    if (!prepared) {
       const statement = this.#database.prepare(sql)
-      const columns = statement.reader ? namesOf(statement.raw()) : undefined
-      kept = { statement, row: columns && { columns, of: rowMaker(columns) } }
-      const [oldest] = this.#kept.keys()
-      if (this.#kept.size >= MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
-      this.#kept.set(sql, kept)
+      prepared = { statement, row: statement.reader ? rowMaker(namesOf(statement.raw())) : undefined }
+      this.#statements.set(sql, prepared)
     }
-    return kept
+    return prepared
   }
 
   close() {
@@ -93,15 +95,15 @@ export class Handle {
 const namesOf = (statement: BetterSqlite.Statement): string[] => statement.columns().map(({ name }) => name)
 
 /**
- * Makes rows of values, which the driver hands out twice as fast as objects. An object literal, as V8 makes a hash table of an object that is
- * given more than a dozen properties by their names, one by one: five times as large, and slower to make, to freeze and to read.
+ * Compiles an object literal of the columns. The driver returns rows as arrays twice as fast as objects, and V8 makes a slow hash table of an
+ * object that gets more than a dozen properties one by one.
  */
-const rowMaker = (columns: readonly string[]): NonNullable<Kept['row']>['of'] =>
+const rowMaker = (columns: readonly string[]): NonNullable<Prepared['row']> =>
   // oxlint-disable-next-line no-implied-eval -- names of columns, quoted; nothing that was given to the program
   new Function(
     'values',
-    `return {${columns.map((name, at) => `${JSON.stringify(name)}: values[${at}]`).join(', ')}}`,
-  ) as ReturnType<typeof rowMaker>
+    `return {${columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`).join(', ')}}`,
+  ) as NonNullable<Prepared['row']>
 
 function open(file: string): BetterSqlite.Database {
   loadBinding() // first, or an empty file is left where there is no SQLite
@@ -116,8 +118,8 @@ function open(file: string): BetterSqlite.Database {
 }
 
 /**
- * Made for its owner only, as it holds password hashes. Never opened here once it exists: on POSIX closing any descriptor
- * of a file drops all locks that this process holds on it, and another program would then delete the WAL under SQLite.
+ * Creates the file for its owner only, as it holds password hashes. An existing file is never opened here: on POSIX, closing any
+ * descriptor of a file drops all locks that this process holds on it, and another program would then delete the WAL under SQLite.
  */
 function create(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
@@ -128,7 +130,7 @@ function create(file: string): void {
   }
 }
 
-/** Tells a fault of the file from a bug of ours; a bug passes unchanged. */
+/** Names what is wrong with the file. Any other error is a bug, and passes unchanged. */
 function explained(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code)
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
@@ -156,3 +158,16 @@ export const locked = (cause?: unknown): AppError =>
     'Another process kept the database locked for more than 5 seconds. Try again in a moment.',
     { cause },
   )
+
+/** Tries again while another process holds the lock, and lets this one work meanwhile. `deadline` is by `performance.now()`. */
+export async function patiently<T>(deadline: number, attempt: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      const isLocked = error instanceof AppError && error.code === 'DATABASE_UNREACHABLE'
+      if (!isLocked || performance.now() > deadline) throw error
+    }
+    await sleep(ATTEMPT)
+  }
+}
