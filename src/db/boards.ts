@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import { compiled } from './cache/compiled.js'
+import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import type { Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
@@ -28,17 +28,17 @@ const cursorOf = ({ createdAt, boardId }: Cursor): Cursor => ({ createdAt, board
 const nameOf = ({ created, visibility }: BoardFilter): string =>
   `${created} ${[...new Set(visibility)].toSorted().join()}`
 
-export const listBoards = (
-  db: Db,
-  filter: BoardFilter,
-  { after, limit, offset }: Page<BoardRow>,
-): Promise<BoardRow[]> =>
-  compiled(db, `listBoards ${nameOf(filter)}`, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
-    pageOf<Tables, 'boards', object, Cursor>(filtered(db, filter), orderOf(filter), {
-      ...given,
-      ...(after && { after: given as Cursor }),
-    }).selectAll(),
-  )
+export function listBoards(db: Db, filter: BoardFilter, page: Page<BoardRow>): Promise<BoardRow[]> {
+  const name = `listBoards ${nameOf(filter)}`
+  const query = ({ after, limit, offset }: Page<BoardRow>) =>
+    taggedQuery(db, name, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
+      pageOf<Tables, 'boards', object, Cursor>(filtered(db, filter), orderOf(filter), {
+        ...given,
+        ...(after && { after: given as Cursor }),
+      }).selectAll(),
+    )
+  return compiledPage<BoardRow>(db, { name, order: ['boards'], query, cursor: cursorOf }, page)
+}
 
 export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow): Promise<number> {
   const [row] = await compiled(db, `boardsAfter ${nameOf(filter)}`, cursorOf(cursor), (given) =>

@@ -1,8 +1,9 @@
 import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
-import { compiled } from './cache/compiled.js'
-import type { Refs } from './cache/dependencies.js'
+import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
+import type { Refs, Topic } from './cache/dependencies.js'
+import type { Page } from './paging.js'
 import { referringTo } from './references.js'
 import type { Db, PostRow, Tables } from './tables.js'
 
@@ -15,12 +16,6 @@ export interface PostFilter {
   /** Whether posts of private boards are among them. */
   hidden: boolean
   sort: 'newest' | 'oldest' | 'votes'
-}
-
-interface Page {
-  limit: number
-  offset?: number
-  after?: PostRow
 }
 
 /** A post with what is shown of its author, board and roadmap; null where there is none. */
@@ -48,25 +43,29 @@ const OTHERS = sql.raw(`left join users as author on author."userId" = posts."us
   left join boards as board on board."boardId" = posts."boardId"
   left join roadmaps as roadmap on roadmap.id = posts.roadmap_id`)
 
-/** A page by number of rows to skip, or by the post it comes after. */
-export const listPosts = (
-  db: Db,
-  { boards, roadmap, author, hidden, sort }: PostFilter,
-  { limit, offset = 0, after }: Page,
-): Promise<PostView[]> => {
-  const given = { boards, roadmap, author, limit, offset, most: limit + offset, ...(after && cursorOf(after)) }
-  return compiled(
-    db,
-    `listPosts ${sort} ${hidden}`,
-    given,
-    (places) => {
-      const page = pageOfPosts({ ...places, hidden, sort }, { ...places, after: after && cursorOf(places as Cursor) })
-      return {
-        compile: () => sql<PostView>`${NAMES} from (${page}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db),
-      }
-    },
-    { users: authorsOf, ...(sort !== 'votes' && { votes: idsOf }) }, // a vote anywhere can change an order by votes
-  )
+export function listPosts(db: Db, filter: PostFilter, page: Page<PostRow>): Promise<PostView[]> {
+  const { boards, roadmap, author, hidden, sort } = filter
+  const name = `listPosts ${sort} ${hidden}`
+  const query = ({ limit, offset = 0, after }: Page<PostRow>) =>
+    taggedQuery(
+      db,
+      name,
+      { boards, roadmap, author, limit, offset, most: limit + offset, ...(after && cursorOf(after)) },
+      (given) => {
+        const rows = pageOfPosts({ ...given, hidden, sort }, { ...given, after: after && cursorOf(given as Cursor) })
+        return {
+          compile: () => sql<PostView>`${NAMES} from (${rows}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db),
+        }
+      },
+      { users: authorsOf, ...(sort !== 'votes' && { votes: idsOf }) }, // a vote anywhere can change an order by votes
+    )
+  const list = {
+    name: `${name} ${boards.join()} ${roadmap} ${author}`,
+    order: ['posts', 'boards', ...(sort === 'votes' ? ['votes'] : [])] as Topic[],
+    query,
+    cursor: cursorOf,
+  }
+  return compiledPage<PostView>(db, list, page as Page<PostView>) // a cursor needs no names
 }
 
 const idsOf = (posts: readonly PostRow[]): string[] => posts.map(({ postId }) => postId)

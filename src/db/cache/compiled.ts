@@ -1,8 +1,13 @@
 import { RawNode, type Compilable, type CompiledQuery, type Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { isPostgres } from '../dialect.js'
-import type { Refs } from './dependencies.js'
+import type { Page } from '../paging.js'
+import type { Seek } from './anchors.js'
+import type { Refs, Topic } from './dependencies.js'
 import type { TaggedQuery } from './querycache.js'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the tables do not matter here
+type AnyDb = Kysely<any>
 
 /** Stands for a value while a query is built. */
 class Placeholder {
@@ -30,13 +35,47 @@ const NO_TREE = RawNode.createWithSql('')
  * compiling takes longer than most queries. `build` gets placeholders; it must pass them on and must not branch on their values.
  */
 export async function compiled<Given extends object, Row>(
-  // oxlint-disable-next-line typescript/no-explicit-any -- the tables do not matter here
-  db: Kysely<any>,
+  db: AnyDb,
   name: string,
   given: Given,
   build: (given: Given) => Compilable<Row>,
   refs?: Refs<Row>,
 ): Promise<Row[]> {
+  const { rows } = await db.executeQuery<Row>(taggedQuery(db, name, given, build, refs))
+  return rows
+}
+
+/** A list, for `compiledPage`. */
+interface List<Row> {
+  /** Names the list: filter and order, and the values of both. */
+  name: string
+  /** Topics whose changes can move a row of the list. */
+  order: readonly Topic[]
+  query(this: void, page: Page<Row>): TaggedQuery
+  /** The columns of a row that a page can start after. */
+  cursor(this: void, row: Row): object
+}
+
+/** Runs the query of a page. Where rows have to be skipped, the query cache knows how to start from an anchor. */
+export async function compiledPage<Row extends object>(db: AnyDb, list: List<Row>, page: Page<Row>): Promise<Row[]> {
+  const { name, order, query, cursor } = list
+  const plain = query(page)
+  const { offset = 0, limit } = page
+  const seek: Seek | undefined =
+    offset > 0 && page.after === undefined
+      ? { list: name, order, offset, limit, page: (at) => query(at as Page<Row>), cursor: (row) => cursor(row as Row) } // rows of this list
+      : undefined
+  const { rows } = await db.executeQuery<Row>(seek ? { ...plain, seek } : plain)
+  return rows
+}
+
+export function taggedQuery<Given extends object, Row>(
+  db: AnyDb,
+  name: string,
+  given: Given,
+  build: (given: Given) => Compilable<Row>,
+  refs?: Refs<Row>,
+): TaggedQuery {
   const values = given as Record<string, unknown>
   let key = isPostgres(db) ? `postgres ${name}` : `sqlite ${name}`
   for (const parameter in values) {
@@ -51,9 +90,7 @@ export async function compiled<Given extends object, Row>(
   const parameters = query.parameters.map((parameter) =>
     parameter instanceof Placeholder ? valueOf(values[parameter.name], parameter) : parameter,
   )
-  const tagged: TaggedQuery = { query: NO_TREE, queryId: query.queryId, sql: query.sql, parameters, refs }
-  const { rows } = await db.executeQuery<Row>(tagged)
-  return rows
+  return { query: NO_TREE, queryId: query.queryId, sql: query.sql, parameters, refs }
 }
 
 const placeholdersFor = (values: Record<string, unknown>) =>

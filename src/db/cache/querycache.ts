@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../tables.js'
+import { PageAnchors, type Seek } from './anchors.js'
 import { dependenciesOf, topicsOf, type Dependencies, type Refs } from './dependencies.js'
 import type { Invalidation } from './invalidation.js'
 import type { Revision, RevisionSource } from './revision.js'
@@ -18,6 +19,8 @@ import type { Revision, RevisionSource } from './revision.js'
 /** A query that says which rows its result depends on. Without `refs` it depends on all rows of the tables it reads. */
 export interface TaggedQuery extends CompiledQuery {
   refs?: Refs<never> | undefined
+  /** Where many rows have to be skipped: how to read the same page from an anchor. */
+  seek?: Seek | undefined
 }
 
 type Rows = readonly object[]
@@ -55,6 +58,7 @@ export class QueryCache {
   readonly #invalidation: Invalidation
   readonly #source: RevisionSource
   readonly #verify: boolean
+  readonly #anchors: PageAnchors
   readonly #entries = new LRUCache<string, Entry>({ maxSize: MAX_BYTES, maxEntrySize: MAX_ENTRY_BYTES })
 
   constructor(engine: Engine, invalidation: Invalidation, source: RevisionSource, { verify = false } = {}) {
@@ -62,6 +66,7 @@ export class QueryCache {
     this.#invalidation = invalidation
     this.#source = source
     this.#verify = verify
+    this.#anchors = new PageAnchors(invalidation)
   }
 
   /** See `RevisionSource`. */
@@ -78,10 +83,10 @@ export class QueryCache {
     }
   }
 
-  /** The result of a query, and what it depends on; `run` is called where it is not cached. */
+  /** The result of a query, and what it depends on. `run` is called where it is not cached; undefined where it must not be. */
   async read(
     query: TaggedQuery,
-    run: () => Promise<QueryResult<unknown>>,
+    run: (query: CompiledQuery) => Promise<object[]>,
   ): Promise<{ rows: Rows; dependencies: Dependencies } | undefined> {
     const topics = topicsOf(query.sql)
     if (!topics) return undefined
@@ -93,18 +98,18 @@ export class QueryCache {
       if (this.#verify) await this.#assertSame(query, cached, run)
       return cached
     }
-    const rows = frozen((await run()).rows as object[]) // rows are objects on both engines
+    const rows = frozen(await (query.seek ? this.#anchors.read(query.seek, run) : run(query)))
     const entry = { rows, dependencies: dependenciesOf(topics, query.refs, rows), revision }
     this.#entries.set(key, entry, { size: OVERHEAD + key.length + sizeOf(entry) })
     return entry
   }
 
-  async #assertSame({ sql }: TaggedQuery, entry: Entry, run: () => Promise<QueryResult<unknown>>): Promise<void> {
-    const { rows } = await run()
+  async #assertSame(query: TaggedQuery, entry: Entry, run: (query: CompiledQuery) => Promise<object[]>): Promise<void> {
+    const rows = await run(query)
     if (JSON.stringify(rows) === JSON.stringify(entry.rows)) return
     await this.#source.revision(true) // another transaction may have changed it since the request began
     if (this.#invalidation.isCurrent(entry.dependencies, entry.revision))
-      throw new Error(`A cached result is stale: ${sql}`)
+      throw new Error(`A cached result is stale: ${query.sql}`)
   }
 }
 
@@ -158,7 +163,8 @@ class CachingExecutor extends DefaultQueryExecutor {
 
   override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (!this.#bypasses) {
-      const read = await this.#cache.read(query, () => this.#executor.executeQuery(query))
+      const run = async (each: CompiledQuery) => (await this.#executor.executeQuery<object>(each)).rows
+      const read = await this.#cache.read(query, run)
       if (read) {
         this.#readSet.add(read.dependencies)
         return { rows: read.rows as R[] } // frozen: nobody may change what others share
