@@ -1,4 +1,5 @@
 import { createHash, createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
 import { claimFingerprint } from '../../db/settings.js'
@@ -37,8 +38,7 @@ interface Session {
 }
 
 /** Verified sessions by secret and token. The signature is checked once, the expiry on every use. */
-const verifiedSessions = new Map<string, Session>()
-const MAX_VERIFIED = 1000
+const verifiedSessions = new LRUCache<string, Session>({ max: 1000 })
 
 /** Returns undefined when the token is forged, expired or issued for another purpose. */
 export async function readSessionToken(
@@ -52,7 +52,6 @@ export async function readSessionToken(
   if (known && now < known.expiresAt) return known
   const session = await verified(secret, token, now)
   if (!session) return undefined
-  if (verifiedSessions.size >= MAX_VERIFIED) verifiedSessions.clear()
   verifiedSessions.set(key, session)
   return session
 }
