@@ -24,8 +24,10 @@ export interface DataCache {
 export interface ReadSet {
   /** Whether it tells everything that the request has read. Otherwise its response must not be cached. */
   readonly isKnown: boolean
-  /** Whether nothing of it has changed since a revision. */
-  isCurrent(this: void, since: number): boolean
+  /** Whether nothing of it can have changed. */
+  isCurrent(this: void): boolean
+  /** Whether nothing of it has changed: what may have is read again. */
+  revalidate(this: void): Promise<boolean>
 }
 
 /** Where log lines go: one a request, and every unexpected error with its cause. */

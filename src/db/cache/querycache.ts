@@ -12,7 +12,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../tables.js'
 import { PageAnchors, type Seek } from './anchors.js'
-import { dependenciesOf, topicsOf, type Dependencies, type Refs } from './dependencies.js'
+import { dependenciesOf, topicsOf, type Dependencies, type Refs, type Topic } from './dependencies.js'
 import type { Invalidation } from './invalidation.js'
 import type { Revision, RevisionSource } from './revision.js'
 
@@ -25,18 +25,38 @@ export interface TaggedQuery extends CompiledQuery {
 
 type Rows = readonly object[]
 
-interface Entry {
+/** Rows, and the version of their entry that they are. */
+interface Result {
   rows: Rows
-  dependencies: Dependencies
-  /** The newest revision at which the result is known to be current. */
-  revision: Revision
+  version: number
 }
+
+/** A query with its parameters, and its last result. */
+class Entry {
+  rows: Rows = []
+  dependencies: Dependencies = []
+  /** The newest revision at which the result is known to be current; 0 before the first. */
+  revision: Revision = 0
+  /** Grows when the query finds something else; -1 where the entry is not in the cache (any more). */
+  version = 0
+  /** The query as it runs now, and the revision at which it began. */
+  running: { revision: Revision; result: Promise<Result> } | undefined
+
+  constructor(
+    readonly key: string,
+    readonly query: TaggedQuery,
+    readonly topics: readonly Topic[],
+  ) {}
+}
+
+/** A response that read it must not keep its rows. */
+const evict = (entry: Entry): void => void Object.assign(entry, { rows: [], version: -1 })
 
 /** Bytes of results kept at most, and of one result. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_ENTRY_BYTES = MAX_BYTES / 10
 /** Bytes of an entry beside its rows and key. */
-const OVERHEAD = 500
+const OVERHEAD = 800
 
 /** The parts of an open database that a `Db` is made of. */
 export interface Engine {
@@ -59,7 +79,10 @@ export class QueryCache {
   readonly #source: RevisionSource
   readonly #verify: boolean
   readonly #anchors: PageAnchors
-  readonly #entries = new LRUCache<string, Entry>({ maxSize: MAX_BYTES, maxEntrySize: MAX_ENTRY_BYTES })
+  readonly #entries = new LRUCache<string, Entry>({
+    maxSize: MAX_BYTES,
+    dispose: evict,
+  })
 
   constructor(engine: Engine, invalidation: Invalidation, source: RevisionSource, { verify = false } = {}) {
     this.#engine = engine
@@ -76,51 +99,75 @@ export class QueryCache {
 
   /** A database for one request that began at this revision, and what it reads there. */
   forRequest(revision: Revision): { db: Db; readSet: ReadSet } {
-    const readSet = new ReadSet(this.#invalidation)
-    return {
-      db: this.#engine.database(new CachingExecutor(this.#engine, this, { readSet, bypasses: Number.isNaN(revision) })),
-      readSet,
-    }
+    const readSet = new ReadSet(this)
+    const executor = new CachingExecutor(this.#engine, this, { readSet, bypasses: Number.isNaN(revision) })
+    return { db: this.#engine.database(executor), readSet }
   }
 
-  /** The result of a query, and what it depends on. `run` is called where it is not cached; undefined where it must not be. */
-  async read(
-    query: TaggedQuery,
-    run: (query: CompiledQuery) => Promise<object[]>,
-  ): Promise<{ rows: Rows; dependencies: Dependencies } | undefined> {
+  /** The current result of a query. Undefined where it must not be cached. */
+  async read(query: TaggedQuery): Promise<(Result & { entry: Entry }) | undefined> {
     const topics = topicsOf(query.sql)
     if (!topics) return undefined
     const key = `${query.sql}\n${JSON.stringify(query.parameters)}`
-    const cached = this.#entries.get(key)
-    const { revision } = this.#invalidation
-    if (cached && this.#invalidation.isCurrent(cached.dependencies, cached.revision)) {
-      cached.revision = revision
-      if (this.#verify) await this.#assertSame(query, cached, run)
-      return cached
-    }
-    const rows = frozen(await (query.seek ? this.#anchors.read(query.seek, run) : run(query)))
-    const entry = { rows, dependencies: dependenciesOf(topics, query.refs, rows), revision }
-    this.#entries.set(key, entry, { size: OVERHEAD + key.length + sizeOf(entry) })
-    return entry
+    const entry = this.#entries.get(key) ?? new Entry(key, query, topics)
+    if (!this.isCurrent(entry)) return { ...(await this.refresh(entry)), entry }
+    const { rows, version } = entry
+    if (this.#verify) await this.#assertSame(entry)
+    return { rows, version, entry }
   }
 
-  async #assertSame(query: TaggedQuery, entry: Entry, run: (query: CompiledQuery) => Promise<object[]>): Promise<void> {
-    const rows = await run(query)
-    if (JSON.stringify(rows) === JSON.stringify(entry.rows)) return
+  isCurrent({ revision, dependencies }: Entry): boolean {
+    return revision > 0 && this.#invalidation.isCurrent(dependencies, revision)
+  }
+
+  /** Runs the query of an entry again. Where it finds the same, all that was made of it stays current. */
+  refresh(entry: Entry): Promise<Result> {
+    const { revision } = this.#invalidation // before the query runs: a change that it already sees only makes it run again
+    if (entry.running?.revision === revision) return entry.running.result
+    const running = { revision, result: this.#run(entry.query).then((found) => this.#store(entry, found, revision)) }
+    entry.running = running
+    const ended = () => {
+      if (entry.running === running) entry.running = undefined
+    }
+    running.result.then(ended, ended)
+    return running.result
+  }
+
+  #store(entry: Entry, found: object[], revision: Revision): Result {
+    const rows = Object.freeze(found.map((row) => Object.freeze(row))) // nobody may change what others share
+    if (entry.version < 0 || revision < entry.revision) return { rows, version: -1 } // evicted, or overtaken by a later run
+    entry.revision = revision
+    if (entry.version > 0 && isSame(rows, entry.rows)) return { rows: entry.rows, version: entry.version }
+    Object.assign(entry, { rows, dependencies: dependenciesOf(entry.topics, entry.query.refs, rows) })
+    const version = ++entry.version
+    const size = OVERHEAD + entry.key.length + sizeOf(entry)
+    if (size <= MAX_ENTRY_BYTES) this.#entries.set(entry.key, entry, { size })
+    else if (!this.#entries.delete(entry.key)) evict(entry)
+    return { rows, version }
+  }
+
+  #run(query: TaggedQuery): Promise<object[]> {
+    const run = async (each: CompiledQuery) => (await this.#engine.executor.executeQuery<object>(each)).rows
+    return query.seek ? this.#anchors.read(query.seek, run) : run(query)
+  }
+
+  async #assertSame(entry: Entry): Promise<void> {
+    const { version } = entry
+    const { rows } = await this.#engine.executor.executeQuery<object>(entry.query)
+    if (isSame(rows, entry.rows) || entry.version !== version) return
     await this.#source.revision(true) // another transaction may have changed it since the request began
-    if (this.#invalidation.isCurrent(entry.dependencies, entry.revision))
-      throw new Error(`A cached result is stale: ${query.sql}`)
+    if (this.isCurrent(entry)) throw new Error(`A cached result is stale: ${entry.query.sql}`)
   }
 }
 
 /** What one request has read. */
 export class ReadSet {
-  readonly #invalidation: Invalidation
-  readonly #reads: Dependencies[] = []
+  readonly #cache: QueryCache
+  readonly #reads: { entry: Entry; version: number }[] = []
   #isKnown = true
 
-  constructor(invalidation: Invalidation) {
-    this.#invalidation = invalidation
+  constructor(cache: QueryCache) {
+    this.#cache = cache
   }
 
   /** Whether every read of the request went through the query cache; only then can a response made of it be cached. */
@@ -128,8 +175,8 @@ export class ReadSet {
     return this.#isKnown && this.#reads.length > 0
   }
 
-  add(dependencies: Dependencies): void {
-    this.#reads.push(dependencies)
+  add({ entry, version }: { entry: Entry; version: number }): void {
+    this.#reads.push({ entry, version })
   }
 
   /** Something was read or written that the change log does not tell of. */
@@ -137,10 +184,21 @@ export class ReadSet {
     this.#isKnown = false
   }
 
-  /** Whether nothing that was read has changed since a revision. */
-  readonly isCurrent = (since: Revision): boolean =>
-    this.#reads.every((each) => this.#invalidation.isCurrent(each, since))
+  /** Whether everything that was read is as it was, as far as the change log tells. */
+  readonly isCurrent = (): boolean =>
+    this.#reads.every(({ entry, version }) => isVersion(entry, version) && this.#cache.isCurrent(entry))
+
+  /** The same, but queries whose rows may have changed run again: often they find the same. */
+  readonly revalidate = async (): Promise<boolean> => {
+    for (const { entry, version } of this.#reads) {
+      if (isVersion(entry, version) && !this.#cache.isCurrent(entry)) await this.#cache.refresh(entry)
+      if (!isVersion(entry, version)) return false
+    }
+    return true
+  }
 }
+
+const isVersion = (entry: Entry, version: number): boolean => version >= 0 && entry.version === version
 
 /** Runs the queries of one request through the query cache. From its first write or transaction on it bypasses the cache. */
 class CachingExecutor extends DefaultQueryExecutor {
@@ -163,11 +221,10 @@ class CachingExecutor extends DefaultQueryExecutor {
 
   override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (!this.#bypasses) {
-      const run = async (each: CompiledQuery) => (await this.#executor.executeQuery<object>(each)).rows
-      const read = await this.#cache.read(query, run)
+      const read = await this.#cache.read(query)
       if (read) {
-        this.#readSet.add(read.dependencies)
-        return { rows: read.rows as R[] } // frozen: nobody may change what others share
+        this.#readSet.add(read)
+        return { rows: read.rows as R[] } // the rows of this very query
       }
       this.#bypass()
     }
@@ -185,7 +242,15 @@ class CachingExecutor extends DefaultQueryExecutor {
   }
 }
 
-const frozen = (rows: object[]): Rows => Object.freeze(rows.map((row) => Object.freeze(row)))
+/** Rows hold nothing but texts, numbers and null. */
+function isSame(rows: Rows, others: Rows): boolean {
+  if (rows.length !== others.length) return false
+  return rows.every((row, index) => {
+    const other = others[index] as Record<string, unknown>
+    for (const [column, value] of Object.entries(row)) if (other[column] !== value) return false
+    return true
+  })
+}
 
 /** About the bytes that V8 needs: a header for each row and text, and a slot for each value. */
 function sizeOf({ rows, dependencies }: Entry): number {

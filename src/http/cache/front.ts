@@ -3,7 +3,7 @@ import type { FastifyServerOptions } from 'fastify'
 import { DRY_RUN_HEADER } from '../../core/wire.js'
 import { isPersonal, type DataCache } from '../site.js'
 import type { ResponseBatch } from './batch.js'
-import type { ResponseCache } from './responses.js'
+import type { CachedResponse, ResponseCache } from './responses.js'
 import type { CacheableRoute, CacheableRoutes } from './routes.js'
 
 /**
@@ -87,10 +87,15 @@ export class Front {
     const found = (revision: number) => {
       if (Number.isNaN(revision)) return handle(request, response)
       const lookup = { route, key, revision }
+      const answer = (cached: CachedResponse | undefined) => {
+        if (cached) return batch.send(cached, request, response)
+        responses.expect(request, lookup)
+        handle(request, response)
+      }
       const cached = responses.find(lookup)
-      if (cached) return batch.send(cached, request, response)
-      responses.expect(request, lookup)
-      handle(request, response)
+      if (cached instanceof Promise)
+        void cached.then(answer) // it never rejects
+      else answer(cached)
     }
     const revision = data.revision(isPersonal(request.headers))
     if (typeof revision === 'number') return found(revision)

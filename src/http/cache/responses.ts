@@ -79,12 +79,27 @@ export class ResponseCache {
     this.#site = site
   }
 
-  find({ key, revision }: Lookup): CachedResponse | undefined {
+  /** The response to send; a promise where some of its data may have changed and is read again. */
+  find({ key, revision }: Lookup): CachedResponse | undefined | Promise<CachedResponse | undefined> {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
-    if (entry.expiresAt > this.#site.now().getTime() && isCurrent(entry, revision)) return entry
-    this.#entries.delete(key)
-    return undefined
+    if (entry.expiresAt <= this.#site.now().getTime()) return this.#drop(key)
+    if (entry.revision === revision || entry.readSet.isCurrent()) {
+      entry.revision = revision
+      return entry
+    }
+    return entry.readSet.revalidate().then(
+      (isCurrent) => {
+        if (!isCurrent) return this.#drop(key, entry)
+        entry.revision = revision
+        return entry
+      },
+      () => this.#drop(key, entry), // the handler reports what is wrong with the database
+    )
+  }
+
+  #drop(key: string, entry?: CachedResponse): undefined {
+    if (entry === undefined || this.#entries.peek(key) === entry) this.#entries.delete(key)
   }
 
   /** Remembers where a request was looked up, until it is answered. */
@@ -150,13 +165,6 @@ export class ResponseCache {
     this.#bodies.delete(etag)
     this.#bodyBytes -= shared.body.length
   }
-}
-
-function isCurrent(entry: CachedResponse, revision: number): boolean {
-  if (entry.revision === revision) return true
-  if (!entry.readSet.isCurrent(entry.revision)) return false
-  entry.revision = revision
-  return true
 }
 
 const bodyOf = (bytes: Buffer): Body => (bytes.length > LONG_BODY ? bytes : bytes.toString('latin1'))
