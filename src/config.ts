@@ -86,6 +86,10 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   }
 }
 
+/** The address that the server listens on. */
+export const listenAddress = (config: Config): { host: string; port: number } =>
+  parseListen(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }
+
 function assertThere(file: string): void {
   if (!existsSync(file)) throw new AppError('CONFIG_INVALID', `There is no configuration file ${file}.`)
 }

@@ -68,7 +68,7 @@ async function runServer(
     { isWorker: worker !== undefined },
   )
   const app = await cli.open({ migrating: migrate })
-  const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../app.js'), import('../serve.js')])
+  const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../config.js'), import('../serve.js')])
   const daemon = (running.daemon = await startDaemon(app, listenAddress(config), log))
   if (worker === undefined) await warnIfIncomplete(app, daemon.log)
   await stopped

@@ -46,8 +46,8 @@ export async function deliverOutbox(
   app: App,
   mail: NonNullable<App['base']['mail']>,
 ): Promise<void> {
-  const { deliverDue } = await import('../../app.js')
-  const failed = await deliverDue(app, mail, (line) => say(terminal, line))
+  const { deliverDue } = await import('../../mail/delivery.js')
+  const failed = await deliverDue(app.base, mail, (line) => say(terminal, line))
   if (!failed) return
   const { recipient, reason } = failed
   say(terminal, `The mail to ${recipient} is not delivered yet: ${reason}. "feedbackctl serve" keeps trying.`)
@@ -56,7 +56,7 @@ export async function deliverOutbox(
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
   if (!/^smtps?:/.test(url)) return undefined
   say(terminal, 'Connecting to the mail server …')
-  const { mailProblem } = await import('../../app.js')
+  const { mailProblem } = await import('../../mail/delivery.js')
   return mailProblem({ url, from })
 }
 
