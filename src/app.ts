@@ -18,8 +18,8 @@ export interface App extends Database {
 }
 
 /**
- * Opens the configured database. A SQLite database is migrated if it is outdated; a PostgreSQL database only if `migrating`, because
- * other processes may use it.
+ * Opens the configured database. A SQLite database is migrated if it is outdated; a PostgreSQL database only if
+ * `migrating`, because other processes may use it.
  */
 export async function openApp(config: Config, { migrating = false }: { migrating?: boolean } = {}): Promise<App> {
   const url = config.get('database.url') ?? ''
@@ -59,7 +59,10 @@ interface LocalOptions {
   as?: string | undefined
 }
 
-/** Calls operations in this process. The operator has the owner's permissions, as anyone who can open the database could take them. */
+/**
+ * Calls operations in this process. The operator has the owner's permissions, as anyone who can open the database could
+ * take them.
+ */
 export const localCall =
   ({ base }: Pick<App, 'base'>, { dryRun = false, as }: LocalOptions = {}): Call =>
   async (op, input) =>

@@ -6,7 +6,10 @@ import { AppError } from './core/errors.js'
 
 const MIN_LENGTH = 16
 
-/** The secret that signs tokens: the setting, or a file in the data folder. Read at first use, because few commands need it. */
+/**
+ * The secret that signs tokens: the setting, or a file in the data folder. Read at first use, because few commands need
+ * it.
+ */
 export function lazySecret(config: Config): () => string {
   let secret: string | undefined
   return () => (secret ??= config.get('secret') ?? secretOfFile(path.join(config.get('data.dir') ?? '.', 'secret')))

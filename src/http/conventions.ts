@@ -8,25 +8,26 @@ import { loggable, outcome } from './logging.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The id of the operation, for the log. */
+    /** Id of the operation, for the log. */
     op?: string
-    /** Absent: responses of the route are never cached. */
+    /** Without it, responses are never cached. */
     cache?: CacheDeclaration
   }
 }
 
-/** What every response has in common, whichever surface sends it: request id, ETag, 304, the response cache, one log line. */
+/** Hooks for all surfaces: request id, ETag, 304, storing in the response cache, one log line per request. */
 export function conventions(server: FastifyInstance, responses: ResponseCache): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ [REQUEST_ID]: request.id, 'x-content-type-options': 'nosniff' })
     const { cache } = request.routeOptions.config
-    if (cache) for (const name of VARYING) if (!cache.vary.includes(name)) delete request.headers[name] // no handler can depend on it
+    // Hides headers that the route does not vary by, so that no handler can depend on them.
+    if (cache) for (const name of VARYING) if (!cache.vary.includes(name)) delete request.headers[name]
     done()
   })
 
   server.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload !== 'string' || payload === '') return done()
-    const bytes = Buffer.from(payload) // once, for the tag, the response and the cache
+    const bytes = Buffer.from(payload) // shared by the tag, the response and the cache
     const tag = etag(bytes, { weak: true })
     reply.header('etag', tag)
     if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
@@ -38,8 +39,8 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
 
   server.addHook('onResponse', (request, reply, done) => {
     const { op } = request.routeOptions.config
-    const asked = { op, method: request.method, url: loggable(request.url), reqId: request.id }
-    server.log.info({ ...asked, ...outcome(reply.statusCode, reply.elapsedTime) }, 'request')
+    const fields = { op, method: request.method, url: loggable(request.url), reqId: request.id }
+    server.log.info({ ...fields, ...outcome(reply.statusCode, reply.elapsedTime) }, 'request')
     done()
   })
 }

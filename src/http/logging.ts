@@ -2,18 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import { randomWord } from '../core/ids.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 
-const PROCESS = randomWord(8)
-let requests = 0
+const PROCESS_ID = randomWord(8)
+let count = 0
 
-/** The id of a request: the one it brought, where that may stand in a log, or a new one: of this process, and counted. */
+/** The X-Request-Id that the client sent, if it is safe to log, or a new id. */
 export function requestId({ headers: { [REQUEST_ID]: given } }: Pick<IncomingMessage, 'headers'>): string {
-  return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : `${PROCESS}-${(requests++).toString(36)}`
+  return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : `${PROCESS_ID}-${(count++).toString(36)}`
 }
 
-/** What the log says of a request, beside its id, its operation, its method and its address, which is `loggable`. */
+/** Log fields of a finished request. */
 export const outcome = (status: number, milliseconds: number) => ({ status, ms: Math.round(milliseconds * 10) / 10 })
 
-/** An address as it may be logged: only the API's have a query worth keeping, and in it nothing that may be a secret. */
+/**
+ * The URL without secrets. Only URLs of the API keep their query, without the values of parameters that may be secret.
+ */
 export function loggable(url: string): string {
   if (!url.includes('?')) return url
   const [path = '', ...rest] = url.split('?')

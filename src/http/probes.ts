@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.js'
 import type { Surface } from './surface.js'
 
-/** For load balancers and monitors. They never wait for more than they ask about. */
+/** For load balancers and monitors. `/healthz` does not wait for the database. */
 export const probes: Surface = (server, { site }) => {
   let stopping = false
   server.addHook('preClose', async () => {

@@ -8,20 +8,20 @@ import { Front, type Gate } from './cache/front.js'
 import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
 import { conventions } from './conventions.js'
-import { asAppError, refuseUnreadable } from './errors.js'
+import { asAppError, rejectMalformed } from './errors.js'
 import { requestId } from './logging.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
 import type { Surface } from './surface.js'
 import { mailPages } from './web/mailpages.js'
 
-/** Bodies are limited to 100 kB, as in the contract. */
+/** 100 kB, as in the published API. */
 const BODY_LIMIT = 100 * 1024
 
 interface Options {
-  /** See every request, before the response cache. */
+  /** Run for every request, before the response cache. */
   gates?: readonly Gate[]
-  /** Beside the JSON API. */
+  /** Served beside the JSON API, the probes and the pages of mails. */
   surfaces?: readonly Surface[]
 }
 
@@ -38,13 +38,13 @@ export async function buildServer(
   const server: FastifyInstance = Fastify<Server>({
     serverFactory: (handle, options) => front.server(handle, options),
     logger: log,
-    logController: new LogController({ disableRequestLogging: true }), // one line a request, in conventions.ts
-    childLoggerFactory: (logger) => logger, // what is logged of a request says by itself of which
+    logController: new LogController({ disableRequestLogging: true }), // conventions.ts logs one line per request
+    childLoggerFactory: (logger) => logger, // no logger per request: each log line names its request
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: 'idle',
     genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
-    clientErrorHandler: (error, socket) => refuseUnreadable(server.log, error, socket),
+    clientErrorHandler: (error, socket) => rejectMalformed(server.log, error, socket),
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = asAppError(error)
       if (known.status >= 500) server.log.error({ reqId: request.id, err: error }, known.message)
@@ -63,7 +63,7 @@ export async function buildServer(
   jsonErrors(server)
   server.addHook('preClose', async () => {
     front.stop()
-    batch.flush() // a connection that still waits for a response would not be closed, and its next request refused
+    batch.flush() // else connections with a pending response would stay open, and their next request would be rejected
   })
   await server.register(async (surface) => api(surface, { operations, site, responses }), { prefix: API_ROOT })
   for (const surface of [probes, mailPages, ...surfaces])

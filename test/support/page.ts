@@ -5,14 +5,14 @@ import { buildServer } from '../../src/http/server.js'
 import type { Surface } from '../../src/http/surface.js'
 import { cleanup, httpOf, type TestSite } from './site.js'
 
-/** A server of a site with one more page, which shows a header of the request. */
+/** Starts a server with one more page, which shows a request header. */
 export async function withPage(site: TestSite, vary: readonly Vary[], header: string): Promise<TestSite['http']> {
   const { db, cache, ping, close } = await openDatabase(site.databaseUrl, { staleness: 0, verify: true })
   const page: Surface = (server, { responses }) =>
     void server.get('/page', { config: { cache: { vary } } }, async (request, reply) => {
-      const { db: read, allow } = await responses.open(request.raw)
-      await readSettings(read)
-      allow('page')
+      const { db: cached, allowCaching } = await responses.open(request.raw)
+      await readSettings(cached)
+      allowCaching('page')
       reply.type('text/plain')
       return String(request.headers[header] ?? 'none')
     })

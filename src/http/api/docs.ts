@@ -4,23 +4,23 @@ import { API_ROOT } from '../../core/wire.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { openapi } from './openapi.js'
 
-/** The API document, and the page that shows it. */
+/** Serves the OpenAPI document, and a page that displays it. */
 export function docs(server: FastifyInstance, operations: readonly AnyOperation[]): void {
   let document: object | undefined
-  const documented = () => (document ??= openapi(operations, API_ROOT))
-  server.get('/openapi.json', async () => documented())
-  docsPage(server, documented)
+  const getDocument = () => (document ??= openapi(operations, API_ROOT))
+  server.get('/openapi.json', async () => getDocument())
+  docsPage(server, getDocument)
 }
 
-/** The page is built when it is first asked for: it takes longer to load than everything else together. */
-function docsPage(server: FastifyInstance, document: () => object): void {
+/** Built on the first request, because Swagger UI takes longer to load than the rest of the server. */
+function docsPage(server: FastifyInstance, getDocument: () => object): void {
   let page: Promise<FastifyInstance> | undefined
   for (const url of ['/docs', '/docs/*']) {
     server.route({
       method: ['GET', 'HEAD'],
       url,
       handler: async (request, reply) => {
-        page ??= buildPage(document())
+        page ??= buildPage(getDocument())
         const built = await page
         for (const [name, value] of Object.entries(reply.getHeaders()))
           if (value !== undefined) reply.raw.setHeader(name, value)
@@ -32,7 +32,7 @@ function docsPage(server: FastifyInstance, document: () => object): void {
   server.addHook('onClose', async () => (await page)?.close())
 }
 
-/** The page's own files only; no https upgrade, which would break a site that is served on plain HTTP. */
+/** Unlike the default of Swagger UI, it has no `upgrade-insecure-requests`, which would break a site on plain HTTP. */
 const PAGE_CSP =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
 
@@ -50,7 +50,7 @@ async function buildPage(document: object): Promise<FastifyInstance> {
     uiConfig: { layout: 'BaseLayout' },
   })
   page.setNotFoundHandler(async (_request, reply) =>
-    reply.code(404).send(new AppError('NOT_FOUND', 'The page has no such part.').body),
+    reply.code(404).send(new AppError('NOT_FOUND', 'The documentation has no such file.').body),
   )
   await page.ready()
   return page

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.js'
 import { API_ROOT } from '../../core/wire.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import type { ResponseCache } from '../cache/responses.js'
-import { asAppError, outside } from '../errors.js'
+import { asAppError, publicError } from '../errors.js'
 import type { Site } from '../site.js'
 import { docs } from './docs.js'
 import { mount } from './mount.js'
@@ -19,7 +19,7 @@ interface Parts {
 
 /** The JSON API, a plugin with its own parsers, errors, 404 and CORS (contract, sections 1.0 and 7). */
 export async function api(server: FastifyInstance, { operations, site, responses }: Parts): Promise<void> {
-  server.setValidatorCompiler(() => () => true) // `execute` checks the input, so that every surface rejects the same things
+  server.setValidatorCompiler(() => () => true) // `execute` validates the input for every surface
   server.setSerializerCompiler(compileOnFirstUse)
   parsers(server)
   jsonErrors(server)
@@ -31,24 +31,25 @@ export async function api(server: FastifyInstance, { operations, site, responses
   })
   server.addHook('onSend', (request, reply, _payload, done) => {
     const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
-    if (reply.statusCode === 409 || (isWrite && reply.statusCode >= 400)) reply.header('x-should-retry', 'false') // published clients repeat 409 and 5xx otherwise
+    // Otherwise published clients retry 409 and 5xx.
+    if (reply.statusCode === 409 || (isWrite && reply.statusCode >= 400)) reply.header('x-should-retry', 'false')
     done()
   })
   for (const op of operations) mount(server, op, site, responses)
   docs(server, operations)
 }
 
-/** Errors and 404 as JSON, for a plugin, or for the root where no plugin answers. */
+/** Sends errors and 404 as JSON. Applies to a plugin, or to the root for requests that no plugin handles. */
 export function jsonErrors(server: FastifyInstance): void {
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
     server.log.error({ reqId: request.id, err: known.cause ?? known }, known.message)
-    const { status, body } = outside(known)
+    const { status, body } = publicError(known)
     return reply.code(status).send(body)
   })
   server.setNotFoundHandler((request, reply) => {
-    reply.header('access-control-allow-origin', '*') // a script of another origin may read it
+    reply.header('access-control-allow-origin', '*') // scripts of other origins may read it
     const address = `${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`
     throw new AppError('NOT_FOUND', `There is no ${address}. The operations are listed at ${API_ROOT}/docs.`)
   })

@@ -11,7 +11,7 @@ const SIGN_IN: Failure[] = [
   'ACCESS_DENIED',
 ]
 
-/** The OpenAPI 3.1 document of the operations: every one with its inputs, its answer and each code it can fail with. */
+/** The OpenAPI 3.1 document: each operation with its input, its response and every error code. */
 export function openapi(operations: readonly AnyOperation[], root: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const op of operations) {
@@ -35,12 +35,12 @@ export function openapi(operations: readonly AnyOperation[], root: string): obje
   }
 }
 
-/** Every code an operation can fail with: its own, and those of the gate and the server around it. */
+/** Every error code of an operation: its own, those of access control, and those of the server. */
 export const codesOf = (op: AnyOperation): ErrorCode[] => failuresOf(op).map((failure) => statusOf(failure).code)
 
 function failuresOf(op: AnyOperation): Failure[] {
   const { access } = op
-  const gate: Failure[] = [
+  const checks: Failure[] = [
     'VALIDATION_ERROR',
     ...(op.mails ? (['MAIL_CONFIG_MISSING'] as const) : []),
     ...(access === 'public' ? [] : SIGN_IN),
@@ -51,7 +51,7 @@ function failuresOf(op: AnyOperation): Failure[] {
     : ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
   return [
     ...new Set([
-      ...gate,
+      ...checks,
       ...op.errors,
       ...body,
       'DECODE_URI_ERROR',
@@ -122,15 +122,15 @@ function failures(all: Failure[]): object {
 
 const json = (schema: object) => ({ 'application/json': { schema } })
 
-/** A text travels as it is. */
+/** A constant text is sent as plain text. */
 const content = (schema: TSchema) =>
   'const' in schema ? { 'text/plain': { schema: plain(schema) } } : json(plain(schema))
 
-/** The schema without the keywords that are ours. */
+/** The schema without our own keywords. */
 function plain(schema: unknown): object {
-  const ours = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'rule', 'ignored'])
+  const own = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'rule', 'ignored'])
   return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => (ours.has(key) ? undefined : value)).replaceAll(
+    JSON.stringify(schema, (key, value: unknown) => (own.has(key) ? undefined : value)).replaceAll(
       '"documentedFormat"',
       '"format"',
     ),

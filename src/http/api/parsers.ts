@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../core/errors.js'
 
-/** An absent or empty body is an empty object, whatever its type; any other that is not JSON in UTF-8 is refused. */
+/** An absent or empty body of any type is parsed as {}. Any other body must be JSON in UTF-8. */
 export function parsers(server: FastifyInstance): void {
   const json = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()
@@ -25,7 +25,5 @@ export function parsers(server: FastifyInstance): void {
 
 const unsupported = (message: string) => new AppError('UNSUPPORTED_MEDIA_TYPE', message)
 
-/** The text, or undefined where it is no UTF-8: a decoder that guesses would store something else than was sent. */
-function utf8(body: Buffer): string | undefined {
-  return isUtf8(body) ? body.toString('utf8') : undefined
-}
+/** Returns undefined for invalid UTF-8. Decoding it anyway would store other text than was sent. */
+const utf8 = (body: Buffer): string | undefined => (isUtf8(body) ? body.toString('utf8') : undefined)

@@ -9,16 +9,15 @@ interface Pending {
   request: IncomingMessage
   cached: CachedResponse
   reqId: string
-  /** When it was requested, in milliseconds of the process. */
-  since: number
+  /** As of `performance.now()`. */
+  startedAt: number
 }
 
-/** Responses written at once, at most. */
 const MAX_BATCH = 32
 
 /**
- * Writes cached responses in one batch at the end of a turn of the event loop, and then logs them. One by one, each write costs a context
- * switch to a client on the same machine, such as a proxy.
+ * Writes cached responses in one batch per tick of the event loop, and then logs them. One by one, each write costs a
+ * context switch to a client on the same machine, such as a proxy.
  */
 export class ResponseBatch {
   readonly #log: () => FastifyBaseLogger
@@ -29,8 +28,10 @@ export class ResponseBatch {
     this.#log = log
   }
 
-  /** Call it when a request has been read, before anything else is scheduled for the end of the turn: the responses then go first. */
-  expect(): void {
+  /**
+   * Schedules a flush. Called as soon as a request is read, so that the flush runs before other callbacks of the tick.
+   */
+  schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => {
@@ -40,20 +41,19 @@ export class ResponseBatch {
   }
 
   send(cached: CachedResponse, request: IncomingMessage, response: ServerResponse): void {
-    this.expect() // the turn may be another one by now
-    this.#pending.push({ cached, request, response, reqId: requestId(request), since: performance.now() })
+    this.schedule() // this may be a later tick than the one that read the request
+    this.#pending.push({ cached, request, response, reqId: requestId(request), startedAt: performance.now() })
     if (this.#pending.length === MAX_BATCH) this.flush()
   }
 
-  /** Writes what is pending now. */
   flush(): void {
     const batch = this.#pending
     this.#pending = []
-    for (const one of batch) write(one)
+    for (const pending of batch) write(pending)
     const now = performance.now()
-    for (const { cached, request, response, reqId, since } of batch) {
+    for (const { cached, request, response, reqId, startedAt } of batch) {
       cached.log ??= this.#log().child({ op: cached.op, method: request.method, url: cached.url })
-      cached.log.info({ reqId, ...outcome(response.statusCode, now - since) }, 'request')
+      cached.log.info({ reqId, ...outcome(response.statusCode, now - startedAt) }, 'request')
     }
   }
 }
@@ -62,7 +62,7 @@ function write({ cached: { headers, notModifiedHeaders, etag, body }, request, r
   const isRead = request.method === 'GET'
   if (!isRead) request.resume()
   if (isRead && fresh(request.headers, { etag })) response.writeHead(304, withId(notModifiedHeaders, reqId)).end()
-  else response.writeHead(200, withId(headers, reqId)).end(body, 'latin1') // bytes have no encoding
+  else response.writeHead(200, withId(headers, reqId)).end(body, 'latin1') // ignored for a Buffer
 }
 
 function withId(headers: readonly string[], reqId: string): string[] {

@@ -3,66 +3,69 @@ import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { REQUEST_ID } from '../../core/wire.js'
 import { loggable } from '../logging.js'
-import { isPersonal, type ReadSet, type Site } from '../site.js'
+import { hasCredentials, type ReadSet, type Site } from '../site.js'
 import type { CacheableRoute } from './routes.js'
 
-/** A response as it goes over the wire, but for the id of the request. */
+/** A response as it is sent, without the request id. */
 export interface CachedResponse {
   op: string
-  /** The address, as it may be logged. */
+  /** Redacted for the log. */
   url: string
-  /** Adds to each log line what all requests of this response share. Made for the first of them. */
+  /** Logger with the fields that all requests of this response share. Created on the first hit. */
   log?: FastifyBaseLogger
-  /** Names and values of headers in turn. The first is the request id, without its value; a 304 has no content headers. */
+  /** Alternating names and values, as `writeHead` takes them. The first is the request id, with an empty value. */
   headers: string[]
+  /** The same for a 304, without headers of the content. */
   notModifiedHeaders: string[]
   etag: string
   body: Body
-  /** End of the session it was made for, Unix ms. */
+  /** Session expiry, Unix ms. */
   expiresAt: number
-  /** The newest revision at which it is known to be current. */
+  /** The newest revision for which the entry is known to be current. */
   revision: number
   readSet: ReadSet
 }
 
-/** A short body is text with one character a byte, so that it goes out in one write with the headers; a long one is not copied. */
+/**
+ * A short body is a latin1 string, which Node writes together with the headers. A long one is a Buffer, which Node does
+ * not copy.
+ */
 type Body = string | Buffer
-const LONG_BODY = 4096
+const MAX_STRING_BODY = 4096
 
 type Headers = Readonly<Record<string, unknown>>
 
-/** Where the response of a request is looked up. */
 export interface Lookup {
   route: CacheableRoute
   key: string
   revision: number
 }
 
+/** What the handler allowed to be cached. */
 interface Allowed {
   op: string
   expiresAt: number
   readSet: ReadSet
 }
 
-/** What the handler of one request reads with. */
+/** Database access for the handler of one request. */
 interface RequestData {
   db: Site['db']
   /**
-   * To be called when the handler has succeeded. Its response is cached where the route declares it and every read went through `db`,
-   * until the session it was made for ends (Unix ms).
+   * Called by the handler on success. The response is cached until the session expires (Unix ms), if the route declares
+   * a cache and the handler read only through `db`.
    */
-  allow(this: void, op: string, expiresAt?: number): void
+  allowCaching(this: void, op: string, expiresAt?: number): void
 }
 
-/** Bytes of all responses. */
 const MAX_BYTES = 10 * 1024 * 1024
 const MAX_ENTRY_BYTES = MAX_BYTES / 10
-/** Bytes of an entry beside its body and key: the headers and the entry itself. */
-const OVERHEAD = 2000
-/** When full, one in so many new responses is admitted, so that a scan cannot evict the hot set. */
+/** Estimated bytes of an entry beside its body and key. */
+const OVERHEAD_BYTES = 2000
+/** When the cache is full, it admits 1 in 8 new responses, so that a scan cannot evict the hot set. */
 const ADMISSION = 8
 
-/** Response cache. Only responses whose route declares it get here, and each is served until something it was read from changes. */
+/** Response cache of the routes that declare one. An entry is served until a row that it was read from changes. */
 export class ResponseCache {
   readonly #site: Site
   readonly #pending = new WeakMap<IncomingMessage, Lookup & Partial<Allowed>>()
@@ -70,10 +73,10 @@ export class ResponseCache {
     maxSize: MAX_BYTES,
     dispose: ({ etag }) => this.#release(etag),
   })
-  /** Bodies by ETag, with the number of entries that share each: many people get the same one. */
-  readonly #bodies = new Map<string, { body: Body; uses: number }>()
+  /** Bodies by ETag, with reference counts: many users get the same body. */
+  readonly #bodies = new Map<string, { body: Body; refs: number }>()
   #bodyBytes = 0
-  #refused = 0
+  #rejected = 0
 
   constructor(site: Site) {
     this.#site = site
@@ -102,36 +105,36 @@ export class ResponseCache {
     if (entry === undefined || this.#entries.peek(key) === entry) this.#entries.delete(key)
   }
 
-  /** Remembers where a request was looked up, until it is answered. */
-  expect(request: IncomingMessage, lookup: Lookup): void {
+  /** Remembers the key of a request that missed the cache, for `store`. */
+  track(request: IncomingMessage, lookup: Lookup): void {
     this.#pending.set(request, lookup)
   }
 
-  /** The database for one request, through the query cache. */
+  /** Gives a handler the database through the query cache. */
   async open(request: IncomingMessage): Promise<RequestData> {
     const { db, cache } = this.#site
-    if (!cache) return { db, allow: () => {} }
+    if (!cache) return { db, allowCaching: () => {} }
     const pending = this.#pending.get(request)
     const { db: cached, readSet } = cache.forRequest(
-      pending?.revision ?? (await cache.revision(isPersonal(request.headers))),
+      pending?.revision ?? (await cache.revision(hasCredentials(request.headers))),
     )
-    const allow: RequestData['allow'] = (op, expiresAt = Infinity) => {
+    const allowCaching: RequestData['allowCaching'] = (op, expiresAt = Infinity) => {
       if (pending && readSet.isKnown) Object.assign(pending, { op, expiresAt, readSet })
     }
-    return { db: cached, allow }
+    return { db: cached, allowCaching }
   }
 
-  /** Stores a response whose handler allowed it. */
+  /** Stores the response, if its handler allowed that. */
   store(request: IncomingMessage, headers: Headers, etag: string, bytes: Buffer): void {
     const { key, revision, op, expiresAt = 0, readSet } = this.#pending.get(request) ?? {}
     if (key === undefined || revision === undefined || op === undefined || readSet === undefined) return
     if (expiresAt <= this.#site.now().getTime()) return
     const shared = this.#bodies.get(etag)?.body
     const body = bodyOf(bytes)
-    if (shared !== undefined && !isSame(shared, body)) return
-    const size = OVERHEAD + key.length
+    if (shared !== undefined && !isEqual(shared, body)) return
+    const size = OVERHEAD_BYTES + key.length
     const added = size + (shared === undefined ? body.length : 0)
-    if (added > MAX_ENTRY_BYTES || (this.#bytes + added > MAX_BYTES && ++this.#refused % ADMISSION > 0)) return
+    if (added > MAX_ENTRY_BYTES || (this.#bytes + added > MAX_BYTES && ++this.#rejected % ADMISSION > 0)) return
     const { 'content-type': _, ...unchanged } = headers
     const entry: CachedResponse = {
       op,
@@ -141,8 +144,8 @@ export class ResponseCache {
       readSet,
       etag,
       body: shared ?? body,
-      headers: inTurn({ ...headers, 'content-length': body.length }),
-      notModifiedHeaders: inTurn(unchanged),
+      headers: flattened({ ...headers, 'content-length': body.length }),
+      notModifiedHeaders: flattened(unchanged),
     }
     this.#share(entry)
     this.#entries.set(key, entry, { size })
@@ -154,25 +157,25 @@ export class ResponseCache {
   }
 
   #share({ etag, body }: CachedResponse) {
-    const shared = this.#bodies.get(etag) ?? { body, uses: 0 }
-    if (shared.uses++ === 0) this.#bodyBytes += body.length
+    const shared = this.#bodies.get(etag) ?? { body, refs: 0 }
+    if (shared.refs++ === 0) this.#bodyBytes += body.length
     this.#bodies.set(etag, shared)
   }
 
   #release(etag: string) {
     const shared = this.#bodies.get(etag)
-    if (!shared || --shared.uses > 0) return
+    if (!shared || --shared.refs > 0) return
     this.#bodies.delete(etag)
     this.#bodyBytes -= shared.body.length
   }
 }
 
-const bodyOf = (bytes: Buffer): Body => (bytes.length > LONG_BODY ? bytes : bytes.toString('latin1'))
+const bodyOf = (bytes: Buffer): Body => (bytes.length > MAX_STRING_BODY ? bytes : bytes.toString('latin1'))
 
-const isSame = (one: Body, other: Body): boolean =>
+const isEqual = (one: Body, other: Body): boolean =>
   typeof one === 'string' ? one === other : typeof other !== 'string' && one.equals(other)
 
-const inTurn = (headers: Headers): string[] => [
+const flattened = (headers: Headers): string[] => [
   REQUEST_ID,
   '',
   ...Object.entries(headers).flatMap(([name, value]) => (name === REQUEST_ID ? [] : [name, String(value)])),

@@ -1,20 +1,20 @@
-/** Request headers that a response can vary by. A cacheable route sees only those that it declares. */
+/** Request headers that a response can vary by. On a cacheable route the others are removed from the request. */
 export const VARYING = ['accept', 'accept-language', 'authorization', 'cookie', 'host'] as const
 export type Vary = (typeof VARYING)[number]
 
-/** Of a route's `config.cache`: its responses may be cached, and vary by these headers beside address and body. */
+/** The `config.cache` of a route whose responses may be cached. */
 export interface CacheDeclaration {
+  /** The headers in the cache key, beside the URL and the body. */
   vary: readonly Vary[]
 }
 
-/** A route whose responses may be cached. */
 export interface CacheableRoute extends CacheDeclaration {
   method: 'GET' | 'POST'
-  /** As Fastify takes it: `/api/v1/boards/:url`. */
+  /** In Fastify's syntax: `/api/v1/boards/:url`. */
   path: string
 }
 
-/** Finds cacheable routes by the address of a request. An address in another letter case is found by the framework alone. */
+/** Finds the cacheable route of a request. Unlike Fastify it is case-sensitive; other spellings are not cached. */
 export class CacheableRoutes {
   readonly #exact = new Map<string, CacheableRoute>()
   readonly #patterns: [RegExp, CacheableRoute][] = []
@@ -27,7 +27,7 @@ export class CacheableRoutes {
   find(method: string | undefined, url: string): CacheableRoute | undefined {
     if (method !== 'GET' && method !== 'POST') return undefined
     const query = url.indexOf('?')
-    const address = `${method} ${query < 0 ? url : url.slice(0, query)}`
-    return this.#exact.get(address) ?? this.#patterns.find(([pattern]) => pattern.test(address))?.[1]
+    const target = `${method} ${query < 0 ? url : url.slice(0, query)}`
+    return this.#exact.get(target) ?? this.#patterns.find(([pattern]) => pattern.test(target))?.[1]
   }
 }

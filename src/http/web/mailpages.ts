@@ -16,25 +16,25 @@ interface Page {
 }
 
 /**
- * The pages that links in mails open where no other web client is in front. Loading one does nothing: whoever scans
- * mails for links would otherwise use them up.
+ * The pages that links in mails open, for sites without another web client. Loading a page uses no token, because mail
+ * scanners follow links too.
  */
 export const mailPages: Surface = (server, { site }) => {
   for (const page of [VERIFY, RESET]) {
     server.get(page.url, async (_request, reply) => {
       const ctx = {
         ...site,
-        actor: visitor(new AppError('INVALID_AUTH_HEADER', 'A page asks.')),
+        actor: visitor(new AppError('INVALID_AUTH_HEADER', 'Pages are shown to visitors.')),
         origin: 'http',
         dryRun: false,
       }
       const { settings } = await execute(siteSettings, ctx, {})
-      return send(reply, page, settings.title)
+      return render(reply, page, settings.title)
     })
   }
 }
 
-function send(reply: FastifyReply, page: Page, siteTitle: string): string {
+function render(reply: FastifyReply, page: Page, siteTitle: string): string {
   const script = SCRIPT + page.script
   reply.type('text/html; charset=utf-8').headers({
     'content-security-policy': `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(STYLE)}'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -58,7 +58,7 @@ function send(reply: FastifyReply, page: Page, siteTitle: string): string {
 <h1>${page.title}</h1>
 ${page.main}
 <p id="answer" role="status" aria-live="polite" tabindex="-1"></p>
-<noscript><p class="bad">This page needs JavaScript. Switch it on for this site, then open the link again.</p></noscript>
+<noscript><p class="bad">This page needs JavaScript. Enable it for this site, then open the link again.</p></noscript>
 </main>
 <script>${script}</script>
 </body>
@@ -68,7 +68,7 @@ ${page.main}
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
 
-/** Shared by both: the token of the address, the way to the API from wherever this page is, and what is said when. */
+/** Shared by both pages: reads the token from the URL, finds the API relative to the page, and shows results. */
 const SCRIPT = `
 const token = new URLSearchParams(location.search).get('token')
 const root = location.pathname.replace(/\\/+(email-verify|password-reset\\/+confirm)\\/*$/i, '') + '${API_ROOT}'
@@ -94,7 +94,7 @@ const post = async (path, fields) => {
     return { ok: false, text: LOST }
   }
 }
-const over = (code) => ['MISSING_TOKEN', 'INVALID_TOKEN', 'EMAIL_VERIFIED', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'].includes(code)
+const isFinal = (code) => ['MISSING_TOKEN', 'INVALID_TOKEN', 'EMAIL_VERIFIED', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'].includes(code)
 const submitting = (work) => form.addEventListener('submit', async (event) => {
   event.preventDefault()
   if (button.disabled) return
@@ -120,7 +120,7 @@ submitting(async () => {
   if (ok) {
     history.replaceState(null, '', location.pathname)
     finish('Your address is confirmed. You can close this page.', 'good')
-  } else if (over(code)) finish(text, code === 'EMAIL_VERIFIED' ? 'good' : 'bad')
+  } else if (isFinal(code)) finish(text, code === 'EMAIL_VERIFIED' ? 'good' : 'bad')
   else say(text, 'bad')
 })
 `,
@@ -133,7 +133,7 @@ const RESET: Page = {
 <label for="password">New password</label>
 <input id="password" type="password" autocomplete="new-password" required aria-describedby="rule answer">
 <p id="rule" class="hint">8 to 256 characters. A few words in a row are easy to remember.</p>
-<label for="again">The same password again</label>
+<label for="again">Repeat the password</label>
 <input id="again" type="password" autocomplete="new-password" required aria-describedby="answer">
 <button type="submit">Set the password</button>
 </form>`,
@@ -148,19 +148,19 @@ const wrong = (input, text) => {
 submitting(async () => {
   for (const input of [password, again]) input.removeAttribute('aria-invalid')
   const length = [...password.value].length
-  if (length === 0) return wrong(password, 'Type the new password, twice.')
+  if (length === 0) return wrong(password, 'Enter the new password in both fields.')
   if (length < 8 || length > 256) return wrong(password, 'The password must be 8 to 256 characters long; this one has ' + length + '.')
-  if (password.value !== again.value) return wrong(again, 'The two passwords are not the same.')
+  if (password.value !== again.value) return wrong(again, 'The two passwords do not match.')
   const { ok, code, text } = await post('/auth/password/set', { password: password.value })
   if (ok) {
     history.replaceState(null, '', location.pathname)
     form.reset()
     finish('Your password is set. You can sign in with it now, and close this page.', 'good')
-  } else if (over(code)) finish(text, 'bad')
+  } else if (isFinal(code)) finish(text, 'bad')
   else say(text, 'bad')
 })
 if (token) post('/auth/password/validateToken', {}).then(({ ok, code, text }) => {
-  if (!ok && over(code)) finish(text, 'bad')
+  if (!ok && isFinal(code)) finish(text, 'bad')
 })
 `,
 }
