@@ -3,16 +3,15 @@ import { PRUNED } from './cache/invalidation.js'
 import { isPostgres } from './dialect.js'
 import type { Db } from './tables.js'
 
-/** Rows that the log grows by between two prunings, about. */
-const MIN_ROWS = 2000
+/** The log is pruned once it has this many new rows. */
+const MIN_NEW_ROWS = 2000
 
-/** Whether it is worth pruning. */
 export async function isChangeLogLong(db: Db): Promise<boolean> {
   const newest = await db.selectFrom('change_log').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
-  return (newest?.id ?? 0) - ((await lastPruning(db))?.id ?? 0) >= MIN_ROWS
+  return (newest?.id ?? 0) - ((await lastPruning(db))?.id ?? 0) >= MIN_NEW_ROWS
 }
 
-/** Removes the changes that the pruning before could see. Run it in a transaction, and a minute after the last. */
+/** Removes the changes that committed before the previous pruning. Run it in a transaction, at most once a minute. */
 export async function pruneChangeLog(db: Db): Promise<void> {
   const last = await lastPruning(db)
   if (isPostgres(db)) {

@@ -4,19 +4,22 @@ import { pageOf, type Page } from './paging.js'
 import { referringTo } from './references.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
-/** Which comments of a post: internal ones, and what was marked as spam, are not for everybody. */
+/** Which comments of a post the viewer may see. */
 export interface CommentFilter {
   postId: string
   visibility: readonly ('public' | 'internal')[]
-  /** Whether what was marked as spam is among them: all of it, or one's own. */
+  /** Whether spam of other authors is included. The viewer's own always is. */
   spam: boolean
   viewer: string | null
 }
 
-/** A comment with who wrote it, and what tells who may see the one it answers; the names are null where the account is deleted. */
+/**
+ * A comment with its author, and what decides whether its parent is visible. Names are null once the account is
+ * deleted.
+ */
 export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
 
-const flagOf = (word: 'public' | 'internal'): number => (word === 'internal' ? 1 : 0)
+const flagOf = (visibility: 'public' | 'internal'): number => (visibility === 'internal' ? 1 : 0)
 
 const filtered = (db: Db, { postId, visibility, spam, viewer }: CommentFilter) =>
   db
@@ -45,7 +48,7 @@ const withNames = (query: ReturnType<typeof filtered>) =>
 export const listComments = (db: Db, filter: CommentFilter, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), NEWEST, page).execute()
 
-/** Of one post, so from a short range of an index. */
+/** Counts on each call: an index has the comments of one post side by side. */
 export async function countComments(db: Db, filter: CommentFilter): Promise<number> {
   const row = await filtered(db, filter)
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -56,8 +59,8 @@ export async function countComments(db: Db, filter: CommentFilter): Promise<numb
 export const findComment = (db: Db, id: string): Promise<CommentView | undefined> =>
   db.selectFrom('comments').$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()
 
-/** Locks the row until the transaction ends. Returns undefined when there is no such comment any more. */
-export const holdComment = (db: Db, id: string): Promise<Pick<CommentRow, 'id'> | undefined> =>
+/** Locks the row until the transaction ends. Returns undefined if the comment has been deleted. */
+export const lockComment = (db: Db, id: string): Promise<Pick<CommentRow, 'id'> | undefined> =>
   db
     .updateTable('comments')
     .set((eb) => ({ id: eb.ref('id') }))
@@ -77,6 +80,6 @@ export const updateComment = (
 ): Promise<CommentRow | undefined> =>
   db.updateTable('comments').set(change).where('id', '=', id).returningAll().executeTakeFirst()
 
-/** Answers to it stay, as comments of their own. */
+/** Replies stay, without a parent. */
 export const deleteComment = (db: Db, id: string): Promise<CommentRow | undefined> =>
   db.deleteFrom('comments').where('id', '=', id).returningAll().executeTakeFirst()

@@ -4,7 +4,7 @@ import { isPostgres } from './dialect.js'
 
 export type Visibility = 'public' | 'private'
 
-/** How many boards or roadmaps of these kinds there are, from counters that the database keeps. */
+/** The number of boards or roadmaps, from counters that triggers maintain. */
 export async function visibleTotal(
   db: Db,
   rows: 'boards' | 'roadmaps',
@@ -24,12 +24,12 @@ export async function visibleTotal(
 }
 
 /**
- * Waits until nobody else who takes the same lock writes, until the transaction ends. It comes before any other write of the
- * transaction: whoever locks rows in another order would wait for each other.
- * `post_counts`: what changes which posts a board or a roadmap has. `roadmaps`: what changes their order.
+ * Takes a lock that is held until the transaction ends. It must come before any other write of the transaction; locking
+ * in another order causes deadlocks. `post_counts` is for changes of which posts a board or a roadmap has, `roadmaps`
+ * for changes of their order.
  */
 export async function lock(db: Db, what: 'post_counts' | 'roadmaps'): Promise<void> {
-  if (!isPostgres(db)) return // on SQLite there is one transaction at a time
+  if (!isPostgres(db)) return // SQLite has one write transaction at a time
   await compiled(db, 'lock', { what }, (given) =>
     db
       .updateTable('counters')

@@ -1,32 +1,33 @@
 import { PostgresAdapter, sql, type CreateTableBuilder, type Kysely, type RawBuilder } from 'kysely'
 
-/** Everything in which the two engines differ, each as a small named function. */
-// oxlint-disable-next-line typescript/no-explicit-any -- migrations and queries alike: the tables do not matter here
+// The differences between the two engines, each as a small function.
+
+// oxlint-disable-next-line typescript/no-explicit-any -- for migrations and queries, which have different tables
 type AnyDb = Kysely<any>
 
 export const isPostgres = (db: AnyDb): boolean => db.getExecutor().adapter instanceof PostgresAdapter
 
-/** Text that sorts and compares by code point on both engines, whatever the locale of the PostgreSQL server. */
+/** A text type that sorts by code point on both engines, whatever the locale of the PostgreSQL server. */
 export const text = (db: AnyDb): RawBuilder<unknown> => (isPostgres(db) ? sql`text collate "C"` : sql`text`)
 
-/** A key `id` that counts up. */
+/** Adds an auto-incremented primary key `id`. */
 export const countingKey = <T extends string>(table: CreateTableBuilder<T>, db: AnyDb): CreateTableBuilder<T, 'id'> =>
   isPostgres(db)
     ? table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
     : table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
 
 /**
- * Before a row with a counting key is inserted: keys are then in the order of their commits, so that whoever reads after
- * a key misses nothing. PostgreSQL needs a lock for it, held until the end: take it as the last thing of a transaction.
+ * Call before inserting into `events`, so that ids are in commit order and a reader who continues after an id misses
+ * nothing. On PostgreSQL it takes a lock until the transaction ends, so insert events last.
  */
-export async function inCommitOrder(db: AnyDb): Promise<void> {
+export async function lockCommitOrder(db: AnyDb): Promise<void> {
   if (isPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.events'))`.execute(db)
 }
 
-/** A JSON object in a text column with the keys of another put into it, in one statement. */
+/** Merges keys into a JSON object in a text column. */
 export const mergedJson = (db: AnyDb, column: string, changes: object): RawBuilder<string> => {
-  const [into, from] = [sql.ref(column), JSON.stringify(changes)]
-  return isPostgres(db) ? sql`(${into}::jsonb || ${from}::jsonb)::text` : sql`json_patch(${into}, ${from})`
+  const [target, patch] = [sql.ref(column), JSON.stringify(changes)]
+  return isPostgres(db) ? sql`(${target}::jsonb || ${patch}::jsonb)::text` : sql`json_patch(${target}, ${patch})`
 }
 
 interface Trigger {
@@ -37,7 +38,7 @@ interface Trigger {
   run: string
 }
 
-/** Runs one statement for each row that was written; `new` and `old` are the row after and before. */
+/** Creates a trigger that runs for each written row. `old` and `new` are the row before and after. */
 export async function createTrigger(db: AnyDb, { name, on, after, when, run }: Trigger): Promise<void> {
   const event = `after ${after} on ${on} for each row ${when === undefined ? '' : `when (${when})`}`
   if (isPostgres(db)) {
@@ -59,8 +60,8 @@ export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' 
   }
 }
 
-/** Work that sorts whole tables, as building an index does: on SQLite that would take as much memory as they have bytes. */
-export async function sortingOnDisk<T>(db: AnyDb, work: () => Promise<T>): Promise<T> {
+/** For work that sorts whole tables, such as building indexes. SQLite then sorts in files, not in memory. */
+export async function withTempFiles<T>(db: AnyDb, work: () => Promise<T>): Promise<T> {
   if (isPostgres(db)) return work()
   await sql`pragma temp_store = file`.execute(db)
   try {
@@ -72,26 +73,28 @@ export async function sortingOnDisk<T>(db: AnyDb, work: () => Promise<T>): Promi
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
-/** A write refers to a row that does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   ['23503', 'SQLITE_CONSTRAINT_FOREIGNKEY'].includes(codeOf(error))
 
-/** A deadlock or a serialization failure: the transaction may succeed when it runs again. */
+/** A deadlock or a serialization failure: the transaction may succeed if it is retried. */
 export const isCollision = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
 
-const isTaken = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
+const isUniqueViolation = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 
-/** 'taken' when a unique index refused the work. In a transaction only the work is taken back: PostgreSQL would refuse all that follows. */
+/**
+ * Returns 'taken' if the work violates a unique index. A savepoint keeps the surrounding transaction usable on
+ * PostgreSQL.
+ */
 export async function unlessTaken<T>(db: AnyDb, work: () => Promise<T>): Promise<T | 'taken'> {
-  const inside = async (statement: string) => void (db.isTransaction && (await sql.raw(statement).execute(db)))
-  await inside('savepoint unless_taken')
+  const inTransaction = async (statement: string) => void (db.isTransaction && (await sql.raw(statement).execute(db)))
+  await inTransaction('savepoint unless_taken')
   try {
     const result = await work()
-    await inside('release savepoint unless_taken')
+    await inTransaction('release savepoint unless_taken')
     return result
   } catch (error) {
-    await inside('rollback to savepoint unless_taken')
-    if (isTaken(error)) return 'taken'
+    await inTransaction('rollback to savepoint unless_taken')
+    if (isUniqueViolation(error)) return 'taken'
     throw error
   }
 }

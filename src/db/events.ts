@@ -1,27 +1,27 @@
 import type { Insertable } from 'kysely'
 import { compiled } from './cache/compiled.js'
 import type { Db, EventRow, Tables } from './tables.js'
-import { inCommitOrder } from './dialect.js'
+import { lockCommitOrder } from './dialect.js'
 
-/** Rows of one insert: both engines limit how many values a statement has. */
-const SLICE = 1000
+/** Rows per insert: both engines limit the parameters of a statement. */
+const MAX_ROWS = 1000
 
-/** Writes what happened, as the last thing of a transaction. */
+/** Must be the last write of a transaction. */
 export async function insertEvents(db: Db, events: Insertable<Tables['events']>[]): Promise<void> {
   if (events.length === 0) return
-  await inCommitOrder(db)
+  await lockCommitOrder(db)
   const [only] = events
   if (only && events.length === 1)
     return void (await compiled(db, 'insertEvent', only, (given) => db.insertInto('events').values(given)))
-  for (let at = 0; at < events.length; at += SLICE) {
+  for (let at = 0; at < events.length; at += MAX_ROWS) {
     await db
       .insertInto('events')
-      .values(events.slice(at, at + SLICE))
+      .values(events.slice(at, at + MAX_ROWS))
       .execute()
   }
 }
 
-/** An event with the names that the people in it have now. */
+/** An event with the current names of its users and its post. */
 export interface NamedEvent extends EventRow {
   actorName: string | null
   personName: string | null
@@ -29,7 +29,7 @@ export interface NamedEvent extends EventRow {
   subjectTitle: string | null
 }
 
-/** Events after one, in either direction of time. */
+/** The events after an id, oldest or newest first. */
 export const listEvents = (
   db: Db,
   { created, after, limit }: { created: 'asc' | 'desc'; after: number | undefined; limit: number },

@@ -1,13 +1,12 @@
 import type { Db } from './tables.js'
 
 interface Lease {
-  /** The job. */
   name: string
   holder: string
   until: string
 }
 
-/** Whether nobody holds a lease: a read, so that waiting for one does not take the lock that writers need. */
+/** Only reads, so that processes that wait for the lease do not block writers. */
 export async function isJobLeaseFree(db: Db, name: string, now: string): Promise<boolean> {
   const row = await db
     .selectFrom('job_leases')
@@ -18,7 +17,7 @@ export async function isJobLeaseFree(db: Db, name: string, now: string): Promise
   return row === undefined
 }
 
-/** Takes a lease that is free or has run out; false when another holder has it. */
+/** Acquires a lease that is free or has expired. Returns false if another process holds it. */
 export async function acquireJobLease(db: Db, { now, ...lease }: Lease & { now: string }): Promise<boolean> {
   const row = await db
     .insertInto('job_leases')
@@ -34,7 +33,7 @@ export async function acquireJobLease(db: Db, { now, ...lease }: Lease & { now: 
   return row !== undefined
 }
 
-/** False when the lease was lost to another holder. */
+/** Returns false if another process has taken the lease. */
 export async function renewJobLease(db: Db, { name, holder, until }: Lease): Promise<boolean> {
   const row = await db
     .updateTable('job_leases')

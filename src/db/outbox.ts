@@ -3,8 +3,8 @@ import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
 
-/** Whether there is anything to send: a read, so that looking does not take the lock that writers need. */
-export async function mailIsDue(db: Db, now: string): Promise<boolean> {
+/** Only reads, so that polling does not block writers. */
+export async function isMailDue(db: Db, now: string): Promise<boolean> {
   const row = await free(db, now).executeTakeFirst()
   return row !== undefined
 }
@@ -19,8 +19,8 @@ const free = (db: Db, now: string) =>
     .limit(1)
 
 /**
- * Takes the mail that has been due longest, counts the attempt and leases it, or returns undefined when none is free.
- * The lease is checked by the update itself: of two that choose the same mail, the second changes no row.
+ * Leases the mail that has been due longest and counts the attempt. Returns undefined if none is free. The update
+ * checks the lease again: if two processes choose the same mail, the second updates no row.
  */
 export const leaseMail = (
   db: Db,
@@ -35,7 +35,7 @@ export const leaseMail = (
     .returningAll()
     .executeTakeFirst()
 
-/** Keeps a lease alive while the mail is being sent; false when it was lost. */
+/** Returns false if the lease was lost. */
 export async function renewLease(db: Db, lease: string, until: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('outbox')
@@ -47,8 +47,8 @@ export async function renewLease(db: Db, lease: string, until: string): Promise<
 }
 
 /**
- * Whoever delivered it records so, even if the lease was lost meanwhile: what was sent must not be sent again.
- * The texts hold one-time links, so a mail that was sent keeps none of them.
+ * Records a delivery even if the lease was lost, so that the mail is not sent again. Clears the content, which has
+ * one-time links.
  */
 export const recordSent = (db: Db, mailId: string, now: string) =>
   db
@@ -57,7 +57,7 @@ export const recordSent = (db: Db, mailId: string, now: string) =>
     .where('mailId', '=', mailId)
     .execute()
 
-/** `dueAt` null gives the mail up. */
+/** With `dueAt` null the mail is never retried. */
 export const recordFailure = (db: Db, lease: string, lastError: string, dueAt: string | null) =>
   db
     .updateTable('outbox')

@@ -6,10 +6,12 @@ const KEYS = { users: 'userId', posts: 'postId', boards: 'boardId', roadmaps: 'i
 
 export type ReferencedTable = keyof typeof KEYS
 
-/** The ids of the rows that a write refers to; null refers to none. */
+/** The ids of the rows that a write refers to. Null is no reference. */
 export type References = Partial<Record<ReferencedTable, string | null | undefined>>
 
-/** A write refers to a row that does not exist. `cause` is the error of the engine; SQLite's does not say which row. */
+/**
+ * A write refers to a row that does not exist. The cause is the engine's error, which on SQLite does not name the row.
+ */
 export class ForeignKeyError extends Error {
   constructor(
     readonly references: References,
@@ -19,7 +21,7 @@ export class ForeignKeyError extends Error {
   }
 }
 
-/** Runs a write, and throws a ForeignKeyError where one of the rows it refers to does not exist. */
+/** Runs a write, and throws a ForeignKeyError if a row that it refers to does not exist. */
 export async function referringTo<T>(references: References, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -29,8 +31,8 @@ export async function referringTo<T>(references: References, write: () => Promis
 }
 
 /**
- * The first table whose row does not exist. Call it after the failed transaction: PostgreSQL refuses queries in it. Ids are
- * never used again, so a row that was missing in the transaction is still missing.
+ * Returns the first table whose row does not exist. Call it after the failed transaction, in which PostgreSQL rejects
+ * queries. Ids are never reused, so a row that was missing in the transaction is still missing.
  */
 export async function missingReference(db: Db, references: References): Promise<ReferencedTable | undefined> {
   for (const [table, id] of Object.entries(references) as [ReferencedTable, string | null | undefined][]) {

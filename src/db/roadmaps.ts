@@ -6,10 +6,10 @@ import { unlessTaken } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 
 const filtered = (db: Db, visibility: readonly Visibility[]) => {
-  const [only, other] = new Set(visibility)
+  const [first, second] = new Set(visibility)
   return db
     .selectFrom('roadmaps')
-    .$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
+    .$if(second === undefined, (query) => query.where('display', '=', first === 'public' ? 1 : 0))
 }
 
 const ORDER = { by: ['index', 'id'] } as const
@@ -31,7 +31,7 @@ export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undef
     .where(isId(urlOrId) ? 'id' : 'url', '=', asStored(urlOrId))
     .executeTakeFirst()
 
-/** Roadmaps whose folded name starts with a folded prefix, by name. */
+/** Roadmaps whose folded name starts with the folded prefix, by name. */
 export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<RoadmapRow[]> =>
   db
     .selectFrom('roadmaps')
@@ -43,14 +43,14 @@ export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<R
     .limit(limit)
     .execute()
 
-/** All roadmaps in order. Locks the order: other transactions wait before they add, delete or move one. */
+/** Returns all roadmaps in order. Until this transaction ends, no other can add, delete or move one. */
 export async function lockRoadmapOrder(db: Db): Promise<RoadmapRow[]> {
   await lock(db, 'roadmaps')
   return db.selectFrom('roadmaps').selectAll().orderBy('index').orderBy('id').execute()
 }
 
-/** Writes the indexes that changed. */
-export async function placeRoadmaps(
+/** Updates the roadmaps whose index has changed. */
+export async function updateRoadmapIndexes(
   db: Db,
   rows: readonly RoadmapRow[],
   indexes: ReadonlyMap<string, number>,
@@ -63,7 +63,7 @@ export async function placeRoadmaps(
   }
 }
 
-/** Returns undefined when another roadmap has the url. */
+/** Returns undefined if another roadmap has the url. */
 export const insertRoadmap = (db: Db, roadmap: Insertable<Tables['roadmaps']>): Promise<RoadmapRow | undefined> =>
   db
     .insertInto('roadmaps')
@@ -72,7 +72,7 @@ export const insertRoadmap = (db: Db, roadmap: Insertable<Tables['roadmaps']>): 
     .returningAll()
     .executeTakeFirst()
 
-/** Returns 'taken' when another roadmap has the url, and undefined when the roadmap does not exist any more. */
+/** Returns 'taken' if another roadmap has the url, and undefined if the roadmap has been deleted. */
 export const updateRoadmap = (
   db: Db,
   id: string,

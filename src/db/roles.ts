@@ -2,14 +2,14 @@ import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 import type { Db, RoleRow, Tables } from './tables.js'
-import { holdUser } from './users.js'
+import { lockUser } from './users.js'
 
 const ORDER = { by: ['created_at', 'id'] } as const
 
 export const listRoles = (db: Db, page: Page<RoleRow>): Promise<RoleRow[]> =>
   pageOf(db.selectFrom('roles'), ORDER, page).selectAll().execute()
 
-/** Counted each time: roles are few, and few people list them. */
+/** Counts on each call: roles are few and rarely listed. */
 export async function roleTotal(db: Db): Promise<number> {
   const { count } = await db
     .selectFrom('roles')
@@ -21,7 +21,7 @@ export async function roleTotal(db: Db): Promise<number> {
 export const rolesAfter = async (db: Db, cursor: RoleRow): Promise<number> =>
   (await countAfter(db.selectFrom('roles'), ORDER, cursor).executeTakeFirstOrThrow()).count
 
-/** The role of an id, or those of a name, of which there may be several: two are enough to know. */
+/** The role with this id, or up to two with this name: two are enough to know that a name is ambiguous. */
 export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>
   db
     .selectFrom('roles')
@@ -38,7 +38,9 @@ export async function permissionsOfRole(db: Db, id: string): Promise<string[]> {
 export const insertRole = (db: Db, role: Insertable<Tables['roles']>): Promise<RoleRow> =>
   db.insertInto('roles').values(role).returningAll().executeTakeFirstOrThrow()
 
-/** Returns undefined when there is no such role any more. Nobody else changes or deletes it until the transaction ends, even if nothing was to change. */
+/**
+ * Locks the row until the transaction ends, even if nothing changes. Returns undefined if the role has been deleted.
+ */
 export const updateRole = (db: Db, id: string, change: Updateable<Tables['roles']>): Promise<RoleRow | undefined> =>
   db
     .updateTable('roles')
@@ -50,7 +52,6 @@ export const updateRole = (db: Db, id: string, change: Updateable<Tables['roles'
 export const deleteRole = (db: Db, id: string): Promise<RoleRow | undefined> =>
   db.deleteFrom('roles').where('id', '=', id).returningAll().executeTakeFirst()
 
-/** Makes these the permissions of a role, and no others. */
 export async function replacePermissions(db: Db, id: string, permissions: readonly string[]): Promise<void> {
   await db.deleteFrom('role_permissions').where('role_id', '=', id).execute()
   if (permissions.length === 0) return
@@ -60,19 +61,26 @@ export async function replacePermissions(db: Db, id: string, permissions: readon
     .execute()
 }
 
-/** Gives a role, whose row is held, to a person: 'gone' if there is no such person any more, 'had' if they have it already. */
-export async function assignRole(db: Db, roleId: string, userId: string): Promise<'gone' | 'had' | 'given'> {
-  if (!(await holdUser(db, userId))) return 'gone'
-  const given = await db
+/**
+ * Assigns a role, whose row the transaction has locked. 'missing': the user has been deleted. 'unchanged': the user has
+ * the role.
+ */
+export async function assignRole(
+  db: Db,
+  roleId: string,
+  userId: string,
+): Promise<'missing' | 'unchanged' | 'assigned'> {
+  if (!(await lockUser(db, userId))) return 'missing'
+  const row = await db
     .insertInto('roles_users')
     .values({ role_id: roleId, user_id: userId })
     .onConflict((conflict) => conflict.columns(['user_id', 'role_id']).doNothing())
     .returning('role_id')
     .executeTakeFirst()
-  return given ? 'given' : 'had'
+  return row ? 'assigned' : 'unchanged'
 }
 
-/** Whether the person had it. */
+/** Returns false if the user did not have the role. */
 export async function unassignRole(db: Db, roleId: string, userId: string): Promise<boolean> {
   const row = await db
     .deleteFrom('roles_users')

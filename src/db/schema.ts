@@ -1,12 +1,12 @@
 import type { Migrator } from 'kysely'
 import { AppError } from '../core/errors.js'
 import type { Db } from './tables.js'
-import { isMissingTable, sortingOnDisk } from './dialect.js'
+import { isMissingTable, withTempFiles } from './dialect.js'
 
-/** The newest migration this program knows; a test keeps it equal to the last of `migrations/`, which is loaded only to migrate. */
+/** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
 export const NEWEST = '0006_job_leases'
 
-/** Whether the database's schema is older than, the same as, or newer than this program's. */
+/** Compares the schema of the database with this program's. */
 export async function schemaState(db: Db): Promise<'current' | 'outdated' | 'newer'> {
   const applied = await newestApplied(db)
   if (applied === NEWEST) return 'current'
@@ -28,12 +28,12 @@ async function newestApplied(db: Db): Promise<string | undefined> {
   }
 }
 
-type MigrationDb = import('kysely').Kysely<{ kysely_migration: { name: string } }> // Kysely's own table, in no type of ours
+type MigrationDb = import('kysely').Kysely<{ kysely_migration: { name: string } }> // Kysely's own table
 
-/** Brings the schema up to date, all or nothing and one process at a time, and returns the names of what was applied. */
+/** Applies all new migrations in one transaction, and returns their names. A lock makes other processes wait. */
 export async function migrate(db: Db): Promise<string[]> {
   if ((await schemaState(db)) === 'newer') throw newer()
-  const { error, results = [] } = await sortingOnDisk(db, async () => (await migrator(db)).migrateToLatest())
+  const { error, results = [] } = await withTempFiles(db, async () => (await migrator(db)).migrateToLatest())
   if (error) throw error
   return results.map((result) => result.migrationName)
 }

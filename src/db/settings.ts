@@ -8,7 +8,7 @@ export const readSettings = (db: Db): Promise<SettingsRow> =>
 export const updateSettings = (db: Db, change: Updateable<Tables['settings']>): Promise<SettingsRow> =>
   db.updateTable('settings').set(change).returningAll().executeTakeFirstOrThrow()
 
-/** Switches some of the labs, and leaves the others as whoever changes them meanwhile wants them. */
+/** Sets only the given labs, so that a concurrent change of others is not lost. */
 export const updateLabs = (db: Db, labs: Readonly<Record<string, boolean>>): Promise<SettingsRow> =>
   db
     .updateTable('settings')
@@ -16,7 +16,7 @@ export const updateLabs = (db: Db, labs: Readonly<Record<string, boolean>>): Pro
     .returningAll()
     .executeTakeFirstOrThrow()
 
-/** The fingerprint this database belongs to: the one given, if it had none yet. */
+/** Stores the fingerprint of the secret if there is none yet, and returns the stored one. */
 export async function claimFingerprint(db: Db, fingerprint: string): Promise<string | null> {
   const { secretFingerprint } = await readSettings(db)
   if (secretFingerprint !== null) return secretFingerprint

@@ -2,7 +2,7 @@ import type { Generated, Kysely, Selectable } from 'kysely'
 
 export type Db = Kysely<Tables>
 
-// Column names are the API's field names, so no row is ever renamed. Ids are UUID text, times ISO-8601 text, flags 0 or 1.
+// Columns have the names of the API's fields, so that rows need no mapping. Ids are UUIDs, times ISO 8601, flags 0 or 1.
 export interface Tables {
   boards: {
     boardId: string
@@ -22,14 +22,14 @@ export interface Tables {
     slug: string
     slugId: string
     contentMarkdown: string | null
-    /** Null once the author's account is deleted. */
+    /** Null after the author's account is deleted. */
     userId: string | null
     boardId: string | null
     roadmap_id: string | null
     votesCount: Generated<number>
-    /** Kept as its board's by triggers. */
+    /** Copied from the board by triggers. */
     display: Generated<number>
-    /** Kept from a board that hid its voters, when that is deleted. */
+    /** Copied from a board that hides voters when it is deleted. */
     hidesVoters: Generated<number>
     createdAt: string
     updatedAt: string
@@ -71,7 +71,7 @@ export interface Tables {
     notes: string | null
     post_count: Generated<number>
     vote_count: Generated<number>
-    /** Session tokens carry this number; those of an earlier one have ended. */
+    /** Session tokens carry this number. Incrementing it ends all sessions. */
     sessions: Generated<number>
     createdAt: string
     updatedAt: string
@@ -100,7 +100,7 @@ export interface Tables {
     developer_mode: number
     labs: string
     secretFingerprint: string | null
-    /** A JSON list of domains that no account may have its address at. */
+    /** A JSON array of e-mail domains that accounts may not use. */
     blockedDomains: Generated<string>
   }
   outbox: {
@@ -110,33 +110,36 @@ export interface Tables {
     text: string
     html: string
     createdAt: string
-    /** When the next attempt is due; null once the mail was sent or given up. */
+    /** When the next attempt is due. Null after the mail was sent, or if it is no longer retried. */
     dueAt: string | null
     attempts: Generated<number>
-    /** Until when whoever holds `lease` may send it. */
+    /** Until then, only the holder of `lease` may send the mail. */
     leasedUntil: string | null
     lease: string | null
     lastError: string | null
     sentAt: string | null
   }
-  /** Which process may run a job, and until when. */
+  /** `holder` is the process that may run the job until then. */
   job_leases: { name: string; holder: string; until: string }
   counters: { name: string; value: number }
-  /** '' is a post without a board or a roadmap, '*' all posts. */
+  /** '' stands for posts without a board or roadmap, '*' for all posts. */
   post_counts: { board: string; roadmap: string; display: number; value: number }
-  /** Which rows were changed; triggers write it. `ref` is the id of the changed row, or of the post or person it belongs to. */
+  /** Written by triggers. `ref` is the id of the changed row, or of the post or user it belongs to. */
   change_log: { id: Generated<number>; topic: string; ref: string }
   events: {
     id: Generated<number>
-    /** `post.created`, `user.blocked`: the noun is that of the row. */
+    /** `post.created`, `user.blocked`: the noun names the table of the subject. */
     action: string
     subject_id: string
-    /** What the row was called then; null for people, whose name is theirs to erase, and for votes, which are as many as everything else. */
+    /**
+     * The name or title at that time. Null for users, who may erase their names, and for votes, to keep the table
+     * small.
+     */
     subject: string | null
-    /** Whom it was done to or for, besides: who was given a role, for whom a vote was cast. */
+    /** The other user of the action: the one who got the role, or on whose behalf the vote was cast. */
     person_id: string | null
     actor_id: string | null
-    /** `http`, or `cli:` and the login name at the machine. */
+    /** `http`, or `cli:` and the login name. */
     origin: string
     created_at: string
   }

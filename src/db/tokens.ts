@@ -1,10 +1,10 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tables, UserRow } from './tables.js'
 
-/** A one-time token with the person it was sent to. */
+/** A one-time token and its user. */
 export type OneTimeToken = Selectable<Tables['one_time_tokens']> & Pick<UserRow, 'email' | 'isVerified'>
 
-/** Keeps the hash of a one-time token; a new one of the same purpose replaces the old. */
+/** Stores the hash of a token. It replaces an earlier token of the same purpose. */
 export const putOneTimeToken = (db: Db, token: Insertable<Tables['one_time_tokens']>) =>
   db
     .insertInto('one_time_tokens')
@@ -25,11 +25,11 @@ export const findOneTimeToken = (db: Db, tokenHash: string): Promise<OneTimeToke
     .where('tokenHash', '=', tokenHash)
     .executeTakeFirst()
 
-/** Returns undefined when it was used or replaced meanwhile. */
+/** Returns undefined if the token has been used or replaced. */
 export const deleteOneTimeToken = (db: Db, tokenHash: string): Promise<{ userId: string } | undefined> =>
   db.deleteFrom('one_time_tokens').where('tokenHash', '=', tokenHash).returning('userId').executeTakeFirst()
 
-/** Ends what was mailed to a person: everything, or the links of one purpose. */
+/** Revokes all tokens of a user, or those of one purpose. */
 export const deleteOneTimeTokensOf = (db: Db, userId: string, purpose?: string) =>
   db
     .deleteFrom('one_time_tokens')

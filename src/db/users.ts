@@ -5,7 +5,7 @@ import { compiled } from './cache/compiled.js'
 import { unlessTaken } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 
-/** By id, e-mail address or user name: no two of these look alike. */
+/** By id, e-mail address or user name, which never look alike. */
 export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
   db
     .selectFrom('users')
@@ -17,7 +17,6 @@ export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
     )
     .executeTakeFirst()
 
-/** In which direction of age people are listed. */
 export interface UserOrder {
   created: 'asc' | 'desc'
 }
@@ -39,7 +38,7 @@ export async function userTotal(db: Db): Promise<number> {
 export const usersAfter = async (db: Db, order: UserOrder, cursor: UserRow): Promise<number> =>
   (await countAfter(db.selectFrom('users'), orderOf(order), cursor).executeTakeFirstOrThrow()).count
 
-/** The roles of some people, in no order. */
+/** The roles of some users, in no particular order. */
 export const rolesOf = (
   db: Db,
   userIds: string[],
@@ -54,7 +53,7 @@ export const rolesOf = (
 export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 
-/** A person with everything their roles allow, or undefined: asked on every request, so that a change acts at once. */
+/** A user with the permissions of their roles. Read on every request, so that changes take effect at once. */
 export async function findActor(
   db: Db,
   userId: string,
@@ -74,14 +73,14 @@ export async function findActor(
   )
   const [user] = rows
   if (!user) return undefined
-  const { permission: _, ...person } = user
-  return { ...person, permissions: rows.flatMap((row) => row.permission ?? []) }
+  const { permission: _, ...actor } = user
+  return { ...actor, permissions: rows.flatMap((row) => row.permission ?? []) }
 }
 
 export const findOwner = (db: Db): Promise<Pick<UserRow, 'userId' | 'email'> | undefined> =>
   db.selectFrom('users').select(['userId', 'email']).where('isOwner', '=', 1).executeTakeFirst()
 
-/** Returns undefined when the site has an owner, or when the address or the user name is taken. */
+/** Returns undefined if the address or user name is taken, or if a second owner is inserted. */
 export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<UserRow | undefined> =>
   db
     .insertInto('users')
@@ -92,7 +91,7 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<U
 
 type UserChange = Updateable<Tables['users']> & { updatedAt: string }
 
-/** Returns 'taken' when another person has the address or the user name, and undefined when there is no such person any more. */
+/** Returns 'taken' if another user has the address or user name, and undefined if the user has been deleted. */
 export const updateUser = (
   db: Db,
   userId: string,
@@ -108,8 +107,8 @@ export const updateUser = (
       .executeTakeFirst(),
   )
 
-/** A person who cannot be deleted or changed by anybody else until the transaction is over. */
-export const holdUser = (db: Db, userId: string): Promise<UserRow | undefined> =>
+/** Locks the row until the transaction ends. Returns undefined if the user has been deleted. */
+export const lockUser = (db: Db, userId: string): Promise<UserRow | undefined> =>
   db
     .updateTable('users')
     .set((eb) => ({ sessions: eb.ref('sessions') }))
@@ -117,7 +116,7 @@ export const holdUser = (db: Db, userId: string): Promise<UserRow | undefined> =
     .returningAll()
     .executeTakeFirst()
 
-/** Returns undefined when it was so already. */
+/** Returns undefined if nothing changes. */
 export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: string): Promise<UserRow | undefined> =>
   db
     .updateTable('users')
@@ -127,19 +126,22 @@ export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: 
     .returningAll()
     .executeTakeFirst()
 
-/** Removes a person with votes, roles and mails. Posts and comments stay, without an author. */
+/** Deletes a user with votes, roles and mails. Posts and comments stay, without an author. */
 export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userId' | 'email'>): Promise<boolean> {
   await db.deleteFrom('outbox').where('recipient', '=', email).execute()
   const { numDeletedRows } = await db.deleteFrom('users').where('userId', '=', userId).executeTakeFirst()
   return numDeletedRows > 0n
 }
 
-/** Removes what a person wrote, also its titles from the log, and returns the ids of it. Comments of others on these posts go with them. */
-export async function deleteWritings(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
-  const named = db.updateTable('events').set({ subject: null }).where('subject', 'is not', null)
+/**
+ * Deletes the posts and comments of a user, erases their titles in the events, and returns their ids. Comments on these
+ * posts are deleted too.
+ */
+export async function deleteContentOf(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
+  const eraseTitles = db.updateTable('events').set({ subject: null }).where('subject', 'is not', null)
   const own = db.selectFrom('posts').where('posts.userId', '=', userId)
-  await named.where('subject_id', 'in', own.select('posts.postId')).execute()
-  await named
+  await eraseTitles.where('subject_id', 'in', own.select('posts.postId')).execute()
+  await eraseTitles
     .where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id'))
     .execute()
   const comments = await db.deleteFrom('comments').where('author_id', '=', userId).returning('id').execute()
@@ -147,7 +149,7 @@ export async function deleteWritings(db: Db, userId: string): Promise<{ posts: s
   return { posts: posts.map((post) => post.postId), comments: comments.map((comment) => comment.id) }
 }
 
-/** Gives a person the system role that everyone has. */
+/** Assigns the system role @everyone. */
 export const assignEveryone = (db: Db, userId: string) =>
   db
     .insertInto('roles_users')

@@ -5,7 +5,7 @@ import { compiled } from './cache/compiled.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 import { referringTo } from './references.js'
 
-/** A vote with who cast it. */
+/** A vote and its user. */
 export type Voter = Awaited<ReturnType<typeof listVotes>>[number]
 
 const voters = (db: Db) =>
@@ -21,7 +21,10 @@ const NEWEST = { by: ['createdAt', 'voteId'], direction: 'desc', table: 'votes' 
 export const listVotes = (db: Db, postId: string, page: Page<VoteRow>) =>
   pageOf(voters(db).where('votes.postId', '=', postId), NEWEST, page).execute()
 
-/** The newest few votes of each of some posts. Each is a short range of an index: a window over all their votes would read them all. */
+/**
+ * The newest votes of each post. Reads a short range of an index per post; a window function would read all their
+ * votes.
+ */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
   postIds.length === 0
     ? Promise.resolve([])
@@ -40,7 +43,7 @@ function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each:
   return others.reduce((all, range) => all.unionAll(range), first as NonNullable<typeof first>)
 }
 
-/** The votes of one person among some posts. */
+/** The votes of a user on some posts. */
 export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
   postIds.length === 0
     ? Promise.resolve([])
@@ -60,7 +63,7 @@ export const votesAfter = async (db: Db, vote: VoteRow): Promise<number> =>
   (await countAfter(db.selectFrom('votes').where('postId', '=', vote.postId), NEWEST, vote).executeTakeFirstOrThrow())
     .count
 
-/** Returns undefined when this person has voted for this post already: the unique index decides. */
+/** Returns undefined if the user has already voted for the post. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {
   const [row] = await referringTo({ users: vote.userId, posts: vote.postId }, () =>
     compiled(db, 'insertVote', vote, (given) =>

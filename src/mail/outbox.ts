@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import type { Db, MailRow } from '../db/tables.js'
-import { insertMail, leaseMail, mailIsDue, recordFailure, recordSent, renewLease } from '../db/outbox.js'
+import { insertMail, leaseMail, isMailDue, recordFailure, recordSent, renewLease } from '../db/outbox.js'
 import type { Letter, Transport } from './transport.js'
 
 /** The lifetime of a lease that is not renewed, and so the delay of a mail whose process was killed. */
@@ -49,7 +49,7 @@ export async function* deliver(
   now: () => Date,
   onUnrecorded: OnUnrecorded = () => {},
 ): AsyncGenerator<Delivery> {
-  while (await mailIsDue(db, now().toISOString())) {
+  while (await isMailDue(db, now().toISOString())) {
     const lease = newId()
     const mail = await leaseMail(db, { now: now().toISOString(), until: later(now(), LEASE_MS), lease })
     if (!mail) return

@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
-import { assignEveryone, findUserByEmail, holdUser, updateUser } from '../db/users.js'
+import { assignEveryone, findUserByEmail, lockUser, updateUser } from '../db/users.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { change } from './lib/change.js'
 import { queueLetter } from './lib/mailings.js'
@@ -87,7 +87,7 @@ export const verify = operation({
   async run(ctx) {
     const userId = await personOf(ctx)
     return change(ctx, async (tx) => {
-      const user = await holdUser(tx.db, userId)
+      const user = await lockUser(tx.db, userId)
       if (!user) throw userNotFound()
       await assertAddressAllowed(tx.db, user.email)
       if (user.isVerified) throw verifiedAlready()
@@ -135,7 +135,7 @@ export const resetPassword = operation({
     const known = await findUserByEmail(ctx.db, address)
     if (!known) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
     return change(ctx, async (tx) => {
-      const user = await holdUser(tx.db, known.userId)
+      const user = await lockUser(tx.db, known.userId)
       if (!user) throw userNotFound()
       await queueLetter(tx, 'reset', user)
       tx.record('user.reset_requested', user.userId)

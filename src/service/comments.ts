@@ -8,7 +8,7 @@ import {
   countComments,
   deleteComment,
   findComment,
-  holdComment,
+  lockComment,
   insertComment,
   listComments,
   updateComment,
@@ -254,7 +254,7 @@ async function lockedComment(
   input: Record<string, unknown>,
   id: string,
 ): Promise<CommentView & { title: string }> {
-  await holdComment(tx.db, id)
+  await lockComment(tx.db, id)
   return commentGiven(tx, input)
 }
 
@@ -266,7 +266,7 @@ async function parentIn(
 ): Promise<string | null> {
   const parent = given ? await findComment(db, given) : undefined
   if (parent?.post_id !== postId || !maySee(actor, parent)) return null
-  const held = await holdComment(db, parent.id) // or it could be deleted before the reply refers to it
+  const held = await lockComment(db, parent.id) // or it could be deleted before the reply refers to it
   return held ? held.id : null
 }
 

@@ -8,7 +8,7 @@ import {
   insertRoadmap,
   listRoadmaps,
   lockRoadmapOrder,
-  placeRoadmaps,
+  updateRoadmapIndexes,
   roadmapsAfter,
   searchRoadmaps,
   updateRoadmap,
@@ -229,7 +229,7 @@ export const sort = operation({
         new Set(wanted.values()).size === rows.length
           ? wanted
           : numbered(rows.toSorted((one, other) => index(one) - index(other)))
-      await placeRoadmaps(db, rows, indexes, now().toISOString())
+      await updateRoadmapIndexes(db, rows, indexes, now().toISOString())
       for (const row of moved) if (indexes.get(row.id) !== row.index) record('roadmap.moved', row.id, row.name)
       return 'OK' as const
     }),
@@ -258,7 +258,7 @@ export const move = operation({
       const row = rows[at]
       if (!row) throw noun.notFound(subject.url)
       const indexes = numbered(rows.toSpliced(at, 1).toSpliced(position - 1, 0, row))
-      await placeRoadmaps(db, rows, indexes, now().toISOString())
+      await updateRoadmapIndexes(db, rows, indexes, now().toISOString())
       const index = indexes.get(row.id) ?? row.index
       if (index !== at + 1) record('roadmap.moved', row.id, row.name)
       return { roadmap: toRoadmap({ ...row, index }) }

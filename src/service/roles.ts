@@ -217,8 +217,8 @@ export const assign = operation({
       if (!(await updateRole(db, role.id, {}))) throw roleNotFound(input.role_id)
       assertOwn(actor, inOrder(await permissionsOfRole(db, role.id)))
       const outcome = await assignRole(db, role.id, user.userId)
-      if (outcome === 'gone') throw userNotFound(input.user_id)
-      if (outcome === 'had')
+      if (outcome === 'missing') throw userNotFound(input.user_id)
+      if (outcome === 'unchanged')
         throw new AppError('ROLE_USER_CONFLICT', `This person already has the role "${role.name}".`)
       record('role.assigned', role.id, role.name, user.userId)
       return { success: 1, id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id }

@@ -8,7 +8,7 @@ import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import {
   assignEveryone,
   deleteUser,
-  deleteWritings,
+  deleteContentOf,
   findUser,
   findUserByEmail,
   listUsers,
@@ -242,7 +242,7 @@ export const remove = operation({
     assertNotOwner(subject, 'deleted')
     return change(ctx, async ({ db, record }) => {
       await lock(db, 'post_counts')
-      const gone = posts === 'delete' ? await deleteWritings(db, subject.userId) : { posts: [], comments: [] }
+      const gone = posts === 'delete' ? await deleteContentOf(db, subject.userId) : { posts: [], comments: [] }
       if (!(await deleteUser(db, subject))) throw userNotFound()
       for (const id of gone.comments) record('comment.deleted', id)
       for (const id of gone.posts) record('post.deleted', id) // without its title, which the person wrote

@@ -44,7 +44,7 @@ async function siteAndPeople(db: Kysely<Tables>): Promise<void> {
     .addColumn('createdAt', words, (column) => column.notNull())
     .addColumn('updatedAt', words, (column) => column.notNull())
     .execute()
-  // One owner, whoever asks and from wherever: the database decides.
+  // Allows one owner, even if two processes set up the site at once.
   await db.schema
     .createIndex('users_one_owner')
     .on('users')
@@ -139,7 +139,7 @@ async function mail(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('outbox_due').on('outbox').column('dueAt').where('dueAt', 'is not', null).execute()
 }
 
-/** Counts are kept by triggers, so that they are right whoever writes: a list never counts. */
+/** Triggers maintain the counts, so that every write is counted and no list has to count rows. */
 async function counters(db: Kysely<Tables>): Promise<void> {
   await db.schema
     .createTable('counters')

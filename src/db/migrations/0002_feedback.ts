@@ -2,7 +2,7 @@ import type { CreateTableBuilder, Kysely } from 'kysely'
 import { countingKey, createTrigger, dropTrigger, text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** Posts, votes, comments, roadmaps, the log of events, and the counts that lists answer without counting. */
+/** Adds posts, votes, comments, roadmaps and events, with counts that triggers maintain. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await people(db)
   await roadmaps(db)
@@ -22,7 +22,7 @@ async function people(db: Kysely<Tables>): Promise<void> {
   await users()
     .addColumn('vote_count', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
-  // Sessions of an earlier number have ended.
+  // A session token carries this number. Incrementing it ends all sessions.
   await users()
     .addColumn('sessions', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
@@ -53,7 +53,7 @@ async function roadmaps(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('roadmaps_by_name').on('roadmaps').columns(['nameFolded', 'id']).execute()
 }
 
-/** The table of the first version was never written to: it is made anew, with authors that may be gone. */
+/** Replaces the first version of the table, which was never written to. Posts now outlive their authors. */
 async function posts(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
   for (const name of ['posts_added', 'posts_removed', 'posts_moved']) await dropTrigger(db, { name, on: 'posts' })
@@ -69,14 +69,14 @@ async function posts(db: Kysely<Tables>): Promise<void> {
     .addColumn('boardId', words, (column) => column.references('boards.boardId').onDelete('set null'))
     .addColumn('roadmap_id', words, (column) => column.references('roadmaps.id').onDelete('set null'))
     .addColumn('votesCount', 'integer', (column) => column.notNull().defaultTo(0))
-    // As its board; a post whose private board was deleted stays private.
+    // Copied from the board. A post stays private after its private board is deleted.
     .addColumn('display', 'integer', (column) => column.notNull().defaultTo(1))
-    // Of a post whose board hid its voters, and was deleted.
+    // Copied from a board that hides voters when it is deleted.
     .addColumn('hidesVoters', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('createdAt', words, (column) => column.notNull())
     .addColumn('updatedAt', words, (column) => column.notNull())
     .execute()
-  // One index for each filter and order of the list, so that a page is read and never sorted.
+  // One index for each filter and order of the list, so that no page has to be sorted.
   const filters = {
     '': [],
     _shown: ['display'],
@@ -134,10 +134,10 @@ async function comments(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('comments_of_parent').on('comments').column('parent_id').execute()
 }
 
-/** Counts are kept by triggers, so that they are right whoever writes. */
+/** Triggers maintain the counts, so that every write is counted. */
 async function counts(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
-  // How many posts a board and a roadmap have, private ones apart: '' where there is none, '*' for all of them.
+  // Posts per board and roadmap, public and private apart. '' stands for posts without a board or roadmap, '*' for all posts.
   await db.schema
     .createTable('post_counts')
     .addColumn('board', words, (column) => column.notNull())
@@ -146,7 +146,7 @@ async function counts(db: Kysely<Tables>): Promise<void> {
     .addColumn('value', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('post_counts_key', ['board', 'roadmap', 'display'])
     .execute()
-  await db.insertInto('counters').values({ name: 'post_counts', value: 0 }).execute() // only to be locked
+  await db.insertInto('counters').values({ name: 'post_counts', value: 0 }).execute() // exists only to be locked
   await db.insertInto('counters').columns(['name', 'value']).expression((eb) => eb.selectFrom('users').select((select) => [select.val('users').as('name'), select.fn.countAll<number>().as('value')])).execute() // prettier-ignore
 
   const users = (by: string) => `update counters set value = value ${by} where name = 'users'`
@@ -156,7 +156,7 @@ async function counts(db: Kysely<Tables>): Promise<void> {
     `update users set ${column} = ${column} ${by} where "userId" = ${row}."userId"`
   const ofPost = (row: 'new' | 'old', by: string) =>
     `update posts set "votesCount" = "votesCount" ${by} where "postId" = ${row}."postId"`
-  // The board's row is written just before, and so locked: whether it is private cannot change until this is committed.
+  // The preceding statement locks the board's row, so its `display` cannot change before this transaction ends.
   const shownAsBoard = `update posts set display = (select display from boards where "boardId" = new."boardId") where "postId" = new."postId" and display <> (select display from boards where "boardId" = new."boardId")`
   const moved = `coalesce(new."boardId", '') <> coalesce(old."boardId", '')`
   const triggers = [
@@ -217,7 +217,7 @@ function counted(row: 'new' | 'old', by: 1 | -1): string {
   return `insert into post_counts (board, roadmap, display, value) values ${rows.join(', ')} on conflict (board, roadmap, display) do update set value = post_counts.value + excluded.value`
 }
 
-/** Append-only: nothing of the program removes a row, or changes more than the name of what a deleted person wrote. */
+/** Append-only. The only change is to erase the titles of a deleted user's content. */
 async function events(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
   await countingKey(db.schema.createTable('events'), db)
@@ -232,7 +232,7 @@ async function events(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('events_of_subject').on('events').column('subject_id').execute()
 }
 
-/** Counted as boards are. Whoever orders roadmaps, or adds one at the end, holds the row `roadmaps` until that is committed. */
+/** Counts roadmaps as boards are counted. The row `roadmaps` is also the lock for changes of their order. */
 async function roadmapCounts(db: Kysely<Tables>): Promise<void> {
   await db
     .insertInto('counters')

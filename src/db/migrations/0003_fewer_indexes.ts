@@ -5,8 +5,9 @@ const AGE = ['createdAt', 'postId'] as const
 const VOTES = ['votesCount', ...AGE] as const
 
 /**
- * Every vote writes each index of posts by votes twice. That of all posts is left out: they are the public and the private ones, two
- * ranges of another index. Most posts are on no roadmap, so the indexes of roadmaps have only those that are.
+ * Makes votes cheaper: each vote writes every index of posts by votes twice. The index of all posts is dropped, as
+ * public and private posts are two ranges of another index. The indexes of roadmaps become partial, as most posts have
+ * none.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db.schema.dropIndex('posts_by_votes').execute()

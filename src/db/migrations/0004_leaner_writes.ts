@@ -3,9 +3,9 @@ import { isPostgres } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
 /**
- * A post and a vote write fewer pages. All posts by age are the public and the private ones, two ranges of another index. Events are
- * looked up by their subject only to take its name out of them, and those of votes have none any more. In SQLite a table with a key
- * of its own is two trees, and one that is `without rowid` is its key: the newest votes of a post lie side by side, whole.
+ * Makes posts and votes write fewer pages. The index of all posts by age is dropped, as public and private posts are
+ * two ranges of another index. Events are looked up by subject only to erase its title, so that index becomes partial.
+ * On SQLite, `without rowid` stores a table in its primary key, so that the newest votes of a post are adjacent.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db.schema.dropIndex('posts_by_age').execute()
@@ -38,12 +38,13 @@ async function votes(db: Kysely<Tables>): Promise<void> {
     select "voteId", "userId", "postId", "createdAt" from votes order by "postId", "createdAt", "voteId"`.execute(db)
   await db.schema.dropTable('votes').execute()
   await db.schema.alterTable('votes_by_post').renameTo('votes').execute()
-  await db.schema.createIndex('votes_one_a_person').unique().on('votes').columns(['userId', 'postId']).execute() // faster than while it is filled
+  // Faster after the rows than before.
+  await db.schema.createIndex('votes_one_a_person').unique().on('votes').columns(['userId', 'postId']).execute()
   await db.schema.createIndex('votes_by_id').unique().on('votes').column('voteId').execute()
   for (const trigger of triggers) await sql.raw(trigger.sql).execute(db)
 }
 
-/** Triggers name this table, so another cannot be renamed to it. */
+/** Copies the rows out and back, because triggers refer to the table, which prevents renaming another one to it. */
 async function postCounts(db: Kysely<Tables>): Promise<void> {
   await sql`create table counted as select board, roadmap, display, value from post_counts`.execute(db)
   await db.schema.dropTable('post_counts').execute()

@@ -2,7 +2,10 @@ import { sql, type Kysely } from 'kysely'
 import { countingKey, createTrigger, isPostgres, text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** Columns of each table whose changes are logged, and the id they are logged under. Columns that triggers derive from other tables are left out. */
+/**
+ * The logged columns of each table, and the id they are logged under. Counts that triggers derive from other tables are
+ * not logged.
+ */
 const LOGGED = {
   boards: {
     ref: 'boardId',
@@ -49,8 +52,8 @@ const LOGGED = {
 } as const
 
 /**
- * The change log: which rows each transaction changed, so that every process knows which cached results are stale. Triggers
- * write it, so that no writer can forget to. On PostgreSQL the transaction's id says whether a snapshot saw it.
+ * Adds the change log: the rows that each transaction changed, by which every process invalidates its caches. Triggers
+ * write it, so that no write is missed. On PostgreSQL the transaction id tells whether a snapshot includes the change.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const words = text(db)

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** Of all processes on one database, the holder of a lease runs the job of that name. */
+/** Of all processes on the database, only the holder of a lease runs the job of that name. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db.schema
     .createTable('job_leases')

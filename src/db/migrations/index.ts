@@ -6,7 +6,7 @@ import { up as leanerWrites } from './0004_leaner_writes.js'
 import { up as changeLog } from './0005_change_log.js'
 import { up as jobLeases } from './0006_job_leases.js'
 
-/** Every change of the schema, oldest first. One that has been released is never edited: add another. */
+/** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
   '0001_trunk': { up: trunk },
   '0002_feedback': { up: feedback },
