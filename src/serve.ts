@@ -15,7 +15,7 @@ export type { Log }
 export interface Daemon {
   url: string
   log: FastifyBaseLogger
-  /** Answers what was asked, for so many seconds, then closes. */
+  /** Finishes open requests and jobs. After this many seconds it closes the remaining connections. */
   stop(seconds: number): Promise<void>
 }
 
@@ -24,7 +24,7 @@ interface Address {
   port: number
 }
 
-/** Serves the API and runs the jobs until it is stopped. The database stays the caller's to close. */
+/** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(app: App, { host, port }: Address, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
   const server = await buildServer(operations, { ...app.base, ping: app.ping, cache: app.cache }, log)
@@ -36,14 +36,14 @@ export async function startDaemon(app: App, { host, port }: Address, log: Log): 
   }
   const undoHeapLimit = limitHeapGrowth()
   const jobs = startJobs(jobsOf(app.base), { db: app.db, now: app.base.now, log: server.log })
-  const bound = (server.server.address() as AddressInfo).port // listening on a port, so never a path or null
+  const bound = (server.server.address() as AddressInfo).port // an object, as the server listens on a port
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     log: server.log,
     async stop(seconds) {
-      const cut = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
+      const deadline = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
       await Promise.all([server.close(), jobs.stop(seconds)])
-      clearTimeout(cut)
+      clearTimeout(deadline)
       undoHeapLimit()
     },
   }

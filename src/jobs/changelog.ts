@@ -2,7 +2,7 @@ import { isChangeLogLong, pruneChangeLog } from '../db/changelog.js'
 import { transaction } from '../db/connect.js'
 import type { Job } from './runner.js'
 
-/** Removes changes that every cache has read. */
+/** Prunes changes that every cache has read. */
 export const changeLog: Job = {
   name: 'change log',
   every: 60_000,

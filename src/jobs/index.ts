@@ -3,5 +3,5 @@ import { changeLog } from './changelog.js'
 import { courier } from './courier.js'
 import type { Job } from './runner.js'
 
-/** What a server does in the background, as it is configured. */
+/** The background jobs of a server. */
 export const jobsOf = ({ mail }: { mail: MailSettings | null }): Job[] => [changeLog, ...(mail ? [courier(mail)] : [])]

@@ -2,14 +2,13 @@ import { newId } from '../core/ids.js'
 import { acquireJobLease, isJobLeaseFree, releaseJobLease, renewJobLease } from '../db/jobs.js'
 import type { Db } from '../db/tables.js'
 
-/** How long a lease lasts unless it is renewed: a job whose holder was killed waits no longer than this. */
+/** The lifetime of a lease that is not renewed, and so the delay of a job whose holder was killed. */
 export const LEASE_MS = 10_000
-const RENEW_MS = 3_000
+const RENEW_INTERVAL_MS = 3_000
 
 export interface Lease {
-  /** Returns a signal for a run, which aborts once the lease is lost; undefined while another process holds it. */
+  /** Returns a signal that aborts when the lease is lost, or undefined if another process holds the lease. */
   acquire(): Promise<AbortSignal | undefined>
-  /** Lets another process acquire it at once. */
   release(): Promise<void>
 }
 
@@ -20,17 +19,17 @@ interface Held {
   renewing: NodeJS.Timeout
 }
 
-interface Needs {
+interface Options {
   db: Db
   now: () => Date
   stopping: AbortSignal
 }
 
 /**
- * The lease of one job, renewed while it runs. It saves work and does not exclude two runs for certain: a process
- * that was suspended for longer than a lease goes on for a moment beside the next holder.
+ * The lease of a job, renewed while the job runs. It does not strictly prevent two runs at once: a process that was
+ * suspended for longer than a lease continues for a moment beside the next holder.
  */
-export function leaseOf(name: string, { db, now, stopping }: Needs): Lease {
+export function leaseOf(name: string, { db, now, stopping }: Options): Lease {
   const holder = newId()
   let held: Held | undefined
 
@@ -46,7 +45,7 @@ export function leaseOf(name: string, { db, now, stopping }: Needs): Lease {
       if (await renewJobLease(db, { name, holder, until: until.toISOString() })) mine.until = until
       else if (held === mine) drop()
     } catch {
-      if (held === mine && now() >= mine.until) drop() // until then the next renewal may succeed
+      if (held === mine && now() >= mine.until) drop() // before that, the next renewal may succeed
     }
   }
 
@@ -57,7 +56,7 @@ export function leaseOf(name: string, { db, now, stopping }: Needs): Lease {
       if (!(await acquireJobLease(db, { name, holder, until: until.toISOString(), now: at }))) return undefined
       const lost = new AbortController()
       const signal = AbortSignal.any([stopping, lost.signal])
-      const mine: Held = { until, lost, signal, renewing: setInterval(() => void renew(mine), RENEW_MS) }
+      const mine: Held = { until, lost, signal, renewing: setInterval(() => void renew(mine), RENEW_INTERVAL_MS) }
       held = mine
       return signal
     },

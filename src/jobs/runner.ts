@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/tables.js'
 import { leaseOf } from './lease.js'
 
-/** Wait after a run that failed, in milliseconds. */
-const BACK_OFF_MS = 5_000
+/** The delay after a failed run. */
+const BACKOFF_MS = 5_000
 
 interface Log {
   info(fields: object, message: string): void
@@ -11,7 +11,6 @@ interface Log {
   error(fields: object, message: string): void
 }
 
-/** What all jobs share. */
 interface Site {
   db: Db
   now: () => Date
@@ -19,45 +18,45 @@ interface Site {
 }
 
 interface Run extends Site {
-  /** Aborts when the server stops, or when another process took the lease over: the run then ends at its next good place. */
+  /** Aborts when the server stops or the lease is lost. The run should then end at the next safe point. */
   signal: AbortSignal
 }
 
 export interface Job {
   name: string
-  /** Milliseconds from the end of a run to the next. */
+  /** Milliseconds between the end of a run and the next. */
   every: number
-  /** Of all processes on the database, only one at a time runs it. Without it, each does. */
+  /** Only one process on the database runs the job at a time. Otherwise each process does. */
   exclusive?: boolean
-  /** Whether there is anything to do, told by reading: a server with nothing to do then writes nothing, not even a lease. */
+  /** Whether there is work. It only reads, so that an idle server writes nothing, not even a lease. */
   isDue?(this: void, site: Site): Promise<boolean>
-  /** Does what there is to do. After 'more' the next run follows at once. */
+  /** After 'more', the next run follows at once. */
   run(this: void, run: Run): Promise<'more' | void>
 }
 
 export interface Jobs {
-  /** Aborts what runs, and waits so many seconds for it to end. */
+  /** Aborts running jobs, and waits at most this many seconds for them to end. */
   stop(seconds: number): Promise<void>
 }
 
-/** Runs each job in a loop of its own until it is stopped. The database stays the caller's to close. */
-export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACK_OFF_MS } = {}): Jobs {
+/** Runs each job in its own loop until `stop`. The caller closes the database. */
+export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_MS } = {}): Jobs {
   const stopping = new AbortController()
   const loops = Promise.all(jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff })))
   return {
     async stop(seconds) {
       stopping.abort()
-      await Promise.race([loops, pause(seconds * 1000, undefined, { ref: false })])
+      await Promise.race([loops, sleep(seconds * 1000, undefined, { ref: false })])
     },
   }
 }
 
-interface Until {
+interface LoopOptions {
   stopping: AbortSignal
   backOff: number
 }
 
-async function loop(job: Job, site: Site, { stopping, backOff }: Until): Promise<void> {
+async function loop(job: Job, site: Site, { stopping, backOff }: LoopOptions): Promise<void> {
   const lease = job.exclusive ? leaseOf(job.name, { ...site, stopping }) : undefined
   while (!stopping.aborted) {
     let wait = job.every
@@ -71,8 +70,8 @@ async function loop(job: Job, site: Site, { stopping, backOff }: Until): Promise
         wait = backOff
       }
     } finally {
-      await lease?.release().catch(() => {}) // it runs out by itself
+      await lease?.release().catch(() => {}) // it expires
     }
-    await pause(wait, undefined, { signal: stopping }).catch(() => {}) // aborted: the loop ends by itself
+    await sleep(wait, undefined, { signal: stopping }).catch(() => {}) // rejects when aborted, which ends the loop
   }
 }
