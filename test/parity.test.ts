@@ -11,14 +11,14 @@ import { engines, makeSite, OWNER, type Engine } from './support/site.js'
 
 type Surface = 'call' | 'remote'
 
-/** What every surface answers, values that differ from site to site made equal. */
+/** The results of a scenario. Ids and tokens are replaced, as they differ between sites. */
 type Transcript = unknown[]
 
 async function transcript(engine: Engine, surface: Surface): Promise<Transcript> {
   const site = await makeSite(engine)
   const server = await site.server.listen({ host: '127.0.0.1', port: 0 })
   let token: string | undefined
-  const reach: Call = async (op, input) => {
+  const callSurface: Call = async (op, input) => {
     if (surface === 'remote') return remote({ server, token })(op, input)
     const actor = await actorOf(token && `Bearer ${token}`, {
       db: site.db,
@@ -27,16 +27,16 @@ async function transcript(engine: Engine, surface: Surface): Promise<Transcript>
     })
     return site.callAs(actor)(op, input)
   }
-  const seen: Transcript = []
+  const results: Transcript = []
   const step: Call = async (op, input) => {
     site.clock.now = new Date(site.clock.now.getTime() + 1000)
     try {
-      const answer = await reach(op, input)
-      seen.push([op.id, normal(JSON.stringify(answer))])
-      return answer
+      const result = await callSurface(op, input)
+      results.push([op.id, normalized(JSON.stringify(result))])
+      return result
     } catch (error) {
       const { code, message, errors, status, exit } = error as AppError
-      seen.push([op.id, normal(JSON.stringify({ code, message, errors, status, exit }))])
+      results.push([op.id, normalized(JSON.stringify({ code, message, errors, status, exit }))])
       return undefined as never
     }
   }
@@ -70,10 +70,10 @@ async function transcript(engine: Engine, surface: Surface): Promise<Transcript>
   await step(settings.site, {})
   token = 'nonsense'
   await step(boards.remove, { boardId: 'bugs' })
-  return seen
+  return results
 }
 
-function normal(text: string | undefined): string | undefined {
+function normalized(text: string | undefined): string | undefined {
   return text
     ?.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/ey[\w-]+\.[\w-]+\.[\w-]+/g, '<token>')
@@ -81,12 +81,12 @@ function normal(text: string | undefined): string | undefined {
 }
 
 describe('one scenario', () => {
-  it('has the same answers and the same errors in this process, over HTTP and by the remote client, on both engines', async () => {
+  it('has the same results and errors in this process and through the remote client, on both engines', async () => {
     const [first, ...others] = await Promise.all(
       engines.flatMap((engine) => (['call', 'remote'] as const).map((surface) => transcript(engine, surface))),
     )
     expect(first).toHaveLength(27)
-    expect(first?.filter(([, text]: any) => String(text).includes('"code"'))).toHaveLength(12) // oxlint-disable-line typescript/no-explicit-any -- text of either kind
+    expect(first?.filter(([, text]: any) => String(text).includes('"code"'))).toHaveLength(12) // oxlint-disable-line typescript/no-explicit-any -- either type of text
     for (const other of others) expect(other).toEqual(first)
   })
 })

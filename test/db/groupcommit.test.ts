@@ -11,7 +11,7 @@ import { Handle } from '../../src/db/sqlite/handle.js'
 import { migrate } from '../../src/db/schema.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
 
-describe('writes that wait together on SQLite', () => {
+describe('group commit on SQLite', () => {
   let file: string
   let db: Db
   let other: Database.Database
@@ -25,8 +25,8 @@ describe('writes that wait together on SQLite', () => {
     cleanup(async () => void other.close())
   })
 
-  /** Names of the boards that another process sees. */
-  const seen = () => other.prepare('select name from boards order by name').pluck().all()
+  /** Names of the boards that another connection reads. */
+  const committed = () => other.prepare('select name from boards order by name').pluck().all()
 
   const insert = (inside: Db, name: string) =>
     inside
@@ -46,7 +46,7 @@ describe('writes that wait together on SQLite', () => {
 
   const write = (name: string) => transaction(db, (inside) => insert(inside, name))
 
-  /** Commits in the log of writes: the last frame of each says how large the file is after it. */
+  /** Counts the commits in the WAL. Only the last frame of each has the size of the database. */
   function commits(): number {
     const wal = readFileSync(`${file}-wal`)
     const [page, salt] = [wal.readUInt32BE(8), wal.subarray(16, 24)]
@@ -56,17 +56,17 @@ describe('writes that wait together on SQLite', () => {
     return count
   }
 
-  it('are committed together, and each is seen by everybody when it is answered', async () => {
+  it('commits concurrent writes together, and resolves each after its commit', async () => {
     const before = commits()
     const names = Array.from({ length: 40 }, (_, number) => `b${String(number).padStart(2, '0')}`)
-    await Promise.all(names.map((name) => write(name).then(() => expect(seen()).toContain(name))))
-    expect(seen()).toEqual(names)
+    await Promise.all(names.map((name) => write(name).then(() => expect(committed()).toContain(name))))
+    expect(committed()).toEqual(names)
     expect(commits() - before).toBeLessThanOrEqual(2)
     await write('later')
     expect(commits() - before).toBeLessThanOrEqual(3)
   })
 
-  it('stay apart: one that fails, and a dry run, take nothing of the others with them', async () => {
+  it('isolates writes: a failure or a dry run does not roll back the others', async () => {
     const failing = transaction(db, async (inside) => {
       await insert(inside, 'refused')
       await insert(inside, 'refused')
@@ -87,10 +87,10 @@ describe('writes that wait together on SQLite', () => {
       'rejected',
       'fulfilled',
     ])
-    expect(seen()).toEqual(['a', 'b', 'c'])
+    expect(committed()).toEqual(['a', 'b', 'c'])
   })
 
-  it('read nothing of each other outside of a transaction before it is committed', async () => {
+  it('hides uncommitted rows from reads outside of the transaction', async () => {
     const names = () => db.selectFrom('boards').select('name').execute()
     await transaction(db, async (inside) => {
       await insert(inside, 'a')
@@ -99,21 +99,21 @@ describe('writes that wait together on SQLite', () => {
     expect(await names()).toEqual([{ name: 'a' }])
   })
 
-  it('do not hold a commit back for ever: who comes later waits for the next', async () => {
+  it('does not delay a commit for later writers, which join the next', async () => {
     let ended = false
     const first = write('first').then(() => (ended = true))
     const slow = transaction(db, async (inside) => {
       await insert(inside, 'slow')
-      await new Promise((resolve) => setTimeout(resolve, 100)) // an operation awaits nothing but the database
+      await new Promise((resolve) => setTimeout(resolve, 100)) // no operation awaits anything but the database
       expect(ended).toBe(false)
     })
     await new Promise((resolve) => setTimeout(resolve, 20))
-    const late = write('late').then(() => expect(seen()).toEqual(['first', 'late', 'slow']))
+    const late = write('late').then(() => expect(committed()).toEqual(['first', 'late', 'slow']))
     await slow
     await Promise.all([first, late])
   })
 
-  it('are all refused when they cannot be written, and nothing of them stays', async () => {
+  it('rejects all writes of a group that cannot be committed, and rolls all of them back', async () => {
     await write('before')
     const { page_count: pages } = other.prepare('pragma page_count').get() as { page_count: number }
     await sql.raw(`pragma max_page_count = ${pages + 2}`).execute(db)
@@ -128,30 +128,30 @@ describe('writes that wait together on SQLite', () => {
     const results = await Promise.allSettled([write('a'), large('b'), write('c')])
     const written = ['a', 'b', 'c'].filter((_, index) => results[index]?.status === 'fulfilled')
     expect(results[1]).toMatchObject({ status: 'rejected', reason: { code: 'DATABASE_UNUSABLE' } })
-    expect(seen()).toEqual([...written, 'before'].toSorted())
+    expect(committed()).toEqual([...written, 'before'].toSorted())
     await sql.raw('pragma max_page_count = 100000').execute(db)
     await large('after')
-    expect(seen()).toEqual(['after', ...written, 'before'].toSorted())
+    expect(committed()).toEqual(['after', ...written, 'before'].toSorted())
   })
 
-  it('are refused, and the next is written, where the disk takes back neither the commit nor the rollback', async () => {
+  it('recovers after both commit and rollback have failed', async () => {
     const { run } = Handle.prototype
     Handle.prototype.run = function broken(statement, parameters) {
       if (['commit', 'rollback'].includes(statement)) throw new Error('disk I/O error')
-      return run.call(this, statement, parameters) as never // whatever it answers
+      return run.call(this, statement, parameters) as never // any result type
     }
     const results = await Promise.allSettled([write('a'), write('b')])
     Handle.prototype.run = run
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await write('c')
-    expect(seen()).toEqual(['c'])
+    expect(committed()).toEqual(['c'])
   })
 
-  it('are all refused where the file cannot even be closed, and the next is written once that has passed', async () => {
+  it('recovers after commit, rollback and close have failed', async () => {
     const { run, close } = Handle.prototype
     Handle.prototype.run = function broken(statement, parameters) {
       if (['commit', 'rollback'].includes(statement)) throw new Error('disk I/O error')
-      return run.call(this, statement, parameters) as never // whatever it answers
+      return run.call(this, statement, parameters) as never // any result type
     }
     Handle.prototype.close = function broken() {
       close.call(this)
@@ -161,15 +161,15 @@ describe('writes that wait together on SQLite', () => {
     Object.assign(Handle.prototype, { run, close })
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
     await write('d')
-    expect(seen()).toEqual(['d'])
+    expect(committed()).toEqual(['d'])
   })
 
-  it('wait for another process, and then are written', async () => {
+  it('waits for the transaction of another process', async () => {
     other.exec('begin immediate')
     const waiting = Promise.all([write('a'), write('b')])
     await new Promise((resolve) => setTimeout(resolve, 200))
     other.exec('rollback')
     await waiting
-    expect(seen()).toEqual(['a', 'b'])
+    expect(committed()).toEqual(['a', 'b'])
   })
 })

@@ -7,18 +7,18 @@ import { cleanup, temporaryFolder } from '../support/site.js'
 
 vi.mock('node:fs', { spy: true })
 
-it('nobody but SQLite opens a database file that exists: closing it again would drop the locks of the whole process', async () => {
+it('only SQLite opens an existing database file, because closing a second descriptor would drop the locks of the process', async () => {
   const file = path.join(temporaryFolder(), 'feedback.db')
   const db = await connect(`sqlite:${file}`)
   cleanup(() => db.destroy())
   await migrate(db)
   const opened = () => vi.mocked(fs.openSync).mock.calls.filter(([name]) => String(name).startsWith(file))
-  expect(opened()).toHaveLength(1) // made, before SQLite had it
+  expect(opened()).toHaveLength(1) // created before SQLite opens it
 
   const title = () => db.selectFrom('settings').select('title').executeTakeFirst()
   await transaction(db, async (inside) => {
     await inside.updateTable('settings').set({ title: 'Changed' }).execute()
-    expect(await title()).toEqual({ title: 'Feedback' }) // through a second handle, which was opened just now
+    expect(await title()).toEqual({ title: 'Feedback' }) // through a second handle, opened for this read
   })
   expect(await title()).toEqual({ title: 'Changed' })
   expect(opened()).toHaveLength(1)

@@ -12,21 +12,21 @@ import { engines, makeSite, type TestSite } from '../support/site.js'
 /** Tables that stay small on every site. */
 const SMALL = ['settings', 'counters', 'roles', 'role_permissions', 'roadmaps']
 
-/** Every statement that the work runs. */
+/** Returns the statements that the work executes. */
 async function statementsOf(site: TestSite, work: () => Promise<unknown>): Promise<CompiledQuery[]> {
   const executor = site.db.getExecutor()
-  const own = executor.executeQuery
-  const seen: CompiledQuery[] = []
+  const original = executor.executeQuery
+  const statements: CompiledQuery[] = []
   executor.executeQuery = (query) => {
-    seen.push(query)
-    return own.call(executor, query) as never // the same promise, whatever the rows are
+    statements.push(query)
+    return original.call(executor, query) as never // the same promise for any type of rows
   }
   try {
     await work()
   } finally {
-    executor.executeQuery = own
+    executor.executeQuery = original
   }
-  return seen
+  return statements
 }
 
 interface Step {
@@ -35,7 +35,7 @@ interface Step {
   detail: string
 }
 
-/** What is wrong with the plan: a table that is read whole, or rows that are sorted although an index has the order. */
+/** Faults of a plan: scans of whole tables, and sorts that an index could avoid. */
 async function sqliteFaults(site: TestSite, query: CompiledQuery): Promise<string[]> {
   const { rows } = await site.db.executeQuery<Step>({ ...query, sql: `explain query plan ${query.sql}` })
   const inside = (step: Step) => rows.filter((other) => other.parent === step.parent && other !== step)
@@ -45,7 +45,7 @@ async function sqliteFaults(site: TestSite, query: CompiledQuery): Promise<strin
     .filter((step) => {
       const scanned = /^SCAN (\S+)(?!.*USING (COVERING )?INDEX)/.exec(step.detail)?.[1]
       if (scanned !== undefined) return scanned !== 'CONSTANT' && !SMALL.includes(scanned) && !isSubquery(scanned)
-      // Sorting the rows of a page that is already cut off is no fault.
+      // Sorting the rows of a single page is fine.
       return (
         step.detail.startsWith('USE TEMP B-TREE FOR ORDER BY') &&
         !inside(step).some(({ detail }) => /^(CO-ROUTINE|MATERIALIZE|COMPOUND)/.test(detail))
@@ -62,17 +62,17 @@ interface Node {
 
 async function postgresFaults(site: TestSite, query: CompiledQuery): Promise<string[]> {
   const { rows } = await site.db.transaction().execute(async (db) => {
-    // With few rows PostgreSQL would rather read them all: this asks whether an index could do it.
-    for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'])
-      await sql.raw(`set local enable_${way} = off`).execute(db)
+    // PostgreSQL prefers to scan small tables. This shows whether it could use an index.
+    for (const method of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'])
+      await sql.raw(`set local enable_${method} = off`).execute(db)
     return db.executeQuery<{ 'QUERY PLAN': { Plan: Node }[] }>({ ...query, sql: `explain (format json) ${query.sql}` })
   })
   const faults: string[] = []
-  const isCut = (node: Node): boolean => node['Node Type'] === 'Limit' || (node.Plans ?? []).some(isCut)
+  const isLimited = (node: Node): boolean => node['Node Type'] === 'Limit' || (node.Plans ?? []).some(isLimited)
   const walk = (node: Node) => {
     const table = node['Relation Name'] ?? ''
     if (node['Node Type'] === 'Seq Scan' && !SMALL.includes(table)) faults.push(`Seq Scan on ${table}: ${query.sql}`)
-    if (/Sort/.test(node['Node Type']) && !isCut(node)) faults.push(`${node['Node Type']}: ${query.sql}`)
+    if (/Sort/.test(node['Node Type']) && !isLimited(node)) faults.push(`${node['Node Type']}: ${query.sql}`)
     node.Plans?.forEach(walk)
   }
   for (const row of rows) for (const { Plan } of row['QUERY PLAN']) walk(Plan)
@@ -83,9 +83,9 @@ async function filled(engine: (typeof engines)[number]) {
   const site = await makeSite(engine)
   const owner = await site.owner()
   for (const name of ['Ideas', 'Bugs', 'Plans']) await site.call(boards.create, { name, display: name !== 'Plans' })
-  const made = []
+  const created = []
   for (let number = 0; number < 12; number++)
-    made.push(
+    created.push(
       (
         await site.call(posts.create, {
           title: `Post ${number}`,
@@ -93,7 +93,7 @@ async function filled(engine: (typeof engines)[number]) {
         })
       ).post,
     )
-  const [post] = made
+  const [post] = created
   await site.db
     .insertInto('roadmaps')
     .values({
@@ -116,7 +116,7 @@ async function filled(engine: (typeof engines)[number]) {
 describe.each(engines)('plans on %s', (engine) => {
   const faults = engine === 'sqlite' ? sqliteFaults : postgresFaults
 
-  it('every list and show of the posts, in every order and filter, reads an index and sorts nothing', async () => {
+  it('lists of posts use an index and do not sort, with any order and filter', async () => {
     const { site, post } = await filled(engine)
     const guest: Actor = { ...visitor(new AppError('INVALID_AUTH_HEADER', '')), userId: post.userId }
     const filters = [
@@ -140,7 +140,7 @@ describe.each(engines)('plans on %s', (engine) => {
     expect([...new Set(found)]).toEqual([])
   })
 
-  it('every other read of the service reads an index and sorts nothing', async () => {
+  it('all other reads use an index and do not sort', async () => {
     const { site, owner, post, comment } = await filled(engine)
     const paths: Record<string, string> = {
       post_id: post.postId,
@@ -169,7 +169,7 @@ describe.each(engines)('plans on %s', (engine) => {
     expect([...new Set(found)]).toEqual([])
   })
 
-  it('would tell a table that is read whole, and a sort', async () => {
+  it('a scan of a table and a sort are detected', async () => {
     const { site } = await filled(engine)
     const [whole] = await statementsOf(site, () =>
       site.db.selectFrom('posts').selectAll().where('title', '=', 'x').execute(),
@@ -181,7 +181,7 @@ describe.each(engines)('plans on %s', (engine) => {
   })
 })
 
-/** A read without anything and, of a list, in both directions and by number. */
+/** Inputs of a read: none, and for a list both directions and a page number. */
 function inputsOf({ input: { properties } }: AnyOperation): Record<string, string>[] {
   const inputs: Record<string, string>[] = [{}]
   if ('created' in properties) inputs.push({ created: 'asc' }, { created: 'desc' })

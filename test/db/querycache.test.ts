@@ -4,17 +4,17 @@ import { openDatabase } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
 import { cleanup, engines, makeSite } from '../support/site.js'
 
-/** A second process on the database of a site, with its cache. */
-async function opened(databaseUrl: string) {
+/** Opens the database of a site a second time, with its own cache. */
+async function openCache(databaseUrl: string) {
   const { cache, close } = await openDatabase(databaseUrl, { staleness: 0 })
   cleanup(close)
   return { cache, begin: async () => cache.forRequest(await cache.revision(true)) }
 }
 
 describe.each(engines)('the query cache on %s', (engine) => {
-  it('shares results between requests until a row they depend on changes, whoever changes it', async () => {
+  it('shares results between requests until any process changes a row they depend on', async () => {
     const site = await makeSite(engine)
-    const { begin } = await opened(site.databaseUrl)
+    const { begin } = await openCache(site.databaseUrl)
     const read = async () => {
       const { db } = await begin()
       return { settings: await readSettings(db), board: await findBoard(db, 'none') }
@@ -28,9 +28,9 @@ describe.each(engines)('the query cache on %s', (engine) => {
     expect(third.settings.title).toBe('Elsewhere')
   })
 
-  it('is bypassed from the first write of a request on', async () => {
+  it('is bypassed after the first write of a request', async () => {
     const site = await makeSite(engine)
-    const { begin } = await opened(site.databaseUrl)
+    const { begin } = await openCache(site.databaseUrl)
     const { db, readSet } = await begin()
     await readSettings(db)
     expect(readSet.isKnown).toBe(true)
@@ -39,29 +39,30 @@ describe.each(engines)('the query cache on %s', (engine) => {
     expect(readSet.isKnown).toBe(false)
   })
 
-  it('does not know what a transaction reads', async () => {
+  it('has an incomplete read set after a transaction', async () => {
     const site = await makeSite(engine)
-    const { begin } = await opened(site.databaseUrl)
+    const { begin } = await openCache(site.databaseUrl)
     const { db, readSet } = await begin()
     await db.transaction().execute((tx) => readSettings(tx))
     expect(readSet.isKnown).toBe(false)
   })
 
-  it('caches nothing of a table that the change log does not name', async () => {
+  it('does not cache tables without a change log', async () => {
     const site = await makeSite(engine)
-    const { begin } = await opened(site.databaseUrl)
+    const { begin } = await openCache(site.databaseUrl)
     const { db, readSet } = await begin()
     await db.selectFrom('events').selectAll().execute()
     expect(readSet.isKnown).toBe(false)
   })
 })
 
-it('the query cache is bounded, however little or much is read', async () => {
+it('the query cache is bounded in entries and in bytes', async () => {
   const site = await makeSite('sqlite')
-  const { begin } = await opened(site.databaseUrl)
+  const { begin } = await openCache(site.databaseUrl)
   const settings = async () => readSettings((await begin()).db)
   const first = await settings()
-  for (let number = 0; number < 12_000; number++) await findBoard((await begin()).db, `none-${number}`) // each finds nothing
+  // Each an entry without rows.
+  for (let number = 0; number < 12_000; number++) await findBoard((await begin()).db, `none-${number}`)
   expect(await settings()).not.toBe(first)
   expect(await settings()).toEqual(first)
 

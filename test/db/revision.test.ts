@@ -6,8 +6,8 @@ import { Handle } from '../../src/db/sqlite/handle.js'
 import type { Db } from '../../src/db/tables.js'
 import { cleanup, engines, makeDatabase, temporaryFolder, type Engine } from '../support/site.js'
 
-/** A database, and a second process on it. */
-async function watched(engine: Engine) {
+/** Opens a database twice, as two processes would. */
+async function openTwice(engine: Engine) {
   const url = await makeDatabase(engine, temporaryFolder())
   const [here, other] = [await openDatabase(url, { staleness: 0 }), await openDatabase(url)]
   cleanup(async () => {
@@ -18,8 +18,8 @@ async function watched(engine: Engine) {
   return { here, other, change, revision: async () => here.cache.revision(true) }
 }
 
-/** Adds rows to the log that name nothing. */
-async function log(db: Db, rows: number) {
+/** Adds changes of a row that does not exist. */
+async function fillChangeLog(db: Db, rows: number) {
   const change = { topic: 'posts', ref: 'none' }
   for (let at = 0; at < rows; at += 1000)
     await db
@@ -29,8 +29,8 @@ async function log(db: Db, rows: number) {
 }
 
 describe.each(engines)('the revision on %s', (engine) => {
-  it('grows with each commit of any process, and with nothing else', async () => {
-    const { here, other, change, revision } = await watched(engine)
+  it('grows with each logged commit of any process, and only then', async () => {
+    const { here, other, change, revision } = await openTwice(engine)
     const first = await revision()
     expect(await revision()).toBe(first)
     await change()
@@ -47,9 +47,9 @@ describe.each(engines)('the revision on %s', (engine) => {
     expect(await revision()).toBe(third)
   })
 
-  it('names a change that commits after a later one', async () => {
-    if (engine === 'sqlite') return // one transaction at a time
-    const { here, change, revision, other } = await watched(engine)
+  it('includes a change that commits after a later one', async () => {
+    if (engine === 'sqlite') return // which has one write transaction at a time
+    const { here, change, revision, other } = await openTwice(engine)
     const begun = here.cache.forRequest(await revision())
     await begun.db.selectFrom('roadmaps').selectAll().execute()
     let release = () => {}
@@ -69,16 +69,16 @@ describe.each(engines)('the revision on %s', (engine) => {
     expect(begun.readSet.isCurrent()).toBe(false)
   })
 
-  it('counts everything as changed where the log was pruned before it was read', async () => {
-    const { here, other, revision } = await watched(engine)
+  it('invalidates everything if the change log was pruned before it was read', async () => {
+    const { here, other, revision } = await openTwice(engine)
     const { db, readSet } = here.cache.forRequest(await revision())
     await db.selectFrom('roadmaps').selectAll().execute()
     const prune = async () => {
-      await log(other.db, 2500)
+      await fillChangeLog(other.db, 2500)
       await transaction(other.db, pruneChangeLog)
     }
     await prune()
-    await revision() // many changes at once
+    await revision() // reads many changes at once
     const after = await revision()
     const again = here.cache.forRequest(after)
     await again.db.selectFrom('roadmaps').selectAll().execute()
@@ -92,8 +92,8 @@ describe.each(engines)('the revision on %s', (engine) => {
   })
 })
 
-it('the revision on sqlite is unknown after a look that failed, and known again after the next', async () => {
-  const { change, revision } = await watched('sqlite')
+it('the revision on sqlite is unknown after a failed read, and known again after the next', async () => {
+  const { change, revision } = await openTwice('sqlite')
   const before = await revision()
   await change()
   const broken = vi.spyOn(Handle.prototype, 'version', 'get').mockImplementationOnce(() => {

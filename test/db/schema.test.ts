@@ -19,11 +19,11 @@ describe.each(engines)('the schema on %s', (engine) => {
       return opened
     }
     const db = await connection()
-    // SQLite has one connection a process; that many processes share it safely is tested with processes.
+    // SQLite has one connection per process. Tests of the CLI cover several processes.
     return { db, connection: engine === 'sqlite' ? async () => db : connection }
   }
 
-  it('is brought up to date once, and then is current', async () => {
+  it('is migrated once, and then current', async () => {
     const { db } = await open()
     expect(await schemaState(db)).toBe('outdated')
     expect(await migrate(db)).toEqual(Object.keys(migrations))
@@ -31,7 +31,7 @@ describe.each(engines)('the schema on %s', (engine) => {
     expect(await migrate(db)).toEqual([])
   })
 
-  it('is migrated by one of many processes that try at once', async () => {
+  it('is migrated once by concurrent connections', async () => {
     const { connection } = await open()
     const connections = await Promise.all(Array.from({ length: 5 }, connection))
     const applied = await Promise.all(connections.map((each) => migrate(each)))
@@ -39,25 +39,25 @@ describe.each(engines)('the schema on %s', (engine) => {
     expect((await connections[0]!.selectFrom('settings').selectAll().execute()).length).toBe(1)
   })
 
-  it('is all or nothing: a migration that fails leaves no table', async () => {
+  it('is unchanged after a failed migration', async () => {
     const { db } = await open()
-    const whole = migrations['0001_trunk']!
+    const original = migrations['0001_trunk']!
     migrations['0001_trunk'] = {
       async up(inside) {
-        await whole.up(inside)
+        await original.up(inside)
         throw new Error('power cut')
       },
     }
     try {
       await expect(migrate(db)).rejects.toThrow('power cut')
     } finally {
-      migrations['0001_trunk'] = whole
+      migrations['0001_trunk'] = original
     }
     await expect(db.selectFrom('users').selectAll().execute()).rejects.toThrow(/users/)
     expect(await migrate(db)).toEqual(Object.keys(migrations))
   })
 
-  it('keeps the people and boards of the first version, and counts them', async () => {
+  it('migrates users and boards of the first version, and counts them', async () => {
     const { db } = await open()
     const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo(
       '0001_trunk',
@@ -87,7 +87,7 @@ describe.each(engines)('the schema on %s', (engine) => {
     expect(await db.selectFrom('boards').select('post_count').execute()).toEqual([{ post_count: 1 }])
   })
 
-  it('keeps votes and counts of posts, and counts on', async () => {
+  it('migrates votes and post counts, and continues to count', async () => {
     const { db } = await open()
     await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0003_fewer_indexes')
     const [ada, bob] = ['ada', 'bob'].map((name) => ({
@@ -118,14 +118,14 @@ describe.each(engines)('the schema on %s', (engine) => {
     ])
   })
 
-  it('is refused when a newer program wrote it', async () => {
+  it('is rejected if a newer version has migrated it', async () => {
     const { db } = await open({ bare: false })
     await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)
     expect(await schemaState(db)).toBe('newer')
     expect((await failure(migrate(db))).code).toBe('DATABASE_NEWER')
   })
 
-  it('allows one owner, whoever inserts', async () => {
+  it('allows only one owner', async () => {
     const { db } = await open({ bare: false })
     const user = (userId: string, isOwner: number) => ({
       userId,
@@ -150,7 +150,7 @@ describe.each(engines)('the schema on %s', (engine) => {
     )
   })
 
-  it('takes back what a rolled back piece of work wrote, and hands its result on', async () => {
+  it('returns the result of work that is rolled back, and keeps none of its writes', async () => {
     const { db } = await open({ bare: false })
     const result = await rolledBack(db, async (outer) =>
       transaction(outer, async (inner) =>
@@ -162,15 +162,15 @@ describe.each(engines)('the schema on %s', (engine) => {
     await expect(rolledBack(db, async () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
   })
 
-  it('keeps the fingerprint of the first secret, of many at once too', async () => {
+  it('stores one fingerprint if several are claimed at once', async () => {
     const { connection } = await open({ bare: false })
     const connections = await Promise.all(Array.from({ length: 4 }, connection))
-    const kept = await Promise.all(connections.map((each, index) => claimFingerprint(each, `print ${index}`)))
-    expect(new Set(kept).size).toBe(1)
-    expect(kept[0]).toMatch(/^print \d$/)
+    const claimed = await Promise.all(connections.map((each, index) => claimFingerprint(each, `print ${index}`)))
+    expect(new Set(claimed).size).toBe(1)
+    expect(claimed[0]).toMatch(/^print \d$/)
   })
 
-  it('sorts and compares text by code point, whatever the locale of the server', async () => {
+  it('sorts text by code point, whatever the locale of the server', async () => {
     const { db } = await open({ bare: false })
     const board = (name: string) => ({
       boardId: name,
@@ -189,11 +189,11 @@ describe.each(engines)('the schema on %s', (engine) => {
   })
 })
 
-it('NEWEST is the last migration there is', () => {
+it('NEWEST is the last migration', () => {
   expect(Object.keys(migrations).toSorted().at(-1)).toBe(NEWEST)
 })
 
-it('a database file is readable by its owner only', async () => {
+it('only its owner can read a database file', async () => {
   const folder = temporaryFolder()
   const file = path.join(folder, 'data', 'feedback.db')
   const db = await connect(`sqlite:${file}`)
@@ -203,12 +203,12 @@ it('a database file is readable by its owner only', async () => {
   await db.destroy()
 })
 
-describe('a database that cannot be used', () => {
+describe('an unusable database', () => {
   it.each([
     ['sqlite:/etc/passwd/feedback.db', 'DATABASE_UNUSABLE', 1],
     ['sqlite:/etc/passwd', 'DATABASE_UNUSABLE', 1],
     ['postgres://someone:hidden@127.0.0.1:1/none', 'DATABASE_UNREACHABLE', 6],
-  ])('%s is said in a sentence, without a password', async (url, code, exit) => {
+  ])('%s is reported without the password', async (url, code, exit) => {
     const db = await connect(url)
     const error = await failure(schemaState(db))
     expect([error.code, error.exit]).toEqual([code, exit])

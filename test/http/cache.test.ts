@@ -9,8 +9,8 @@ import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import { cleanup, engines, httpOf, makeSite, OWNER, type TestSite } from '../support/site.js'
 
-/** A second server of the same site: without a cache, or with one that is allowed so much staleness. */
-async function another(site: TestSite, { staleness }: { staleness?: number } = {}) {
+/** Starts a second server of the site: without a cache, or with one of this staleness. */
+async function secondServer(site: TestSite, { staleness }: { staleness?: number } = {}) {
   const { db, cache, ping, close } = await openDatabase(site.databaseUrl, staleness === undefined ? {} : { staleness })
   const server = await buildServer(
     operations,
@@ -24,8 +24,8 @@ async function another(site: TestSite, { staleness }: { staleness?: number } = {
   return httpOf(server)
 }
 
-/** What a server says to these bytes until it hangs up. */
-const talk = (port: number, bytes: string) =>
+/** Sends bytes, and returns everything that the server sends until it closes the connection. */
+const exchange = (port: number, bytes: string) =>
   new Promise<string>((resolve, reject) => {
     let text = ''
     const socket = connectSocket(port, '127.0.0.1', () => socket.write(bytes))
@@ -35,19 +35,23 @@ const talk = (port: number, bytes: string) =>
       .on('error', reject)
   })
 
-/** What of an answer is the same whenever it is given. */
-function same({ status, text, headers }: Awaited<ReturnType<TestSite['http']>>) {
-  const own = ['x-request-id', 'date', 'connection', 'keep-alive']
-  return { status, text, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))) }
+/** The parts of a response that are the same each time. */
+function stable({ status, text, headers }: Awaited<ReturnType<TestSite['http']>>) {
+  const volatile = ['x-request-id', 'date', 'connection', 'keep-alive']
+  return {
+    status,
+    text,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !volatile.includes(name))),
+  }
 }
 
-describe.each(engines)('answers that are kept on %s', (engine) => {
-  it('are those that would be worked out anew, whatever was done before and by whom', async () => {
+describe.each(engines)('the response cache on %s', (engine) => {
+  it('returns the same as a server without a cache, after any writes by any user', async () => {
     const site = await makeSite(engine)
-    const anew = await another(site)
+    const uncached = await secondServer(site)
     const owner = await site.owner()
     const [one, two] = [await site.member(['board:read']), await site.member()]
-    const people = [undefined, owner, one.token, two.token, 'nonsense']
+    const tokens = [undefined, owner, one.token, two.token, 'nonsense']
     const { board } = await site.call(boards.create, { name: 'Ideas' })
     const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: board.boardId })
 
@@ -86,41 +90,41 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     const step = fc.record({
       read: fc.nat(reads.length - 1),
       write: fc.nat(writes.length - 1),
-      who: fc.nat(people.length - 1),
-      by: fc.nat(people.length - 1),
+      reader: fc.nat(tokens.length - 1),
+      writer: fc.nat(tokens.length - 1),
       kind: fc.nat(5),
     })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
-        for (const { read, write, who, by, kind } of steps) {
+        for (const { read, write, reader, writer, kind } of steps) {
           if (kind === 0) {
             const [request, body] = writes[write] ?? ['']
-            const way = count++ % 2 === 0 ? site.http : anew
+            const server = count++ % 2 === 0 ? site.http : uncached
             const headers = count % 5 === 0 ? { 'feedbackctl-dry-run': '1' } : {}
-            await way(request, { body, headers, ...(people[by] !== undefined && { token: people[by] }) })
+            await server(request, { body, headers, ...(tokens[writer] !== undefined && { token: tokens[writer] }) })
           } else if (kind === 1) {
             await site.db
               .updateTable('settings')
               .set({ description: `changed ${count++}` })
-              .execute() // by whoever can
+              .execute() // directly in the database
           }
           const [request, body] = reads[read] ?? ['']
-          const asked = {
+          const options = {
             ...(body !== undefined && { body }),
-            ...(people[who] !== undefined && { token: people[who] }),
+            ...(tokens[reader] !== undefined && { token: tokens[reader] }),
           }
-          const expected = same(await anew(request, asked))
-          expect(same(await site.http(request, asked))).toEqual(expected)
-          expect(same(await site.http(request, asked))).toEqual(expected)
+          const expected = stable(await uncached(request, options))
+          expect(stable(await site.http(request, options))).toEqual(expected)
+          expect(stable(await site.http(request, options))).toEqual(expected)
         }
       }),
       { numRuns: engine === 'sqlite' ? 40 : 20, endOnFailure: true },
     )
   }, 240_000)
 
-  it('follow the votes, whoever casts them and on which post', async () => {
+  it('is invalidated by votes of any user on any post', async () => {
     const site = await makeSite(engine)
-    const anew = await another(site)
+    const uncached = await secondServer(site)
     const owner = await site.owner()
     const tokens = [undefined, owner, (await site.member()).token, (await site.member()).token]
     const ids: string[] = []
@@ -138,33 +142,35 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
       [`GET /posts/${ids[0]}/votes`],
     ]
     for (let vote = 0; vote < 24; vote++) {
-      const [by, on] = [1 + (vote % 3), (vote * 7 + Math.floor(vote / 5)) % ids.length]
-      const [method, status] = cast.delete(`${by} ${on}`) ? ['DELETE', 200] : ['POST', 201]
-      if (method === 'POST') cast.add(`${by} ${on}`)
-      const way = vote % 8 === 7 ? anew : site.http
-      expect((await way(`${method} /votes`, { token: tokens[by], body: { postId: ids[on] } })).status).toBe(status)
-      for (const [request, asked] of reads) {
+      const [voter, index] = [1 + (vote % 3), (vote * 7 + Math.floor(vote / 5)) % ids.length]
+      const [method, status] = cast.delete(`${voter} ${index}`) ? ['DELETE', 200] : ['POST', 201]
+      if (method === 'POST') cast.add(`${voter} ${index}`)
+      const server = vote % 8 === 7 ? uncached : site.http
+      expect((await server(`${method} /votes`, { token: tokens[voter], body: { postId: ids[index] } })).status).toBe(
+        status,
+      )
+      for (const [request, body] of reads) {
         for (const token of tokens)
-          expect(same(await site.http(request, { body: asked, token }))).toEqual(
-            same(await anew(request, { body: asked, token })),
+          expect(stable(await site.http(request, { body, token }))).toEqual(
+            stable(await uncached(request, { body, token })),
           )
       }
     }
   }, 60_000)
 
-  it('are given again without work, and have the same bytes, headers and log line', async () => {
+  it('serves a hit without queries, with the same bytes, headers and log fields', async () => {
     const site = await makeSite(engine)
     await site.call(boards.create, { name: '💡 Ideas' })
     for (const [request, body] of [['GET /boards'], ['POST /posts/get', { limit: 3 }]] as const) {
-      const asked = { ...(body && { body }) }
-      const first = await site.http(request, asked)
+      const options = { ...(body && { body }) }
+      const first = await site.http(request, options)
       const { length } = site.logs
       const queries = countQueries(site)
-      const second = await site.http(request, asked)
+      const second = await site.http(request, options)
       expect(queries()).toBe(0)
-      await another(site).then((anew) => anew(request, asked))
+      await secondServer(site).then((uncached) => uncached(request, options))
       expect(queries()).toBeGreaterThan(0)
-      expect(same(second)).toEqual(same(first))
+      expect(stable(second)).toEqual(stable(first))
       expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id'])
       const [before, after] = [site.logs[length - 1], site.logs[length]].map((line) =>
         Object.keys(JSON.parse(line ?? '{}') as object),
@@ -181,88 +187,88 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     ])
   })
 
-  it('come in the order in which they were asked on one connection, between those that are worked out and before what cannot be read', async () => {
+  it('keeps the order of pipelined requests, hits and misses alike, and responds before a malformed request is rejected', async () => {
     const site = await makeSite(engine)
     await site.call(boards.create, { name: 'Ideas' })
     const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
     const get = (path: string, id: string, last = false) =>
       `GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
-    const asked = ['/boards', '/boards/ideas', '/boards?limit=2', '/boards', '/boards/none']
-    const bytes = Array.from({ length: 100 }, (_, n) => get(asked[n % asked.length] ?? '', `id-${n}`, n === 99)).join(
+    const paths = ['/boards', '/boards/ideas', '/boards?limit=2', '/boards', '/boards/none']
+    const bytes = Array.from({ length: 100 }, (_, n) => get(paths[n % paths.length] ?? '', `id-${n}`, n === 99)).join(
       '',
     )
     for (let round = 0; round < 2; round++) {
       const length = site.logs.length
-      const text = await talk(Number(port), bytes)
+      const text = await exchange(Number(port), bytes)
       const ids = Array.from(text.matchAll(/^x-request-id: (\S+)/gim), ([, id]) => id)
       expect(ids).toEqual(Array.from({ length: 100 }, (_, n) => `id-${n}`))
       expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status)).toEqual(
-        ids.map((_, n) => (n % asked.length === 4 ? '404' : '200')),
+        ids.map((_, n) => (n % paths.length === 4 ? '404' : '200')),
       )
       const logged = site.logs.slice(length).map((line) => (JSON.parse(line) as { reqId: string }).reqId)
       expect(new Set(logged)).toEqual(new Set(ids))
     }
-    if (engine === 'postgres') return // where an answer may have to be waited for, and comes too late
+    if (engine === 'postgres') return // where a response may wait for the revision, and come too late
     const length = site.logs.length
-    const text = await talk(Number(port), `${get('/boards', 'good')}nonsense\r\n\r\n`)
+    const text = await exchange(Number(port), `${get('/boards', 'good')}nonsense\r\n\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 200 [^]*x-request-id: good\r\n[^]*HTTP\/1\.1 400 [^]*BAD_REQUEST/)
     expect(site.logs.slice(length).map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([200, 400])
   })
 
-  it('are sent before the server closes, which then closes the connection', async () => {
-    if (engine === 'postgres') return // where an answer may have to be waited for
+  it('sends pending responses before the server closes, and then closes the connection', async () => {
+    if (engine === 'postgres') return // where a response may wait for the revision
     const site = await makeSite(engine)
     const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
     await site.http('GET /boards')
     let closed: Promise<undefined> | undefined
     site.server.server.on('request', () => void (closed ??= site.server.close()))
     const began = performance.now()
-    expect(await talk(Number(port), 'GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await exchange(Number(port), 'GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
     await closed
     expect(performance.now() - began).toBeLessThan(3000)
   })
 
-  it('are kept although a visitor asks for many addresses, and never given for a body that is refused', async () => {
+  it('survives a scan of many URLs, and never serves a request whose body is rejected', async () => {
     const site = await makeSite(engine)
     for (let page = 1; page <= 120; page++) await site.http(`POST /posts/get?page=${page}`, { body: {} })
-    const ask = (headers = {}) => site.http('POST /posts/get', { body: {}, headers })
+    const list = (headers = {}) => site.http('POST /posts/get', { body: {}, headers })
     for (let round = 0; round < 2; round++) {
       expect([
-        (await ask()).status,
-        (await ask({ 'content-encoding': 'undefined' })).status,
-        (await ask({ 'content-type': 'text/plain' })).status,
+        (await list()).status,
+        (await list({ 'content-encoding': 'undefined' })).status,
+        (await list({ 'content-type': 'text/plain' })).status,
       ]).toEqual([200, 415, 415])
     }
     const queries = countQueries(site)
-    await ask()
+    await list()
     expect(queries()).toBe(0)
   })
 
-  it('are never those of somebody else, or of somebody who may not any more', async () => {
+  it('never serves one user the response of another, or a user who has been blocked', async () => {
     const site = await makeSite(engine)
     const owner = await site.owner()
     const [one, two] = [await site.member(), await site.member()]
     const { post } = await site.call(posts.create, { title: 'Dark mode' })
     await site.http('POST /votes', { token: one.token, body: { postId: post.postId } })
-    const own = async (token?: string) =>
+    const viewerVote = async (token?: string) =>
       (await site.http('POST /posts/get', { body: {}, ...(token !== undefined && { token }) })).body.posts[0].voters
         .viewerVote?.userId as string | undefined
     for (let round = 0; round < 3; round++) {
-      expect([await own(), await own(one.token), await own(two.token), await own(one.token)]).toEqual([
-        undefined,
-        one.userId,
-        undefined,
-        one.userId,
-      ])
+      expect([
+        await viewerVote(),
+        await viewerVote(one.token),
+        await viewerVote(two.token),
+        await viewerVote(one.token),
+      ]).toEqual([undefined, one.userId, undefined, one.userId])
     }
     const profile = () => site.http('GET /users/profile', { token: one.token })
     expect([(await profile()).status, (await profile()).status]).toEqual([200, 200])
     await site.http(`POST /users/${one.userId}/block`, { token: owner })
     expect((await profile()).status).toBe(403)
-    expect(await own(one.token)).toBe(one.userId)
+    expect(await viewerVote(one.token)).toBe(one.userId)
   })
 
-  it('end with the session they were made for', async () => {
+  it('expires an entry with its session', async () => {
     const site = await makeSite(engine)
     const { token } = await site.member()
     const profile = () => site.http('GET /users/profile', { token })
@@ -271,7 +277,7 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
     expect((await profile()).status).toBe(401)
   })
 
-  it('are not kept where they depend on the time, or are made of a secret', async () => {
+  it('does not cache responses that depend on the clock or the secret', async () => {
     const site = await makeSite(engine)
     await site.owner()
     const login = async () =>
@@ -290,28 +296,28 @@ describe.each(engines)('answers that are kept on %s', (engine) => {
   })
 })
 
-it('on PostgreSQL a visitor may see what was so a moment ago; whoever is signed in, or wrote here, sees what is', async () => {
+it('on PostgreSQL, visitors may get stale responses; signed-in users, and anyone after a write on this server, do not', async () => {
   const site = await makeSite('postgres')
   const owner = await site.owner()
-  const here = await another(site, { staleness: 60_000 })
+  const stale = await secondServer(site, { staleness: 60_000 })
   const title = async (token?: string) =>
-    (await here('GET /settings/site', token === undefined ? {} : { token })).body.settings.title as string
+    (await stale('GET /settings/site', token === undefined ? {} : { token })).body.settings.title as string
   const before = await title()
   await site.db.updateTable('settings').set({ title: 'Elsewhere' }).execute()
   expect(await title()).toBe(before)
   expect(await title(owner)).toBe('Elsewhere')
-  await here('PATCH /settings/site', { token: owner, body: { title: 'Here' } })
+  await stale('PATCH /settings/site', { token: owner, body: { title: 'Here' } })
   expect(await title()).toBe('Here')
 
-  const soon = await another(site, { staleness: 50 })
-  const shown = async () => (await soon('GET /settings/site')).body.settings.title as string
+  const fresh = await secondServer(site, { staleness: 50 })
+  const shown = async () => (await fresh('GET /settings/site')).body.settings.title as string
   expect(await shown()).toBe('Here')
   await site.db.updateTable('settings').set({ title: 'Later' }).execute()
   await new Promise((resolve) => setTimeout(resolve, 60))
   expect(await shown()).toBe('Later')
 })
 
-it('on PostgreSQL a watch that hangs stops no read, and no probe waits for it', async () => {
+it('on PostgreSQL, a hanging cache connection blocks neither reads nor probes', async () => {
   const site = await makeSite('postgres')
   await site.http('GET /boards')
   const { rows } = await sql<{
@@ -319,22 +325,22 @@ it('on PostgreSQL a watch that hangs stops no read, and no probe waits for it', 
   }>`select pid from pg_stat_activity where application_name = 'feedbackctl cache' and datname = current_database()`.execute(
     site.db,
   )
-  const [watching] = rows
+  const [connection] = rows
   expect(rows).toHaveLength(1)
-  process.kill(watching?.pid ?? 0, 'SIGSTOP')
+  process.kill(connection?.pid ?? 0, 'SIGSTOP')
   try {
     expect((await site.http('GET //healthz')).status).toBe(200)
     const pages = await Promise.all([1, 2, 3, 4].map((page) => site.http(`GET /boards?page=${page}`)))
     expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   } finally {
-    process.kill(watching?.pid ?? 0, 'SIGCONT')
+    process.kill(connection?.pid ?? 0, 'SIGCONT')
   }
 })
 
-/** Counts the queries that reach the database from now on. */
+/** Returns a function that returns the number of queries since this call. */
 function countQueries(site: TestSite): () => number {
-  const counted = vi.spyOn(Object.getPrototypeOf(site.db.getExecutor()) as QueryExecutor, 'executeQuery')
-  cleanup(async () => counted.mockRestore())
-  const before = counted.mock.calls.length
-  return () => counted.mock.calls.length - before
+  const spy = vi.spyOn(Object.getPrototypeOf(site.db.getExecutor()) as QueryExecutor, 'executeQuery')
+  cleanup(async () => spy.mockRestore())
+  const before = spy.mock.calls.length
+  return () => spy.mock.calls.length - before
 }

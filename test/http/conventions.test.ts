@@ -8,7 +8,7 @@ import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
 import { engines, makeSite } from '../support/site.js'
 
-describe.each(engines)('the auth ladder on %s', (engine) => {
+describe.each(engines)('authentication on %s', (engine) => {
   const secret = 'a secret of the tests, long enough'
   const sign = (claims: object, key = secret, options: jwt.SignOptions = {}) =>
     jwt.sign({ userId: newId(), iat: 1_772_445_600, exp: 1_772_618_400, ...claims }, key, options)
@@ -27,17 +27,17 @@ describe.each(engines)('the auth ladder on %s', (engine) => {
     ['a token that is not valid yet', `Bearer ${sign({ nbf: 1_772_500_000 })}`, 401, 'INVALID_TOKEN'],
     ['a token made for a mail', `Bearer ${sign({ type: 'resetPassword' })}`, 401, 'INVALID_TOKEN'],
     ['a token without a user', `Bearer ${sign({ userId: undefined })}`, 401, 'INVALID_TOKEN'],
-    ['a token of nobody', `Bearer ${sign({})}`, 404, 'USER_NOT_FOUND'],
+    ['a token of an unknown user', `Bearer ${sign({})}`, 404, 'USER_NOT_FOUND'],
   ])('%s', async (_, authorization, status, code) => {
     const site = await makeSite(engine)
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
     const refused = await site.http('POST /boards', { headers })
     expect([refused.status, refused.body.code]).toEqual([status, code])
     const optional = await site.http('GET /boards', { headers })
-    expect(optional.status).toBe(200) // where no account is needed, a bad header is no error
+    expect(optional.status).toBe(200) // public operations ignore an invalid header
   })
 
-  it('takes the scheme in any letter case, and refuses the blocked and the powerless', async () => {
+  it('accepts the scheme in any letter case, and rejects blocked users and users without permissions', async () => {
     const site = await makeSite(engine)
     const { token } = await site.member(['board:create'])
     expect((await site.http('POST /boards', { headers: { authorization: `bEaReR   ${token}` } })).status).toBe(201)
@@ -45,11 +45,11 @@ describe.each(engines)('the auth ladder on %s', (engine) => {
       token: (await site.member(['board:create'], { blocked: true })).token,
     })
     expect([blocked.status, blocked.body.code]).toEqual([403, 'USER_BLOCK'])
-    const powerless = await site.http('POST /boards', { token: (await site.member([], { everyone: false })).token })
-    expect([powerless.status, powerless.body.code]).toEqual([403, 'ACCESS_DENIED'])
+    const unpermitted = await site.http('POST /boards', { token: (await site.member([], { everyone: false })).token })
+    expect([unpermitted.status, unpermitted.body.code]).toEqual([403, 'ACCESS_DENIED'])
   })
 
-  it('acts on a block and on a new permission at the next request', async () => {
+  it('applies a block or a changed permission to the next request', async () => {
     const site = await makeSite(engine)
     const { token, userId } = await site.member(['board:create'])
     expect((await site.http('POST /boards', { token })).status).toBe(201)
@@ -62,7 +62,7 @@ describe.each(engines)('the auth ladder on %s', (engine) => {
 })
 
 describe('HTTP', () => {
-  it('answers probes, and the API document with every operation', async () => {
+  it('serves the probes, and the OpenAPI document with every operation', async () => {
     const site = await makeSite('sqlite')
     const root = await site.http('GET //api')
     expect([root.status, root.headers['content-type'], root.text]).toEqual([200, 'text/html; charset=utf-8', '👍'])
@@ -73,7 +73,7 @@ describe('HTTP', () => {
     expect(Object.keys(body.paths['/boards'])).toEqual(['get', 'post', 'patch', 'delete'])
   })
 
-  it('shows the API document as a page', async () => {
+  it('serves the API documentation as a page', async () => {
     const site = await makeSite('sqlite')
     const page = await site.http('GET /docs/')
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')])
@@ -81,7 +81,7 @@ describe('HTTP', () => {
     expect((await site.http('GET /docs/json')).body.paths).toHaveProperty('/auth/setup')
   })
 
-  it('is not ready when the database does not answer, and says nothing of why', async () => {
+  it('is not ready if the database does not respond, and does not disclose why', async () => {
     const site = await makeSite('sqlite')
     await site.http('GET /boards')
     await site.db.destroy()
@@ -102,17 +102,17 @@ describe('HTTP', () => {
     ['POST /auth/setup', '5', 400, 'VALIDATION_ERROR'],
     ['POST /auth/setup', 'null', 400, 'VALIDATION_ERROR'],
     ['POST /auth/setup', `"${'x'.repeat(102_401)}"`, 413, 'PAYLOAD_TOO_LARGE'],
-  ])('%s with %.30s answers a JSON error', async (request, body, status, code) => {
+  ])('%s with %.30s returns a JSON error', async (request, body, status, code) => {
     const site = await makeSite('sqlite')
-    const answer = await site.http(request, { body })
-    expect([answer.status, answer.body.code]).toEqual([status, code])
-    expect(answer.body.message).toMatch(/\.$/)
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-    expect(answer.headers['x-request-id']).toMatch(/^[\w-]+$/)
-    expect(answer.headers['access-control-allow-origin']).toBe('*')
+    const response = await site.http(request, { body })
+    expect([response.status, response.body.code]).toEqual([status, code])
+    expect(response.body.message).toMatch(/\.$/)
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(response.headers['x-request-id']).toMatch(/^[\w-]+$/)
+    expect(response.headers['access-control-allow-origin']).toBe('*')
   })
 
-  it('refuses a value that is nested without end', async () => {
+  it('rejects deeply nested values', async () => {
     const site = await makeSite('sqlite')
     for (const body of [
       `{"email":${'['.repeat(45_000)}${']'.repeat(45_000)}}`,
@@ -124,7 +124,7 @@ describe('HTTP', () => {
     }
   })
 
-  it('answers 404 to an address without end, and ignores no field for its name', async () => {
+  it('returns 404 for a very long URL, and rejects unknown fields such as __proto__', async () => {
     const site = await makeSite('sqlite')
     expect((await site.http(`GET /boards/${'a'.repeat(6000)}`)).body.code).toBe('NOT_FOUND')
     expect((await site.http('GET /boards?__proto__=x')).body.errors[0]).toMatchObject({
@@ -137,7 +137,7 @@ describe('HTTP', () => {
     })
   })
 
-  it('says that mail is not configured before it reads the body', async () => {
+  it('reports that mail is not configured before it reads the body', async () => {
     const site = await makeSite('sqlite', { mail: false })
     for (const [body, type] of [
       ['{"email":', 'application/json'],
@@ -148,7 +148,7 @@ describe('HTTP', () => {
     }
   })
 
-  it('answers bytes that are no HTTP with the contract’s error', async () => {
+  it('responds to malformed HTTP with a JSON error', async () => {
     const site = await makeSite('sqlite')
     const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
     const send = (bytes: string) =>
@@ -168,12 +168,19 @@ describe('HTTP', () => {
     )
   })
 
-  it('tells a stranger nothing of where the database is', async () => {
+  it('does not disclose the address of the database', async () => {
     const site = await makeSite('sqlite')
-    const away = await connectDatabase('postgres://someone:CANARY@127.0.0.1:1/none')
+    const unreachable = await connectDatabase('postgres://someone:CANARY@127.0.0.1:1/none')
     const server = await buildServer(
       operations,
-      { db: away, now: () => new Date(), secret: () => 'x'.repeat(20), mail: null, siteUrl: '', ping: async () => {} },
+      {
+        db: unreachable,
+        now: () => new Date(),
+        secret: () => 'x'.repeat(20),
+        mail: null,
+        siteUrl: '',
+        ping: async () => {},
+      },
       { level: 'error', stream: { write: (line) => void site.logs.push(line) } },
     )
     const { statusCode, payload } = await server.inject('/api/v1/boards')
@@ -184,7 +191,7 @@ describe('HTTP', () => {
     await server.close()
   })
 
-  it('refuses a body that is not JSON, and takes an empty one of any type as {}', async () => {
+  it('rejects a body that is not JSON, and parses an empty body of any type as {}', async () => {
     const site = await makeSite('sqlite')
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const refused = await site.http('POST /auth/setup', { body: 'email=a@b.org', headers: { 'content-type': type } })
@@ -198,7 +205,7 @@ describe('HTTP', () => {
     ).toBe(200)
   })
 
-  it('takes JSON in UTF-8 only, and guesses at no other bytes', async () => {
+  it('accepts JSON only in valid UTF-8', async () => {
     const site = await makeSite('sqlite')
     const { token } = await site.member(['board:create'])
     const send = async (payload: Buffer | string, headers: Record<string, string> = {}) => {
@@ -223,7 +230,7 @@ describe('HTTP', () => {
     ])
   })
 
-  it('asks for an account where a dry run would write, and only there', async () => {
+  it('requires an account for a dry run of a write only', async () => {
     const site = await makeSite('sqlite')
     const headers = { 'feedbackctl-dry-run': '1' }
     expect((await site.http('POST /posts/get', { headers })).status).toBe(200)
@@ -245,7 +252,7 @@ describe('HTTP', () => {
     ).toBe('USER_NOT_FOUND')
   })
 
-  it('reads the query of a write as well, and refuses what it does not know there', async () => {
+  it('reads the query of a write too, and rejects unknown fields in it', async () => {
     const site = await makeSite('sqlite')
     const { token } = await site.member(['board:create'])
     expect(
@@ -256,7 +263,7 @@ describe('HTTP', () => {
     )
   })
 
-  it('takes trailing slashes and paths in any letter case, and keeps the case of what is in them', async () => {
+  it('accepts trailing slashes and paths in any letter case, and preserves the case of parameters', async () => {
     const site = await makeSite('sqlite')
     await site.call(boards.create, { name: 'Ideas' })
     expect((await site.http('GET /boards/')).status).toBe(200)
@@ -264,7 +271,7 @@ describe('HTTP', () => {
     expect((await site.http('GET /boards/IDEAS')).body.message).toContain('"IDEAS"')
   })
 
-  it('answers 304 to a tag that still fits, on reads only', async () => {
+  it('returns 304 for a matching ETag, on reads only', async () => {
     const site = await makeSite('sqlite')
     const { headers } = await site.http('GET /boards')
     const etag = String(headers.etag)
@@ -278,7 +285,7 @@ describe('HTTP', () => {
     expect((await site.http('POST /auth/login', { body: {}, headers: { 'if-none-match': '*' } })).status).toBe(400)
   })
 
-  it('answers preflights as the contract says', async () => {
+  it('responds to CORS preflights', async () => {
     const site = await makeSite('sqlite')
     const { status, headers, text } = await site.http('OPTIONS /boards', {
       headers: {
@@ -296,7 +303,7 @@ describe('HTTP', () => {
     expect(String(headers.vary)).toContain('Access-Control-Request-Headers')
   })
 
-  it('gives every answer and its log line one request id, the caller’s if it is harmless', async () => {
+  it('uses one request id for a response and its log line: the client’s, if it is safe to log', async () => {
     const site = await makeSite('sqlite')
     const given = await site.http('GET /boards', { headers: { 'x-request-id': 'from-the-proxy.1' } })
     expect(given.headers['x-request-id']).toBe('from-the-proxy.1')
@@ -312,14 +319,14 @@ describe('HTTP', () => {
     })
   })
 
-  it('answers HEAD without a body', async () => {
+  it('responds to HEAD without a body', async () => {
     const site = await makeSite('sqlite')
     const { status, text, headers } = await site.http('HEAD /boards')
     expect([status, text]).toEqual([200, ''])
     expect(Number(headers['content-length'])).toBeGreaterThan(10)
   })
 
-  it('hides what went wrong inside, and logs it under the request id', async () => {
+  it('hides the cause of an internal error, and logs it with the request id', async () => {
     const site = await makeSite('sqlite')
     await site.db.schema.dropTable('counters').execute()
     const { status, body, headers } = await site.http('GET /boards')

@@ -5,8 +5,8 @@ import { engines, makeSite, OWNER } from '../support/site.js'
 const PAGES = ['/email-verify', '/password-reset/confirm'] as const
 const hashOf = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-describe.each(engines)('the pages that links in mails open on %s', (engine) => {
-  it('are HTML with and without a slash at the end, in any letter case, and kept by nobody', async () => {
+describe.each(engines)('the pages of links in mails on %s', (engine) => {
+  it('are HTML at URLs with and without a trailing slash, in any letter case, and are never stored', async () => {
     const site = await makeSite(engine)
     for (const page of PAGES) {
       for (const url of [page, `${page}/`, `${page}/?token=x`, page.toUpperCase()]) {
@@ -23,7 +23,7 @@ describe.each(engines)('the pages that links in mails open on %s', (engine) => {
     }
   })
 
-  it('run their own script and style, and nothing else', async () => {
+  it('allow only their own script and style', async () => {
     const site = await makeSite(engine)
     for (const page of PAGES) {
       const { headers, text } = await site.http(`GET /${page}/`)
@@ -38,7 +38,7 @@ describe.each(engines)('the pages that links in mails open on %s', (engine) => {
     }
   })
 
-  it('show the title of the site as text, and never the token', async () => {
+  it('escape the title of the site, and never contain the token', async () => {
     const site = await makeSite(engine)
     await site.db.updateTable('settings').set({ title: '<script>alert("1")</script> & Söhne' }).execute()
     for (const page of PAGES) {
@@ -48,7 +48,7 @@ describe.each(engines)('the pages that links in mails open on %s', (engine) => {
     }
   })
 
-  it('have a label for every field, a place for the answer, and say what to do without JavaScript', async () => {
+  it('have a label for every field, a live region for results, and a hint for browsers without JavaScript', async () => {
     const site = await makeSite(engine)
     const { text } = await site.http('GET //password-reset/confirm/')
     const ids = [...text.matchAll(/<input id="(\w+)" type="password" autocomplete="new-password"/g)].map(([, id]) => id)
@@ -57,7 +57,7 @@ describe.each(engines)('the pages that links in mails open on %s', (engine) => {
     for (const page of PAGES) expect((await site.http(`GET /${page}`)).text).toMatch(/aria-live="polite"[^]*<noscript>/)
   })
 
-  it('change nothing when they are loaded, as by whoever scans mails for links', async () => {
+  it('change nothing when a mail scanner loads them', async () => {
     const site = await makeSite(engine)
     await site.owner()
     const token = await site.mailedToken(OWNER.email)
@@ -67,7 +67,7 @@ describe.each(engines)('the pages that links in mails open on %s', (engine) => {
   })
 })
 
-it('no token of an address reaches the log, wherever it stands', async () => {
+it('no token in a URL is logged, wherever it is', async () => {
   const site = await makeSite('sqlite')
   await site.owner()
   const token = await site.mailedToken(OWNER.email)

@@ -33,7 +33,7 @@ const anything = fc.oneof(
   fc.jsonValue(),
 )
 
-/** Fields of the operation and some that are not, with values of every kind. */
+/** Known and unknown fields, with values of every kind. */
 const inputFor = (names: string[]) =>
   fc.oneof(
     {
@@ -44,7 +44,7 @@ const inputFor = (names: string[]) =>
   )
 
 describe.each(engines)('any request on %s', (engine) => {
-  it('is answered below 500 with a code that the operation declares, whatever is in it', async () => {
+  it('gets a status below 500 and an error code that the operation declares, for any input', async () => {
     const site = await makeSite(engine)
     const owner = await site.owner()
     await site.call(boards.create, { name: 'Ideas' })
@@ -70,14 +70,14 @@ describe.each(engines)('any request on %s', (engine) => {
                     .map(([name, value]) => `${name}=${text(value)}`)
                     .join('&')}`
                 : ''
-            const answer = await site.http(`${method} ${path}${query}`, {
+            const response = await site.http(`${method} ${path}${query}`, {
               token,
               headers: { 'content-type': type },
               ...(method !== 'GET' && { body: JSON.stringify(input) }),
             })
-            expect(answer.status).toBeLessThan(500)
+            expect(response.status).toBeLessThan(500)
             expect(
-              answer.status < 400 || [...codesOf(op), 'NOT_FOUND', 'INVALID_CURSOR'].includes(answer.body.code),
+              response.status < 400 || [...codesOf(op), 'NOT_FOUND', 'INVALID_CURSOR'].includes(response.body.code),
             ).toBe(true)
           },
         ),
@@ -86,7 +86,7 @@ describe.each(engines)('any request on %s', (engine) => {
     }
   })
 
-  it('is answered below 500 whatever the path and the headers are', async () => {
+  it('gets a status below 500, for any path and headers', async () => {
     const site = await makeSite(engine)
     const weird = fc.string({ unit: fc.constantFrom(...'/%2?&#:.abAB09-_~\\"\' '), maxLength: 40 })
     await fc.assert(
@@ -95,10 +95,10 @@ describe.each(engines)('any request on %s', (engine) => {
         weird,
         weird,
         async (method, path, header) => {
-          const answer = await site.http(`${method} /boards/${path.replaceAll(/[\s#?]/g, '')}`, {
+          const response = await site.http(`${method} /boards/${path.replaceAll(/[\s#?]/g, '')}`, {
             headers: { authorization: header, 'if-none-match': header, 'x-request-id': header },
           })
-          expect(answer.status).toBeLessThan(500)
+          expect(response.status).toBeLessThan(500)
         },
       ),
       { numRuns: 300 },

@@ -11,7 +11,7 @@ import { engines, makeSite, temporaryFolder } from '../support/site.js'
 
 const Text = Type.Object({ text: Type.String() })
 
-/** An operation as somebody may add it, with or without a declaration. */
+/** An operation as a developer might add it, with or without `cache`. */
 const added = (
   http: AnyOperation['http'],
   run: AnyOperation['run'],
@@ -21,9 +21,9 @@ const added = (
 
 const titleIn = async (db: Parameters<typeof readSettings>[0]) => ({ text: (await readSettings(db)).title })
 
-describe.each(engines)('an operation that somebody adds, on %s,', (engine) => {
+describe.each(engines)('a new operation on %s', (engine) => {
   it.each([undefined, 'public'] as const)(
-    'sees what a transaction of its own reads, declared cacheable: %s',
+    'that reads in its own transaction never returns stale data (cache: %s)',
     async (cache) => {
       const op = added('GET /added 200', (ctx) => transaction(ctx.db, titleIn), { ...(cache && { cache }) })
       const site = await makeSite(engine, { extra: [op] })
@@ -35,7 +35,7 @@ describe.each(engines)('an operation that somebody adds, on %s,', (engine) => {
   )
 
   it.each([undefined, 'public'] as const)(
-    'sees what changes outside the database, declared cacheable: %s',
+    'that reads outside the database never returns stale data (cache: %s)',
     async (cache) => {
       const file = path.join(temporaryFolder(), 'text')
       writeFileSync(file, 'one')
@@ -50,7 +50,7 @@ describe.each(engines)('an operation that somebody adds, on %s,', (engine) => {
     },
   )
 
-  it('does its work for each POST, also where that is outside the database', async () => {
+  it('runs for each POST, even if its only effect is outside the database', async () => {
     let sent = 0
     const op = added('POST /added 200', async ({ db }) => {
       await readSettings(db)
@@ -61,17 +61,17 @@ describe.each(engines)('an operation that somebody adds, on %s,', (engine) => {
     expect([await text(), await text(), await text(), await text()]).toEqual(['1', '2', '3', '4'])
   })
 
-  it('runs as a visitor where it declares one response for everyone', async () => {
+  it('with a public cache runs as a visitor', async () => {
     const op = added('GET /added 200', async ({ db, actor }) => ({ ...(await titleIn(db)), text: String(actor.userId) }), { cache: 'public' }) // prettier-ignore
     const site = await makeSite(engine, { extra: [op] })
     const { token } = await site.member()
-    for (const who of [token, undefined, token]) expect((await site.http('GET /added', { token: who })).body.text).toBe('null') // prettier-ignore
+    for (const each of [token, undefined, token]) expect((await site.http('GET /added', { token: each })).body.text).toBe('null') // prettier-ignore
   })
 })
 
-describe.each(engines)('a route that somebody adds, on %s,', (engine) => {
+describe.each(engines)('a new route on %s', (engine) => {
   it.each(['cookie', 'accept-language', 'accept', 'host'] as const)(
-    'answers by %s where it declares that, and does not see it otherwise',
+    'varies by %s if it declares that, and otherwise does not see the header',
     async (name) => {
       const site = await makeSite(engine)
       for (const vary of [[], [name]]) {
@@ -86,7 +86,7 @@ describe.each(engines)('a route that somebody adds, on %s,', (engine) => {
   )
 })
 
-it('a gate sees every request, cached responses too, and may refuse', async () => {
+it('a gate sees every request, cache hits too, and may reject it', async () => {
   const seen: string[] = []
   const site = await makeSite('sqlite', {
     gates: [

@@ -10,10 +10,10 @@ import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
-/** Builds the program with one more branch, of operations that show what the command layer can do, and returns its path. */
+/** Builds the program with an extra branch of commands that exercise the command layer, and returns its path. */
 export const buildWithNotes = (): string => build('notes')
 
-/** Builds the program as one process that runs many commands, and returns its path: see `Machine.host`. */
+/** Builds a program that runs many commands in one process, and returns its path. See `Machine.host`. */
 export const buildHost = (): string => build('host')
 
 function build(name: string): string {
@@ -35,19 +35,19 @@ interface Result {
   stderr: string
 }
 
-/** A machine of its own: home, configuration and data in a temporary folder, on which the built program is run. */
+/** An isolated environment for the built program, with home, configuration and data in a temporary folder. */
 export interface Machine {
   folder: string
   databaseUrl: string
   env: Record<string, string>
   run: Run
   /**
-   * Starts one process, made by buildHost, and returns what runs commands in it, one after another. For long lists of commands,
-   * where what each says is tested: starting a process takes longer than most commands.
+   * Starts a program of `buildHost`, and returns a function that runs commands in it, one after another. For long lists
+   * of commands: starting a process takes longer than most commands.
    */
   host(program: string): Run
   start(args: string, options?: { env?: Record<string, string> }): Running
-  /** Runs it in a pseudo-terminal of 80 columns. */
+  /** Runs the program in a pseudo-terminal, by default with 80 columns. */
   terminal(args: string, options?: { env?: Record<string, string>; columns?: number }): Screen
   /** Sets the site up and returns the owner's token. */
   setup(): Promise<string>
@@ -58,7 +58,7 @@ type Run = (args: string, options?: { stdin?: string; env?: Record<string, strin
 interface Running {
   child: ChildProcess
   output(): Result
-  /** Resolves with the first match in what it says on stderr. */
+  /** Resolves with the first match in stderr. */
   says(pattern: RegExp): Promise<RegExpExecArray>
   stop(signal?: NodeJS.Signals): Promise<Result>
   ended: Promise<Result>
@@ -66,7 +66,7 @@ interface Running {
 
 interface Screen {
   text(): string
-  /** Waits for it in what came after the last typing. */
+  /** Waits for a match in the output since the last input. */
   sees(pattern: RegExp): Promise<void>
   type(text: string): void
   ended: Promise<{ code: number; text: string }>
@@ -119,7 +119,7 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
   }
 }
 
-/** Words of a command line; what is in single quotes is one word. */
+/** Splits a command line. Single quotes group words. */
 const words = (args: string): string[] =>
   [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 
@@ -139,7 +139,7 @@ function running(args: string[], { cwd, env }: { cwd: string; env: Record<string
     ended,
     async says(pattern) {
       const found = await until(() => pattern.exec(output.stderr), child)
-      if (!found) throw new Error(`It never said ${pattern}: ${output.stderr}${output.stdout}`)
+      if (!found) throw new Error(`The process never printed ${pattern}: ${output.stderr}${output.stdout}`)
       return found
     },
     async stop(signal = 'SIGTERM') {
@@ -149,8 +149,8 @@ function running(args: string[], { cwd, env }: { cwd: string; env: Record<string
   }
 }
 
-function hosted(program: string[], at: { cwd: string; env: Record<string, string> }): Run {
-  const { child, output, ended } = running(program, at)
+function hosted(program: string[], options: { cwd: string; env: Record<string, string> }): Run {
+  const { child, output, ended } = running(program, options)
   const results = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]()
   let last: Promise<unknown> = Promise.resolve()
   return (args, { stdin = '', env = {} } = {}) => {
@@ -166,11 +166,11 @@ function hosted(program: string[], at: { cwd: string; env: Record<string, string
   }
 }
 
-async function until<T>(look: () => T | null, child?: ChildProcess): Promise<T | null> {
+async function until<T>(find: () => T | null, child?: ChildProcess): Promise<T | null> {
   for (const end = Date.now() + 25_000; Date.now() < end;) {
-    const found = look()
+    const found = find()
     if (found !== null) return found
-    if (child && child.exitCode !== null) return look()
+    if (child && child.exitCode !== null) return find()
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return null
@@ -182,7 +182,7 @@ function screen(
 ): Screen {
   const terminal = pty.spawn(process.execPath, args, { cwd, env, cols: columns, rows: 40 })
   let text = ''
-  let typed = 0 // where the answer to what was typed last begins
+  let inputAt = 0 // length of the output at the last input
   terminal.onData((data) => (text += data))
   const ended = new Promise<{ code: number; text: string }>((resolve) =>
     terminal.onExit(({ exitCode }) => resolve({ code: exitCode, text })),
@@ -191,18 +191,18 @@ function screen(
     try {
       terminal.kill('SIGKILL')
     } catch {
-      // it has ended
+      // already ended
     }
   })
   return {
     text: () => text,
     ended,
     type(input) {
-      typed = text.length
+      inputAt = text.length
       terminal.write(input)
     },
     async sees(pattern) {
-      if ((await until(() => pattern.exec(text.slice(typed)))) === null)
+      if ((await until(() => pattern.exec(text.slice(inputAt)))) === null)
         throw new Error(`The screen never showed ${pattern}: ${text}`)
     },
   }

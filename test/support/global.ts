@@ -16,15 +16,17 @@ declare module 'vitest' {
   }
 }
 
-const MEMORY = '/dev/shm'
-const MEMORY_NEEDED = 2 ** 31
+const SHARED_MEMORY = '/dev/shm'
+const MIN_FREE_BYTES = 2 ** 31
 
-/** Makes what all tests of a run share: a temporary folder, a PostgreSQL server, and a migrated database of each engine to copy. */
+/**
+ * Creates what all tests share: a temporary folder, a PostgreSQL server, and a migrated template database per engine.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(path.join(isUsable(MEMORY) ? MEMORY : tmpdir(), 'feedbackctl-run-'))
+  const folder = mkdtempSync(path.join(isUsable(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'feedbackctl-run-'))
   chmodSync(folder, 0o755) // as root, PostgreSQL runs as another user
   process.env.TMPDIR = folder // the processes that run the tests inherit it
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true })) // also where what follows fails
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true })) // even if the setup fails
 
   const sqliteTemplate = path.join(folder, 'template.db')
   await makeTemplate(`sqlite:${sqliteTemplate}`)
@@ -52,12 +54,12 @@ async function makeTemplate(url: string): Promise<void> {
   await db.destroy()
 }
 
-/** Whether there is room, and whether scripts can run there: containers often mount it small, or with noexec. */
+/** Whether the folder has enough space and can run scripts. Containers often mount it small or with noexec. */
 function isUsable(folder: string): boolean {
   let probe: string | undefined
   try {
     const { bavail, bsize } = statfsSync(folder)
-    if (Math.min(bavail * bsize, freemem()) < MEMORY_NEEDED) return false
+    if (Math.min(bavail * bsize, freemem()) < MIN_FREE_BYTES) return false
     probe = mkdtempSync(path.join(folder, 'feedbackctl-probe-'))
     const script = path.join(probe, 'script')
     writeFileSync(script, '#!/bin/sh\n', { mode: 0o700 })

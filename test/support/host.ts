@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
 import { run } from '../../src/cli/run.js'
 
-/** Runs a command for each line of stdin, and writes what came of it as a line to stdout. */
+/** Runs a command for each line of stdin, and writes its result as a line to stdout. */
 async function host(): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     const { args, stdin, env } = JSON.parse(line) as { args: string[]; stdin: string; env: Record<string, string> }
-    const [stdout, stderr] = [new Captured(), new Captured()]
+    const [stdout, stderr] = [new Capture(), new Capture()]
     await run({
       env: { ...process.env, ...env },
       cwd: process.cwd(),
@@ -22,7 +22,7 @@ async function host(): Promise<void> {
   }
 }
 
-class Captured extends Writable {
+class Capture extends Writable {
   text = ''
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {

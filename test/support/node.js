@@ -1,4 +1,4 @@
-// Tests the committed program on another Node:  npm run test:node -- 24 [--smoke | arguments for vitest]
+// Tests the last commit on another version of Node:  npm run test:node -- 24 [--smoke | arguments for vitest]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import path from 'node:path'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 const CACHE = path.join(ROOT, 'node_modules/.cache/node')
-/** `npm run` names the npm that runs it. The Node packages on npm bring none, so this one is run by that Node. */
+/** The npm that runs this script. The Node packages on npm contain none, so that Node runs this one. */
 const NPM = process.env.npm_execpath ?? ''
 
 const [version = '', ...rest] = process.argv.slice(2)
@@ -17,7 +17,7 @@ if (!/^\d+(\.\d+){0,2}$/.test(version) || !NPM.endsWith('.js')) {
 }
 const isSmoke = rest[0] === '--smoke'
 const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-node-'))
-chmodSync(folder, 0o755) // as root PostgreSQL runs as another user
+chmodSync(folder, 0o755) // as root, PostgreSQL runs as another user
 let child
 const stop = () => child?.kill()
 process.on('SIGINT', stop).on('SIGTERM', stop)
@@ -41,7 +41,7 @@ async function main() {
   else await run(node, ['node_modules/vitest/vitest.mjs', 'run', ...rest], { cwd: clone, env })
 }
 
-/** The folder of that Node, downloaded on first use. */
+/** The folder of a Node version, downloaded on first use. */
 async function nodeOf(wanted) {
   const name = `node-${process.platform}-${process.arch}`
   const home = path.join(CACHE, wanted, 'node_modules', name)
@@ -56,7 +56,7 @@ async function nodeOf(wanted) {
   return realpathSync(home)
 }
 
-/** That Node first, so that scripts and what they start run on it too; its headers are for what still compiles. */
+/** Puts that Node first in PATH, for child processes too, and provides its headers for native addons. */
 function environment(home) {
   return {
     ...withoutNpm(process.env),
@@ -65,7 +65,7 @@ function environment(home) {
   }
 }
 
-/** Without what `npm run` says of this package and this Node: an empty `allow_scripts` would hide that of package.json. */
+/** Removes the variables that `npm run` sets. An empty `allow_scripts` would override the one of package.json. */
 function withoutNpm(env) {
   const own =
     /^(npm_(package_.*|lifecycle_.*|command|node_execpath|config_(allow_scripts|local_prefix|nodedir))|NODE|INIT_CWD)$/

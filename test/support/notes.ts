@@ -1,4 +1,4 @@
-// feedbackctl with a branch "notes": operations that exist only to show what cli/command.ts makes of fields and views.
+// feedbackctl with a branch "notes", whose operations exist only to test cli/lib/command.ts.
 import * as Type from 'typebox'
 import type { Command } from 'commander'
 import { command } from '../../src/cli/lib/command.js'
@@ -183,7 +183,7 @@ function register(group: Command, cli: Cli): void {
   command(group, sign, { usage: 'vouch', examples: [], output, input: { hidden: ['userId'] }, as: onBehalf }, cli)
 }
 
-const tree = branches as Branch[] // read-only for the program alone
+const tree = branches as Branch[] // readonly in the program
 tree.push({
   name: 'notes',
   summary: 'Try the command layer',

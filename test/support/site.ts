@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { inject as ask, type InjectOptions } from 'light-my-request'
+import { inject as injectRequest, type InjectOptions } from 'light-my-request'
 import { afterAll, afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
@@ -32,14 +32,14 @@ export type Engine = (typeof engines)[number]
 
 export const OWNER = { email: 'ada@example.org', password: 'correct horse battery', name: 'Ada', siteTitle: 'Moonbase' }
 
-/** A site of its own on a real database, reached through the front doors; removed after the test. */
+/** A site on a real database, removed after the test. */
 export interface TestSite {
   databaseUrl: string
   folder: string
   db: Db
   clock: { now: Date }
   mail: MailSettings | null
-  /** What operations are given beside who asks. */
+  /** The context of operations, without the caller. */
   base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
   server: FastifyInstance
   logs: string[]
@@ -48,23 +48,23 @@ export interface TestSite {
   http(
     request: string,
     options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> },
-  ): Promise<Answer>
+  ): Promise<Response>
   /** The token of the newest mail to an address. */
   mailedToken(recipient: string): Promise<string>
-  /** What happened, oldest first: the action, and to whom or what. */
+  /** All events, oldest first: the action, and the id of its subject. */
   events(): Promise<[action: string, subject: string][]>
   /** Sets the site up and returns the owner's token. */
   owner(): Promise<string>
-  /** A member with only these permissions beside those of everyone (or of nobody), and a token. */
+  /** Creates a member with these permissions, and with those of @everyone unless `everyone` is false. */
   member(
     permissions?: Permission[],
     options?: { blocked?: boolean; everyone?: boolean; email?: string; password?: string },
   ): Promise<{ userId: string; token: string }>
 }
 
-interface Answer {
+interface Response {
   status: number
-  body: any // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
+  body: any // oxlint-disable-line typescript/no-explicit-any -- any JSON
   text: string
   headers: Record<string, string | string[] | number | undefined>
 }
@@ -74,7 +74,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).toReversed()) await clean()
 })
 
-/** Runs after the test, whatever happened in it. */
+/** Registers work to run after the test, even if it fails. */
 export const cleanup = (work: () => Promise<void>): void => void cleanups.push(work)
 
 export function temporaryFolder(): string {
@@ -83,7 +83,7 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** An empty database: migrated, unless `bare`. */
+/** Creates a database without rows. It is migrated unless `bare`. */
 export async function makeDatabase(engine: Engine, folder: string, { bare = false } = {}): Promise<string> {
   if (engine === 'sqlite') {
     const file = path.join(folder, 'feedback.db')
@@ -92,7 +92,7 @@ export async function makeDatabase(engine: Engine, folder: string, { bare = fals
   }
   const name = `test_${randomWord(12)}`
   await postgres.query(`create database ${name} ${bare ? '' : `template ${inject('postgresTemplate')}`}`)
-  // Not awaited: PostgreSQL waits 100 ms for a connection that is still closing.
+  // Not awaited, because PostgreSQL waits 100 ms for connections that are closing.
   cleanup(async () => void drops.push(postgres.query(`drop database ${name} with (force)`)))
   return withDatabase(inject('postgres'), name)
 }
@@ -108,7 +108,7 @@ interface SiteOptions {
   mail?: boolean
   /** Whether responses and query results are cached. */
   cached?: boolean
-  /** Operations beside those of the product. */
+  /** Additional operations. */
   extra?: readonly AnyOperation[]
   gates?: readonly Gate[]
 }
@@ -141,7 +141,7 @@ export async function makeSite(
   const callAs =
     (actor: Actor): Call =>
     async (op, input) => {
-      const answer = await execute(op, { ...base, actor, origin: 'cli:tester', dryRun: false }, input).catch(
+      const result = await execute(op, { ...base, actor, origin: 'cli:tester', dryRun: false }, input).catch(
         (error: unknown) => {
           if (error instanceof AppError)
             expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(
@@ -150,8 +150,8 @@ export async function makeSite(
           throw error
         },
       )
-      assertExact(op.output, answer)
-      return answer
+      assertExact(op.output, result)
+      return result
     }
   const site: TestSite = {
     databaseUrl,
@@ -214,7 +214,7 @@ export async function makeSite(
   return site
 }
 
-/** Requests through the front door of a server, without a socket. */
+/** Sends requests to a server without a socket. */
 export const httpOf =
   (server: FastifyInstance): TestSite['http'] =>
   async (request, { body, token, headers = {} } = {}) => {
@@ -233,33 +233,37 @@ export const httpOf =
     const {
       statusCode,
       payload,
-      headers: answered,
-    } = await ask((req, res) => void server.server.emit('request', req, res), options)
+      headers: responseHeaders,
+    } = await injectRequest((req, res) => void server.server.emit('request', req, res), options)
     return {
       status: statusCode,
       text: payload,
-      headers: answered,
-      body: String(answered['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
+      headers: responseHeaders,
+      body:
+        String(responseHeaders['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
     }
   }
 
-/** An operation whose responses may be cached must not read the clock or the secret: their changes invalidate nothing. */
+/** Asserts that a cacheable operation does not read the clock or the secret, which invalidate no cache. */
 const checked = (op: AnyOperation): AnyOperation =>
   op.cache
-    ? { ...op, run: (ctx, ...rest) => op.run({ ...ctx, now: () => refused(op), secret: () => refused(op) }, ...rest) }
+    ? {
+        ...op,
+        run: (ctx, ...rest) => op.run({ ...ctx, now: () => notCacheable(op), secret: () => notCacheable(op) }, ...rest),
+      }
     : op
 
-function refused({ id }: AnyOperation): never {
-  throw new Error(`${id} declares that it may be cached, and reads the clock or the secret.`)
+function notCacheable({ id }: AnyOperation): never {
+  throw new Error(`${id} declares a cache, but reads the clock or the secret.`)
 }
 
-/** HTTP filters an answer through its schema; a call in this process does not. So no answer may hold more than its schema says. */
-function assertExact(schema: TSchema, answer: unknown): void {
-  if (answer === undefined && (schema as { type?: string }).type === 'undefined') return
-  const errors = Compile(strict(schema) as TSchema).Errors(answer)
-  expect(errors, `the answer does not match its schema: ${JSON.stringify(answer)}`).toEqual([])
-  expect(JSON.stringify(answer), 'the keys of the answer are in the order in which HTTP sends them').toBe(
-    JSON.stringify(asSent(schema, answer)),
+/** Asserts that a result has exactly the fields of its schema. HTTP removes others; a call in this process does not. */
+function assertExact(schema: TSchema, result: unknown): void {
+  if (result === undefined && (schema as { type?: string }).type === 'undefined') return
+  const errors = Compile(strict(schema) as TSchema).Errors(result)
+  expect(errors, `the result does not match its schema: ${JSON.stringify(result)}`).toEqual([])
+  expect(JSON.stringify(result), 'the keys of the result have the order in which HTTP sends them').toBe(
+    JSON.stringify(asSent(schema, result)),
   )
 }
 
@@ -270,7 +274,7 @@ interface Shape {
   anyOf?: Shape[]
 }
 
-/** HTTP sends the keys that must be there first, each group in the order of the schema. */
+/** HTTP sends required keys first, then optional ones, each in the order of the schema. */
 function asSent({ properties, required = [], items, anyOf = [] }: Shape, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => asSent(items ?? {}, item))
   if (typeof value !== 'object' || value === null) return value
@@ -292,7 +296,7 @@ function strict(schema: unknown): unknown {
   return copy.type === 'object' && copy.properties ? { ...copy, additionalProperties: false } : copy
 }
 
-/** The error that a promise ends with. */
+/** The AppError that a promise rejects with. */
 export const failure = async (promise: Promise<unknown>): Promise<AppError> => {
   const error = await promise.then(
     () => undefined,

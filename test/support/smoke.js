@@ -1,4 +1,4 @@
-// The demo and a dozen commands of the built program, on the Node that runs this:  node test/support/smoke.js
+// Runs the demo and a dozen commands of the built program on the current Node:  node test/support/smoke.js
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
-/** How long one command may take, in milliseconds. */
-const LIMIT = 60_000
+const TIMEOUT_MS = 60_000
 const COMMANDS = [
   ['--version', /^\d+\.\d+\.\d+/],
   ['--help', /boards/],
@@ -49,33 +48,36 @@ async function command(line, expected) {
   const { code, stdout, stderr } = await ended
   assert.equal(code, 0, `feedbackctl ${line} ended with ${code}: ${stderr}`)
   assert.match(stdout + stderr, expected, `feedbackctl ${line}`)
-  assert.doesNotMatch(stderr, /Warning:/, `feedbackctl ${line}`) // a deprecation in a newer Node
+  assert.doesNotMatch(stderr, /Warning:/, `feedbackctl ${line}`) // such as a deprecation in a newer Node
 }
 
 async function demo() {
   const { child, ended, says } = start('demo')
   const [, url] = await says(/served at (http:\S+)/)
-  const answer = await fetch(`${url}/boards?limit=3`)
-  assert.equal(answer.status, 200)
-  assert.equal((await answer.json()).boards.length, 3)
+  const response = await fetch(`${url}/boards?limit=3`)
+  assert.equal(response.status, 200)
+  assert.equal((await response.json()).boards.length, 3)
   child.kill('SIGINT')
   const { code, stderr } = await ended
   assert.equal(code, 0, `feedbackctl demo ended with ${code}: ${stderr}`)
 }
 
 function start(line) {
-  const child = spawn(process.execPath, [PROGRAM, ...line.split(' ')], { cwd: folder, env, timeout: LIMIT })
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (said[name] += text))
-  const ended = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...said }))
+  const child = spawn(process.execPath, [PROGRAM, ...line.split(' ')], { cwd: folder, env, timeout: TIMEOUT_MS })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (output[name] += text))
+  const ended = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...output }))
   return {
     child,
     ended,
     async says(pattern) {
       let found
-      const looking = () => (found = pattern.exec(said.stdout + said.stderr))
-      while (!looking()) {
-        assert.ok(child.exitCode === null && child.signalCode === null, `It never said ${pattern}: ${said.stderr}`)
+      const find = () => (found = pattern.exec(output.stdout + output.stderr))
+      while (!find()) {
+        assert.ok(
+          child.exitCode === null && child.signalCode === null,
+          `The process never printed ${pattern}: ${output.stderr}`,
+        )
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
       return found

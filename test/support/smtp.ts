@@ -14,11 +14,11 @@ export interface MailHost {
   url: string
   port: number
   received: Received[]
-  /** What happens with each mail before it is accepted; a rejection refuses it. */
+  /** Called for each mail before it is accepted. If it rejects, so does the server. */
   onMail: () => Promise<void>
 }
 
-/** A real SMTP server that insists on STARTTLS and on an account, both of which tests can switch off. */
+/** Starts an SMTP server that requires STARTTLS and a login, unless the options disable them. */
 export async function smtpHost(options: SMTPServerOptions = {}): Promise<MailHost> {
   const host: MailHost = { url: '', port: 0, received: [], onMail: async () => {} }
   const server = new SMTPServer({
@@ -50,11 +50,11 @@ export async function smtpHost(options: SMTPServerOptions = {}): Promise<MailHos
     },
     ...options,
   })
-  server.on('error', () => {}) // a client that is killed resets its connection
+  server.on('error', () => {}) // killed clients reset their connections
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   cleanup(() => new Promise<void>((resolve) => server.close(() => resolve())))
   host.port = (server.server.address() as AddressInfo).port
-  // The server's certificate is its own; the account has characters that a URL must escape.
+  // The certificate is self-signed. The password has characters that a URL must escape.
   host.url = `smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:${host.port}/?tls.rejectUnauthorized=false`
   return host
 }
