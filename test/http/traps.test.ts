@@ -86,6 +86,19 @@ describe.each(engines)('a new route on %s', (engine) => {
   )
 })
 
+it('a POST without a body to a cacheable route is answered', async () => {
+  const site = await makeSite('sqlite')
+  const url = await site.server.listen({ host: '127.0.0.1', port: 0 })
+  for (const headers of [{ 'content-type': 'application/json' }, {}]) {
+    const answer = await fetch(`${url}/api/v1/posts/get`, {
+      method: 'POST',
+      headers,
+      signal: AbortSignal.timeout(3000),
+    })
+    expect(answer.status).toBe(200)
+  }
+})
+
 it('a gate sees every request, cache hits too, and may reject it', async () => {
   const seen: string[] = []
   const site = await makeSite('sqlite', {

@@ -117,6 +117,7 @@ function keyOf({ method, vary }: CacheableRoute, { url = '', headers }: Incoming
 function withBody(request: IncomingMessage, then: (body: string | undefined) => void): void {
   const { 'transfer-encoding': transfer, 'content-length': length = '0' } = request.headers
   if (transfer !== undefined || Number(length) > MAX_BODY_BYTES) return then(undefined)
+  if (Number(length) === 0) return then('') // to read nothing ends the stream before Fastify listens
   const read = (isLast: boolean) => {
     const body = request.read() as Buffer | null // no encoding was set
     if (!body && !isLast) return void setImmediate(read, true)
