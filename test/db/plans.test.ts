@@ -188,3 +188,22 @@ function inputsOf({ input: { properties } }: AnyOperation): Record<string, strin
   if ('page' in properties) inputs.push({ page: '2', limit: '1' })
   return inputs
 }
+
+it('a list of boards reads the index of each board on sqlite, not that of all public posts', async () => {
+  const { site } = await filled('sqlite')
+  const all = await site.call(boards.list, {})
+  const statements = await statementsOf(site, async () => {
+    for (const sort of ['newest', 'votes'] as const)
+      await site.callAs(visitor(new AppError('INVALID_AUTH_HEADER', 'A visitor.')))(posts.list, {
+        sort,
+        boardId: all.boards.map(({ boardId }) => boardId),
+      })
+  })
+  const plans = await Promise.all(
+    statements
+      .filter(({ sql: text }) => text.includes('as part'))
+      .map((query) => site.db.executeQuery<Step>({ ...query, sql: `explain query plan ${query.sql}` })),
+  )
+  const used = plans.flatMap(({ rows }) => rows.flatMap(({ detail }) => /posts_by_\w+/.exec(detail)?.[0] ?? []))
+  expect(new Set(used)).toEqual(new Set(['posts_by_age_of_board', 'posts_by_votes_of_board']))
+})
