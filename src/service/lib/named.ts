@@ -125,8 +125,8 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
     }),
 
     /** The columns that a change writes. */
-    changes: ({ name, color, display }: Given, slug: string) => ({
-      url: slug,
+    changes: ({ name, url, color, display }: Given, slug: string) => ({
+      ...(url !== undefined && { url: slug }),
       ...(name !== undefined && { name, nameFolded: searchKey(name) }),
       ...(color !== undefined && { color: color.toLowerCase() }),
       ...(display !== undefined && { display: display ? 1 : 0 }),
