@@ -6,7 +6,15 @@ import type { Db } from './tables.js'
 /** The log is pruned once it has this many new rows. */
 const MIN_NEW_ROWS = 2000
 
-export async function isChangeLogLong(db: Db): Promise<boolean> {
+/** Transaction ids that this PostgreSQL has not given out yet: the rows were restored from a dump of another, and would always look new. */
+const fromElsewhere = sql<boolean>`xid >= pg_snapshot_xmax(pg_current_snapshot())`
+
+/** Whether it is time to prune. */
+export async function isPruningDue(db: Db): Promise<boolean> {
+  if (isPostgres(db)) {
+    const { rows } = await sql`select 1 from change_log where ${fromElsewhere} limit 1`.execute(db)
+    if (rows.length > 0) return true
+  }
   const newest = await db.selectFrom('change_log').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   return (newest?.id ?? 0) - ((await lastPruning(db))?.id ?? 0) >= MIN_NEW_ROWS
 }
@@ -15,7 +23,11 @@ export async function isChangeLogLong(db: Db): Promise<boolean> {
 export async function pruneChangeLog(db: Db): Promise<void> {
   const last = await lastPruning(db)
   if (isPostgres(db)) {
-    if (last) await sql`delete from change_log where pg_visible_in_snapshot(xid, ${last.ref}::pg_snapshot)`.execute(db)
+    if (last)
+      await sql`delete from change_log where id <> ${last.id} and pg_visible_in_snapshot(xid, ${last.ref}::pg_snapshot)`.execute(
+        db,
+      )
+    await sql`delete from change_log where ${fromElsewhere}`.execute(db)
     await sql`insert into change_log (topic, ref) values (${PRUNED}, pg_current_snapshot()::text)`.execute(db)
   } else {
     if (last) await db.deleteFrom('change_log').where('id', '<', last.id).execute()

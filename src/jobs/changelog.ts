@@ -1,4 +1,4 @@
-import { isChangeLogLong, pruneChangeLog } from '../db/changelog.js'
+import { isPruningDue, pruneChangeLog } from '../db/changelog.js'
 import { transaction } from '../db/connect.js'
 import type { Job } from './runner.js'
 
@@ -7,6 +7,6 @@ export const changeLog: Job = {
   name: 'change log',
   every: 60_000,
   exclusive: true,
-  isDue: ({ db }) => isChangeLogLong(db),
+  isDue: ({ db }) => isPruningDue(db),
   run: ({ db }) => transaction(db, pruneChangeLog),
 }

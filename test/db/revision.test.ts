@@ -4,7 +4,7 @@ import { pruneChangeLog } from '../../src/db/changelog.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
 import type { Db } from '../../src/db/tables.js'
-import { cleanup, engines, makeDatabase, temporaryFolder, type Engine } from '../support/site.js'
+import { cleanup, engines, makeDatabase, makeSite, temporaryFolder, type Engine } from '../support/site.js'
 
 /** Opens a database twice, as two processes would. */
 async function openTwice(engine: Engine) {
@@ -90,6 +90,53 @@ describe.each(engines)('the revision on %s', (engine) => {
     const { rows } = await sql<{ count: number }>`select count(*) as count from change_log`.execute(other.db)
     expect(rows[0]?.count).toBeLessThan(8000)
   })
+})
+
+it('counts everything as changed where the file was restored in place on sqlite', async () => {
+  const { here, other, change, revision } = await openTwice('sqlite')
+  const { rows } = await sql<{ id: number }>`select max(id) as id from change_log`.execute(here.db)
+  await change()
+  const { db, readSet } = here.cache.forRequest(await revision())
+  await db.selectFrom('roadmaps').selectAll().execute()
+  expect(readSet.isCurrent()).toBe(true)
+  await sql`delete from change_log where id > ${rows[0]?.id ?? 0}`.execute(other.db)
+  await revision()
+  expect(readSet.isCurrent()).toBe(false)
+})
+
+it('counts everything as changed where pruning removed a change unread, while other transactions use up ids', async () => {
+  const { here, other, revision } = await openTwice('postgres')
+  const { db, readSet } = here.cache.forRequest(await revision())
+  await db.selectFrom('roadmaps').selectAll().execute()
+  const burn = () => sql`select pg_current_xact_id()`.execute(here.db)
+  for (let round = 0; round < 3; round++) {
+    await other.db.insertInto('change_log').values({ topic: 'roadmaps', ref: 'x' }).execute()
+    await transaction(other.db, async (tx) => {
+      await sql`insert into counters (name, value) values (${`burnt ${round}`}, 0)`.execute(tx) // its id is taken …
+      await burn() // … before another one ends
+      await pruneChangeLog(tx)
+    })
+  }
+  await revision()
+  expect(readSet.isCurrent()).toBe(false)
+})
+
+it('forgets changes of another PostgreSQL, whose transaction ids are ahead', async () => {
+  const { other, revision } = await openTwice('postgres')
+  await sql`insert into change_log (topic, ref, xid) values ('posts', 'x', '900000000')`.execute(other.db)
+  await transaction(other.db, pruneChangeLog)
+  await revision()
+  const before = await revision()
+  expect(await revision()).toBe(before)
+})
+
+it.each(engines)('names both rows where a change moves from one to another on %s', async (engine) => {
+  const site = await makeSite(engine)
+  const [one, two] = [await site.member(['board:create']), await site.member([], { everyone: false })]
+  expect((await site.http('POST /boards/check-name', { token: one.token, body: { name: 'x' } })).status).toBe(200)
+  await site.db.deleteFrom('roles_users').where('user_id', '=', two.userId).execute()
+  await site.db.updateTable('roles_users').set({ user_id: two.userId }).where('user_id', '=', one.userId).execute()
+  expect((await site.http('POST /boards/check-name', { token: one.token, body: { name: 'x' } })).status).toBe(403)
 })
 
 it('the revision on sqlite is unknown after a failed read, and known again after the next', async () => {

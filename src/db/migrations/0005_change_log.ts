@@ -75,6 +75,16 @@ export async function up(db: Kysely<Tables>): Promise<void> {
     const update = columns ? `update of ${columns.map((column) => `"${column}"`).join(', ')}` : 'update'
     await createTrigger(db, { name: `${table}_insert_logged`, on: table, after: 'insert', run: logged('new') })
     await createTrigger(db, { name: `${table}_update_logged`, on: table, after: update, run: logged('new') })
+    if (ref !== undefined) {
+      const moved = `new."${ref}" <> old."${ref}"`
+      await createTrigger(db, {
+        name: `${table}_move_logged`,
+        on: table,
+        after: 'update',
+        when: moved,
+        run: logged('old'),
+      })
+    }
     await createTrigger(db, { name: `${table}_delete_logged`, on: table, after: 'delete', run: logged('old') })
   }
 }

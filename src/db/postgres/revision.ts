@@ -28,6 +28,7 @@ interface SnapshotRevisions extends RevisionSource {
  * is cached for a while: the request that reads the data reports what is wrong.
  */
 export function snapshotRevisions(url: string, invalidation: Invalidation, staleness: number): SnapshotRevisions {
+  let snapshot: string | undefined
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
@@ -35,8 +36,7 @@ export function snapshotRevisions(url: string, invalidation: Invalidation, stale
     query_timeout: TIMEOUT,
     application_name: 'feedbackctl cache',
   })
-  pool.on('error', () => {}) // the next look opens another connection
-  let snapshot: string | undefined
+  pool.on('error', () => (snapshot = undefined)) // the next look may meet another server, with a log of its own
   let looked = -Infinity
   let failed = -Infinity
   let commits = 0

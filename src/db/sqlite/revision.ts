@@ -6,23 +6,31 @@ interface Row extends Change {
   id: number
 }
 
-const SINCE = `select id, topic, ref from change_log where id > ? order by id limit ${MAX_CHANGES + 1}`
+const SINCE = `select id, topic, ref from change_log where id >= ? order by id limit ${MAX_CHANGES + 2}`
+const NEWEST = 'select id, topic, ref from change_log order by id desc limit 1'
+
+/** What was read last, to tell whether the log still goes on from there. */
+interface Seen {
+  commits: number
+  version: number
+  last: Row | undefined
+}
 
 /** Reads the change log after a commit of this process, or of another, which `PRAGMA data_version` tells in a microsecond. */
 export function fileRevisions(driver: FileDriver, invalidation: Invalidation): RevisionSource {
-  let seen: { commits: number; version: number; id: number } | undefined
+  let seen: Seen | undefined
 
   const look = () => {
     const { commits, version } = driver
     if (seen?.commits === commits && seen.version === version) return
-    const rows = seen ? driver.readNow<Row>(SINCE, [seen.id]) : []
-    if (!seen || missesChanges(rows)) {
-      const [last] = driver.readNow<{ id: number | null }>('select max(id) as id from change_log')
+    const rows = seen ? driver.readNow<Row>(SINCE, [seen.last?.id ?? 0]) : []
+    const changes = seen?.last ? rows.slice(1) : rows
+    if (!seen || !continues(rows, seen.last) || missesChanges(changes)) {
       invalidation.invalidateAll()
-      seen = { commits, version, id: last?.id ?? 0 }
+      seen = { commits, version, last: driver.readNow<Row>(NEWEST)[0] }
     } else {
-      if (rows.length > 0) invalidation.invalidate(rows)
-      seen = { commits, version, id: rows.at(-1)?.id ?? seen.id }
+      if (changes.length > 0) invalidation.invalidate(changes)
+      seen = { commits, version, last: rows.at(-1) }
     }
   }
   return {
@@ -38,3 +46,7 @@ export function fileRevisions(driver: FileDriver, invalidation: Invalidation): R
     close: async () => {},
   }
 }
+
+/** Whether the log still holds what was read last. It does not where it was pruned, or where the file was restored in place. */
+const continues = ([first]: Row[], last: Row | undefined): boolean =>
+  !last || (first?.id === last.id && first.topic === last.topic && first.ref === last.ref)
