@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
+import { TOPIC_NAMES } from '../../src/db/cache/dependencies.js'
 import { pruneChangeLog } from '../../src/db/changelog.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
@@ -150,4 +151,34 @@ it('the revision on sqlite is unknown after a failed read, and known again after
   const after = await revision()
   broken.mockRestore()
   expect(after).toBeGreaterThan(before)
+})
+
+/** Columns that triggers derive from rows of other tables, whose changes are logged. */
+const DERIVED: Record<string, string[]> = {
+  boards: ['post_count'],
+  posts: ['votesCount', 'display', 'hidesVoters'],
+  users: ['post_count', 'vote_count'],
+}
+
+it('the change log names every table that cached queries may read, and every column of it', async () => {
+  const site = await makeSite('sqlite')
+  const { rows } = await sql<{ table: string; text: string }>`
+    select tbl_name as "table", sql as text from sqlite_master where type = 'trigger' and name like '%_logged'`.execute(
+    site.db,
+  )
+  const faults: string[] = []
+  for (const topic of TOPIC_NAMES) {
+    const triggers = rows.filter(({ table }) => table === topic).map(({ text }) => text)
+    const [update = ''] = triggers.filter((text) => /_update_logged"/.test(text))
+    for (const event of ['insert', 'delete'])
+      if (!triggers.some((text) => text.includes(`after ${event} on`))) faults.push(`${topic}: ${event}`)
+    const listed = /after update of (.*?) on/.exec(update)?.[1]?.match(/\w+/g)
+    const { rows: columns } = await sql<{ name: string }>`select name from pragma_table_info(${topic})`.execute(site.db)
+    const [key] = columns // a row whose key changes is logged by a trigger of its own
+    for (const { name } of columns)
+      if (listed && name !== key?.name && !listed.includes(name) && !DERIVED[topic]?.includes(name))
+        faults.push(`${topic}.${name}`)
+    if (!listed && !update.includes('after update on')) faults.push(`${topic}: update`)
+  }
+  expect(faults).toEqual([])
 })

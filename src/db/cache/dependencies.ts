@@ -1,17 +1,19 @@
 import { LRUCache } from 'lru-cache'
 
 /** A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for role_permissions the role's, for roles_users the user's. */
-export type Topic =
-  | 'boards'
-  | 'posts'
-  | 'votes'
-  | 'comments'
-  | 'roadmaps'
-  | 'users'
-  | 'roles'
-  | 'role_permissions'
-  | 'roles_users'
-  | 'settings'
+export const TOPIC_NAMES = [
+  'boards',
+  'posts',
+  'votes',
+  'comments',
+  'roadmaps',
+  'users',
+  'roles',
+  'role_permissions',
+  'roles_users',
+  'settings',
+] as const
+export type Topic = (typeof TOPIC_NAMES)[number]
 
 /** Topics that can change a row of each table: its own, and those that triggers derive its columns from. */
 const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
