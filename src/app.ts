@@ -23,7 +23,7 @@ export interface App extends Database {
  */
 export async function openApp(config: Config, { migrating = false }: { migrating?: boolean } = {}): Promise<App> {
   const url = config.get('database.url') ?? ''
-  const database = await openDatabase(url)
+  const database = await openDatabase(url, { prepare: config.get('database.prepare') !== 'false' })
   const { db } = database
   try {
     await prepareSchema(db, migrating || !isPostgres(url))

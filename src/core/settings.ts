@@ -39,6 +39,12 @@ const SETTINGS = {
     derived: 'sqlite:feedback.db in data.dir',
     check: databaseUrlProblem,
   },
+  'database.prepare': {
+    description: 'whether PostgreSQL prepares statements: true or false, which some connection poolers need',
+    value: 'boolean',
+    default: 'true',
+    check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
+  },
   'mail.url': {
     description: 'how mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH',
     value: 'url',

@@ -20,6 +20,8 @@ export interface Database {
 interface Options {
   /** Milliseconds that a visitor may see the data late on PostgreSQL. */
   staleness?: number
+  /** Whether PostgreSQL keeps prepared statements. A pooler that shares connections between transactions may not. */
+  prepare?: boolean
   /** Runs each query again on a cache hit, and throws where the result differs: for tests. */
   verify?: boolean
 }
@@ -30,10 +32,10 @@ export const connect = async (url: string): Promise<Db> => (await openDatabase(u
 /** Opens `sqlite:PATH` or `postgres://…`. Loads only the driver that is needed. */
 export async function openDatabase(
   url: string,
-  { staleness = STALENESS, verify = false }: Options = {},
+  { staleness = STALENESS, prepare = true, verify = false }: Options = {},
 ): Promise<Database> {
   const invalidation = new Invalidation()
-  const { engine, source } = await open(url, invalidation, staleness)
+  const { engine, source } = await open(url, invalidation, { staleness, prepare })
   const db = engine.database(engine.executor)
   return {
     db,
@@ -51,8 +53,12 @@ interface Opened {
   source: RevisionSource
 }
 
-async function open(url: string, invalidation: Invalidation, staleness: number): Promise<Opened> {
-  if (isPostgres(url)) return (await import('./postgres/dialect.js')).openPostgres(url, invalidation, staleness)
+async function open(
+  url: string,
+  invalidation: Invalidation,
+  options: { staleness: number; prepare: boolean },
+): Promise<Opened> {
+  if (isPostgres(url)) return (await import('./postgres/dialect.js')).openPostgres(url, invalidation, options)
   if (url.startsWith('sqlite:'))
     return (await import('./sqlite/dialect.js')).openFile(url.slice('sqlite:'.length), invalidation)
   throw new AppError('CONFIG_INVALID', 'database.url must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.')

@@ -76,8 +76,13 @@ const codeOf = (error: unknown): string => String((error as { code?: unknown }).
 export const isForeignKeyViolation = (error: unknown): boolean =>
   ['23503', 'SQLITE_CONSTRAINT_FOREIGNKEY'].includes(codeOf(error))
 
-/** A deadlock or a serialization failure: the transaction may succeed if it is retried. */
-export const isCollision = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
+/** A deadlock, a serialization failure or an outdated statement: the transaction may succeed if it is retried. */
+export const isCollision = (error: unknown): boolean =>
+  ['40P01', '40001'].includes(codeOf(error)) || isOutdatedStatement(error)
+
+/** A migration has changed the columns of a prepared statement, which PostgreSQL then refuses to run. */
+export const isOutdatedStatement = (error: unknown): boolean =>
+  (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
 const isUniqueViolation = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 

@@ -4,17 +4,28 @@ import {
   Kysely,
   PostgresDialect,
   PostgresDriver,
+  type CompiledQuery,
   type DatabaseConnection,
   type PostgresDialectConfig,
   type QueryExecutor,
+  type QueryResult,
 } from 'kysely'
 import pg from 'pg'
 import { AppError } from '../../core/errors.js'
+import { isOutdatedStatement } from '../dialect.js'
 import type { Invalidation } from '../cache/invalidation.js'
 import type { Engine } from '../cache/querycache.js'
 import type { RevisionSource } from '../cache/revision.js'
 import type { Tables } from '../tables.js'
 import { snapshotRevisions } from './revision.js'
+import { StatementNames } from './statements.js'
+
+interface Options {
+  /** Milliseconds. */
+  staleness: number
+  /** Whether statements are prepared. A pooler that shares connections between transactions may not keep them. */
+  prepare: boolean
+}
 
 interface Opened {
   engine: Engine
@@ -22,7 +33,7 @@ interface Opened {
 }
 
 /** A pool of up to ten connections. Whole numbers of eight bytes come back as numbers, as from SQLite. */
-export function openPostgres(url: string, invalidation: Invalidation, staleness: number): Opened {
+export function openPostgres(url: string, invalidation: Invalidation, { staleness, prepare }: Options): Opened {
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid: Parameters<typeof pg.types.getTypeParser>[0], format?: 'text' | 'binary') =>
       oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
@@ -35,20 +46,57 @@ export function openPostgres(url: string, invalidation: Invalidation, staleness:
     application_name: 'feedbackctl',
   })
   pool.on('error', () => {}) // an idle connection was cut; the next query opens another, or fails with its own error
+  const names = prepare ? new StatementNames() : undefined
   const config: PostgresDialectConfig = {
     pool: {
-      connect: () => pool.connect().catch((error: unknown) => Promise.reject(explained(error, url))),
+      connect: async () => {
+        const client = await pool.connect().catch((error: unknown) => Promise.reject(explained(error, url)))
+        return names ? names.use(client) : client
+      },
       end: () => pool.end(),
     },
   }
-  const source = snapshotRevisions(url, invalidation, staleness)
+  const source = snapshotRevisions(url, invalidation, { staleness, prepare })
   const dialect = new PostgresDialect(config)
   const driver = new ReportingDriver(config, source.committed)
   const [adapter, compiler] = [dialect.createAdapter(), dialect.createQueryCompiler()]
-  const executor = new DefaultQueryExecutor(compiler, adapter, new DefaultConnectionProvider(driver))
+  const executor = new RetryingExecutor(compiler, adapter, new DefaultConnectionProvider(driver), names)
   const database = (over: QueryExecutor) => new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: over })
   return { engine: { driver, adapter, compiler, executor, database }, source }
 }
+
+/** Runs a query again where a migration has outdated its prepared statement. A transaction runs again as a whole, see `transaction`. */
+class RetryingExecutor extends DefaultQueryExecutor {
+  readonly #names: StatementNames | undefined
+
+  constructor(...[compiler, adapter, provider, names]: [...Parts, StatementNames | undefined]) {
+    super(compiler, adapter, provider)
+    this.#names = names
+  }
+
+  override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return await super.executeQuery<R>(query)
+    } catch (error) {
+      if (!isOutdatedStatement(error)) throw error
+      return super.executeQuery<R>(query)
+    }
+  }
+
+  override async provideConnection<T>(consumer: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    try {
+      return await super.provideConnection(consumer)
+    } catch (error) {
+      if (isOutdatedStatement(error)) this.#names?.renew()
+      throw error
+    }
+  }
+}
+
+type Parts =
+  ConstructorParameters<typeof DefaultQueryExecutor> extends [infer A, infer B, infer C, ...unknown[]]
+    ? [A, B, C]
+    : never
 
 /** Reports the commits of this process, so that its next request sees them whatever staleness is allowed. */
 class ReportingDriver extends PostgresDriver {

@@ -27,7 +27,11 @@ interface SnapshotRevisions extends RevisionSource {
  * the next, and whoever does not need it exact shares the last for `staleness` milliseconds. After a look that failed nothing
  * is cached for a while: the request that reads the data reports what is wrong.
  */
-export function snapshotRevisions(url: string, invalidation: Invalidation, staleness: number): SnapshotRevisions {
+export function snapshotRevisions(
+  url: string,
+  invalidation: Invalidation,
+  { staleness, prepare }: { staleness: number; prepare: boolean },
+): SnapshotRevisions {
   let snapshot: string | undefined
   const pool = new pg.Pool({
     connectionString: url,
@@ -51,7 +55,11 @@ export function snapshotRevisions(url: string, invalidation: Invalidation, stale
         invalidation.invalidateAll()
         snapshot = rows[0]?.snapshot
       } else {
-        const { rows } = await pool.query<Row>({ name: 'changes since', text: SINCE, values: [snapshot] })
+        const { rows } = await pool.query<Row>({
+          ...(prepare && { name: 'changes since' }),
+          text: SINCE,
+          values: [snapshot],
+        })
         const changes = rows.filter(({ topic }) => topic !== null)
         if (missesChanges(changes)) invalidation.invalidateAll()
         else if (changes.length > 0) invalidation.invalidate(changes)

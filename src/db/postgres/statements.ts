@@ -1,0 +1,39 @@
+import type { PoolClient } from 'pg'
+
+/** Statements that get a name. The program has far fewer, but visitors choose how long some lists are, and each length is one. */
+const MAX_NAMES = 500
+
+/** Names for statements: PostgreSQL then parses and plans each once per connection, which takes longer than most of them run. */
+export class StatementNames {
+  readonly #names = new Map<string, string>()
+  #generation = 0
+
+  /** Prepares the statements of a connection, which stays the same object. */
+  use(client: PoolClient): PoolClient {
+    if (prepared.has(client)) return client
+    prepared.add(client)
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown
+    const named = (text: unknown, values: unknown, ...rest: unknown[]) => {
+      const name = typeof text === 'string' && Array.isArray(values) ? this.#nameOf(text) : undefined
+      return name === undefined ? query(text, values, ...rest) : query({ name, text, values }, ...rest)
+    }
+    return Object.assign(client, { query: named })
+  }
+
+  /** After a migration: every statement gets a new name. */
+  renew(): void {
+    this.#generation++
+    this.#names.clear()
+  }
+
+  #nameOf(text: string): string | undefined {
+    let name = this.#names.get(text)
+    if (name === undefined && this.#names.size < MAX_NAMES) {
+      name = `f${this.#generation}_${this.#names.size}`
+      this.#names.set(text, name)
+    }
+    return name
+  }
+}
+
+const prepared = new WeakSet<PoolClient>()
