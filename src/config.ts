@@ -45,7 +45,10 @@ interface Sources {
   lenient?: boolean
 }
 
-/** Reads every source and checks every value. Flags win over environment, environment over files. CONFIG_INVALID names the source. */
+/**
+ * Reads every source and checks every value. Flags win over environment, environment over files. CONFIG_INVALID names
+ * the source.
+ */
 export async function loadConfig(sources: Sources): Promise<Config> {
   const { flags, env, cwd, newFile = false, lenient = false } = sources
   const directory = envPaths('feedbackctl', { suffix: '' }).config
@@ -167,7 +170,8 @@ function tableIn(file: string, parse: (text: string) => unknown): Record<string,
   try {
     return parse(text) as Record<string, unknown>
   } catch (error) {
-    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`) // other lines quote the file, which may hold a secret
+    // Other lines quote the file, which may hold a secret
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`)
   }
 }
 

@@ -11,7 +11,8 @@ import { operations } from '../src/service/index.js'
 import type { AnyOperation } from '../src/service/lib/operation.js'
 import { pageKeys } from '../src/service/lib/paging.js'
 
-// What documents say of commands, routes, codes and settings follows from the code. A table between `<!-- table: NAME -->`
+// What documents say of commands, routes, codes and settings follows from the code. A table between
+// `<!-- table: NAME -->`
 // and `<!-- end -->` is compared with what the code says, and "npm run golden" writes it anew.
 
 const ROOT = path.join(import.meta.dirname, '..')

@@ -122,8 +122,8 @@ async function warnIfIncomplete(
 const SHUTDOWN_GRACE = 5
 
 /**
- * Runs `stop` on SIGTERM, SIGINT or a crash. A second signal, or a shutdown that takes too long, ends the process at once.
- * A worker ignores the signals that a terminal sends to all processes: its primary tells it to stop.
+ * Runs `stop` on SIGTERM, SIGINT or a crash. A second signal, or a shutdown that takes too long, ends the process at
+ * once. A worker ignores the signals that a terminal sends to all processes: its primary tells it to stop.
  */
 export async function untilStopped(
   seconds: number,

@@ -1,7 +1,7 @@
 /**
- * All error codes. The server maps a code to a status; the remote client maps it back; a command maps it to an exit code.
- * `exit` is set where it differs from what the status implies. `serve` is the exit code of `feedbackctl serve`, which a
- * service manager reads. `body` returns the extra fields that the contract adds to the response.
+ * All error codes. The server maps a code to a status; the remote client maps it back; a command maps it to an exit
+ * code. `exit` is set where it differs from what the status implies. `serve` is the exit code of `feedbackctl serve`,
+ * which a service manager reads. `body` returns the extra fields that the contract adds to the response.
  */
 const CODES = {
   VALIDATION_ERROR: { status: 400 },

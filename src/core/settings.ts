@@ -12,7 +12,9 @@ interface Setting {
   flag?: string
   /** The only command that has the flag. */
   command?: 'serve' | 'setup'
-  /** `file`: only --…-file, which names a file that holds the value. `either`: that flag too. Otherwise the value only. */
+  /**
+   * `file`: only --…-file, which names a file that holds the value. `either`: that flag too. Otherwise the value only.
+   */
   takes?: 'file' | 'either'
   secret?: true
   /** Returns the problem with a value, such as "must be HOST:PORT". The caller adds the value, unless it is secret. */
@@ -23,7 +25,8 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
  * The table of settings. Flags, environment, configuration files, help and docs/configuration.md all follow from it.
- * The key `a.b-c` is also the flag --a-b-c, the variable FEEDBACKCTL_A_B_C and, with _FILE, a file that holds the value.
+ * The key `a.b-c` is also the flag --a-b-c, the variable FEEDBACKCTL_A_B_C and, with _FILE, a file that holds the
+ * value.
  */
 const SETTINGS = {
   'data.dir': {

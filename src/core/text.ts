@@ -1,6 +1,6 @@
 /**
- * The key that names are searched by. Ignores case, compatibility forms, and symbols before the first letter or digit, so
- * that "mob" finds "📱 Mobile app". A name without letters or digits is unchanged.
+ * The key that names are searched by. Ignores case, compatibility forms, and symbols before the first letter or digit,
+ * so that "mob" finds "📱 Mobile app". A name without letters or digits is unchanged.
  */
 export function searchKey(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase()

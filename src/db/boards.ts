@@ -59,7 +59,10 @@ export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | und
 export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>
   db.selectFrom('boards').selectAll().where('nameFolded', '=', folded).limit(1).executeTakeFirst()
 
-/** Boards whose folded name starts with a folded prefix, by name. A range of the index, in which no character is a wildcard. */
+/**
+ * Boards whose folded name starts with a folded prefix, by name. A range of the index, in which no character is a
+ * wildcard.
+ */
 export const searchBoards = (db: Db, prefix: string, limit: number): Promise<BoardRow[]> =>
   db
     .selectFrom('boards')

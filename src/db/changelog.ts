@@ -6,7 +6,10 @@ import type { Db } from './tables.js'
 /** The log is pruned once it has this many new rows. */
 const MIN_NEW_ROWS = 2000
 
-/** Transaction ids that this PostgreSQL has not given out yet: the rows were restored from a dump of another, and would always look new. */
+/**
+ * Transaction ids that this PostgreSQL has not given out yet: the rows were restored from a dump of another, and would
+ * always look new.
+ */
 const fromElsewhere = sql<boolean>`xid >= pg_snapshot_xmax(pg_current_snapshot())`
 
 /** Whether it is time to prune. */

@@ -34,7 +34,8 @@ export interface PostView extends PostRow {
   roadmapDisplay: number | null
 }
 
-// Written as text: building these queries from parts takes Kysely three times as long as the database needs to answer them.
+// Written as text: building these queries from parts takes Kysely three times as long as the database needs to answer
+// them.
 const NAMES = sql.raw(`select posts.*,
     author.name as "authorName", author.username as "authorUsername", author.avatar as "authorAvatar",
     board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.view_voters,
@@ -85,7 +86,9 @@ type Cursor = Pick<PostRow, 'votesCount' | 'createdAt' | 'postId'>
 
 const cursorOf = ({ votesCount, createdAt, postId }: Cursor): Cursor => ({ votesCount, createdAt, postId })
 
-/** The rows of a page, from ranges of an index that have the order already: one range, or one for each board, merged. */
+/**
+ * The rows of a page, from ranges of an index that have the order already: one range, or one for each board, merged.
+ */
 function pageOfPosts(filter: PostFilter, { limit, offset, most, after }: Slice): RawBuilder<PostRow> {
   const order = ORDERS[filter.sort]
   const ranges = rangesOf(filter).map((range) => {
@@ -102,8 +105,8 @@ function pageOfPosts(filter: PostFilter, { limit, offset, most, after }: Slice):
 }
 
 /**
- * SQLite has no statistics, so of two indexes that fit it may take that of all public posts, and read most of them to find those of a board or
- * an author. It has no index of a sum.
+ * SQLite has no statistics, so of two indexes that fit it may take that of all public posts, and read most of them to
+ * find those of a board or an author. It has no index of a sum.
  */
 const operand = (range: Range, column: string): RawBuilder<unknown> =>
   column === 'display' && (range.boardId !== undefined || range.userId !== undefined)
@@ -212,7 +215,8 @@ export async function searchPosts(
   start: string,
   { hidden, limit }: { hidden: boolean; limit: number },
 ): Promise<PostView[]> {
-  const shown = hidden ? sql`` : sql`and display + 0 = 1` // a sum, or SQLite takes the index of display, and sorts all that is public
+  // A sum, or SQLite takes the index of display, and sorts all that is public
+  const shown = hidden ? sql`` : sql`and display + 0 = 1`
   const found = sql`select * from posts where slug >= ${start} and slug < ${`${start}\u{10ffff}`} ${shown} order by slug limit ${limit}`
   const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.slug`.execute(db)
   return rows

@@ -2,7 +2,8 @@ import type { Generated, Kysely, Selectable } from 'kysely'
 
 export type Db = Kysely<Tables>
 
-// Columns have the names of the API's fields, so that rows need no mapping. Ids are UUIDs, times ISO 8601, flags 0 or 1.
+// Columns have the names of the API's fields, so that rows need no mapping. Ids are UUIDs, times ISO 8601, flags 0 or
+// 1.
 export interface Tables {
   boards: {
     boardId: string

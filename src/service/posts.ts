@@ -128,7 +128,8 @@ export const search = operation({
     const start = slugStart(input.title)
     const near =
       start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
-    const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20) // a slug ends with an id, which does not count
+    // A slug ends with an id, which does not count
+    const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20)
     return { posts: await postsShown(ctx, rows) }
   },
 })

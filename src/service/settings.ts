@@ -44,7 +44,8 @@ export const site = operation({
 })
 
 const text = (description: string) => Type.Optional(nullable('string', { maxLength: 255, trim: true, description }))
-const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description })) // its length has its own error code
+// Its length has its own error code
+const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description }))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 
 /** Published clients send all settings back, and more. Fields that are not named here are ignored. */
@@ -211,7 +212,8 @@ function blocking(domains: string[], address: string): string | undefined {
   return domains.find((blocked) => domain.endsWith(`.${domainToASCII(blocked)}`))
 }
 
-const listIn = ({ blockedDomains: json }: SettingsRow): string[] => JSON.parse(json) as string[] // only this file writes it
+// Only this file writes it
+const listIn = ({ blockedDomains: json }: SettingsRow): string[] => JSON.parse(json) as string[]
 
 const refused = (code: string, message: string, value: string) =>
   invalidField({ code, message, field: 'domains', rule: RULE, value: value.slice(0, 100) })

@@ -19,7 +19,9 @@ export interface Report {
   p99: number
 }
 
-/** Requests that are sent in turn, by a process of its own each time; a later load goes on where the one before stopped. */
+/**
+ * Requests that are sent in turn, by a process of its own each time; a later load goes on where the one before stopped.
+ */
 export interface Load {
   send(this: void, to: { url: string; connections: number; seconds: number }): Promise<Report>
 }

@@ -26,7 +26,10 @@ export interface Target {
   requests: readonly Request[]
 }
 
-/** Loads one target after the other, there and back, as many times as the plan says, each warmed up before; stops their servers at the end. */
+/**
+ * Loads one target after the other, there and back, as many times as the plan says, each warmed up before; stops their
+ * servers at the end.
+ */
 export async function alternately<Name extends string>(
   plan: Plan,
   targets: Record<Name, Target>,
@@ -45,13 +48,15 @@ export async function alternately<Name extends string>(
   } finally {
     for (const { servers } of loaded) await Promise.all(servers.map((server) => server.stop()))
   }
-  return Object.fromEntries(loaded.map(({ name, samples }) => [name, samples])) as Record<Name, Samples> // a plan has a round at least
+  // A plan has a round at least
+  return Object.fromEntries(loaded.map(({ name, samples }) => [name, samples])) as Record<Name, Samples>
 }
 
 export function median(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2 // there is one at least
+  // There is one at least
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 /** The median of each number. */

@@ -35,7 +35,8 @@ function databaseAt(url: string, name: string): string {
 
 async function started(): Promise<string> {
   const program = path.resolve(import.meta.dirname, '../support/postgres-server.js')
-  const server = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true }) // or Ctrl-C would end it before it can tidy up
+  // Or Ctrl-C would end it before it can tidy up
+  const server = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const failed = ended(server).then(() => Promise.reject(new Error('PostgreSQL did not start')))
   const [line] = (await Promise.race([once(server.stdout, 'data'), failed])) as [Buffer]
   return line.toString().trim()

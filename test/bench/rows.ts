@@ -10,7 +10,10 @@ export interface Size {
   votes: number
 }
 
-/** The rows of a large site, always the same for the same numbers: of each table, in the order in which they are inserted. */
+/**
+ * The rows of a large site, always the same for the same numbers: of each table, in the order in which they are
+ * inserted.
+ */
 export function tablesOf(size: Size): Record<string, Iterable<Row>> {
   const counts = new Int32Array(size.posts) // filled by the votes, which come before the posts
   return {
@@ -59,10 +62,15 @@ function* roadmaps(size: Size): Generator<Row> {
     yield { id: id('roadmap', n), name: `Roadmap ${n}`, nameFolded: `roadmap ${n}`, url: `roadmap-${n}`, index: n + 1, color: COLORS[n % 4], display: 1, created_at: time(0), updated_at: time(0) } // prettier-ignore
 }
 
-/** So many of the newest posts share one vote of each person: a list of the newest shows votes, and to some their own. */
+/**
+ * So many of the newest posts share one vote of each person: a list of the newest shows votes, and to some their own.
+ */
 const FRESH = 40
 
-/** Person by person and post by post, which is the order of the largest index; some posts are much more liked than others. */
+/**
+ * Person by person and post by post, which is the order of the largest index; some posts are much more liked than
+ * others.
+ */
 function* votes(size: Size, counts: Int32Array): Generator<Row> {
   const next = seededRandom(5)
   const each = Math.ceil(size.votes / size.users)

@@ -52,7 +52,8 @@ export function answerOf(
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       answer.on('end', () => {
         const status = answer.statusCode ?? 0
-        const kept = Object.entries(answer.headers).filter(([name]) => !OWN.has(name)) as [string, string][] // none of ours comes twice
+        // None of ours comes twice
+        const kept = Object.entries(answer.headers).filter(([name]) => !OWN.has(name)) as [string, string][]
         if (status >= 400) reject(new Error(`${method} ${target} was answered with ${status}: ${text}`))
         else resolve({ status, headers: Object.fromEntries(kept), body: text })
       })

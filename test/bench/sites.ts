@@ -28,7 +28,10 @@ export interface Site {
   rows<Row>(this: void, sql: string, ...parameters: unknown[]): Row[]
 }
 
-/** Finds or seeds a site: it is kept for the next run, until its size, the seeder or the schema changes. Nothing may write to it. */
+/**
+ * Finds or seeds a site: it is kept for the next run, until its size, the seeder or the schema changes. Nothing may
+ * write to it.
+ */
 export async function siteOf(plan: Plan, name: SiteName): Promise<Site> {
   const size = plan.sites[name]
   const kind = `${size.boards}-boards-${size.posts}-posts-`
@@ -85,7 +88,8 @@ const CACHE = path.join(ROOT, 'node_modules/.cache/feedbackctl-bench')
 
 async function make(file: string, kind: string, size: Size): Promise<void> {
   mkdirSync(CACHE, { recursive: true })
-  for (const name of readdirSync(CACHE)) if (name.startsWith(kind)) rmSync(path.join(CACHE, name)) // of another seeder or schema, or half made
+  // Of another seeder or schema, or half made
+  for (const name of readdirSync(CACHE)) if (name.startsWith(kind)) rmSync(path.join(CACHE, name))
   console.error(
     `Seeding ${size.boards} boards, ${size.posts} posts, ${size.votes} votes; they are kept in ${path.relative(ROOT, CACHE)}.`,
   )

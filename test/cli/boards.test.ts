@@ -275,7 +275,8 @@ describe('--all', () => {
     const stream = { write: (text: string) => written.push(text) > 0, isTTY: false } as unknown as NodeJS.WriteStream
     let pages = 0
     const call: Call = async (op, input) => {
-      if (++pages === 2) for (const url of ['b150', 'b151']) await site.call(boards.remove, { boardId: url }) // the last two of the first page
+      // The last two of the first page
+      if (++pages === 2) for (const url of ['b150', 'b151']) await site.call(boards.remove, { boardId: url })
       return site.call(op, input)
     }
     const output = { rows: (answer: { boards: boards.Board[] }) => answer.boards, columns: [], id: () => '' } as never

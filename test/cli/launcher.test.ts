@@ -211,7 +211,10 @@ function packOf(machine: Machine, start: string): string {
   return cacheFiles(machine).find((file) => path.basename(file) === packs[name]) ?? ''
 }
 
-/** A machine whose user cache has other code for a chunk that every command loads. V8 checks only the length of the source. */
+/**
+ * A machine whose user cache has other code for a chunk that every command loads. V8 checks only the length of the
+ * source.
+ */
 async function poisoned(): Promise<{ machine: Machine; home: string; file: string }> {
   const machine = await makeMachine('sqlite', program)
   await machine.setup()

@@ -64,7 +64,8 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
     const before = mails()
     for (let round = 0; round < 30; round++) {
       const title = `Title ${round}`
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' } // so that the next request goes to the other worker
+      // So that the next request goes to the other worker
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' }
       await fetch(`${url}/api/v1/settings/site`, { method: 'PATCH', headers, body: JSON.stringify({ title }) })
       for (let reads = 0; reads < 2; reads++) {
         const shown = (await (await fetch(`${url}/api/v1/settings/site`, { headers })).json()) as {

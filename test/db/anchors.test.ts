@@ -7,7 +7,8 @@ import { listPosts } from '../../src/db/posts.js'
 import { cleanup, engines, makeSite, type Engine } from '../support/site.js'
 
 const COUNT = 9000
-const at = (n: number) => new Date(Date.UTC(2020, 0, 1) + Math.floor(n / 3) * 1000).toISOString() // some share an instant
+// Some share an instant
+const at = (n: number) => new Date(Date.UTC(2020, 0, 1) + Math.floor(n / 3) * 1000).toISOString()
 
 const board = (n: number) => ({
   boardId: newId(),

@@ -5,7 +5,8 @@ import { LEASE_MS, leaseOf, type Lease } from '../../src/jobs/lease.js'
 import { startJobs, type Job } from '../../src/jobs/runner.js'
 import { cleanup, engines, makeDatabase, temporaryFolder } from '../support/site.js'
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })) // leases are renewed by these alone
+// Leases are renewed by these alone
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 afterEach(() => void vi.useRealTimers())
 
 const RENEW = LEASE_MS / 3

@@ -169,7 +169,8 @@ describe.each(engines)('events on %s', (engine) => {
         for (let turn = 0; turn < 3; turn++) {
           await transaction(site.db, async (db) => {
             await change({ ...ctxOf(site), db }, async ({ record }) => record('board.created', 'x', `${number}`))
-            await setTimeout((number * 7 + turn * 3) % 11) // no event may overtake one that is written but not committed
+            // No event may overtake one that is written but not committed
+            await setTimeout((number * 7 + turn * 3) % 11)
           })
         }
       }),

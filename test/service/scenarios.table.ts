@@ -8,8 +8,8 @@ export type Needs = 'public' | 'account' | 'owner' | Permission | readonly Permi
 export type Outcome = 'ok' | `${number} ${string}`
 
 /**
- * Everybody who tries. `powerless` has an account and no permission, `member` another than the needed one, `almost` all others, `permitted` and
- * `blocked` the needed one alone; where no permission is named, these two have all 36.
+ * Everybody who tries. `powerless` has an account and no permission, `member` another than the needed one, `almost` all
+ * others, `permitted` and `blocked` the needed one alone; where no permission is named, these two have all 36.
  */
 export const roles = ['visitor', 'powerless', 'member', 'almost', 'permitted', 'blocked', 'owner'] as const
 export type Role = (typeof roles)[number]

@@ -136,7 +136,10 @@ async function check(
 const OUTSIDERS: readonly Role[] = ['visitor', 'powerless', 'member', 'blocked']
 const nothing: Input = () => ({})
 
-/** Every role calls an operation over both surfaces. Returns what is wrong. Reads have one input, so that their responses can be compared. */
+/**
+ * Every role calls an operation over both surfaces. Returns what is wrong. Reads have one input, so that their
+ * responses can be compared.
+ */
 async function tryAll(world: World, op: AnyOperation, { needs, input = nothing, but = {} }: Row): Promise<string[]> {
   const callers = await makeCallers(world, needs)
   const shared = reading(op) ? await input(world, null) : undefined

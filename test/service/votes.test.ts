@@ -170,7 +170,8 @@ describe.each(engines)('votes on %s', (engine) => {
         },
       ])
       expect((await site.http(`POST ${path}/eve@example.org`, { token: owner })).body.code).toBe('VOTE_EXISTS')
-      expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('USER_NOT_FOUND') // only the owner finds people by address
+      // Only the owner finds people by address
+      expect((await site.http(`POST ${path}/eve@example.org`, { token })).body.code).toBe('USER_NOT_FOUND')
       expect((await site.http(`DELETE ${path}/${cast.body.vote.user.username}`, { token })).status).toBe(202)
       expect((await site.http(`DELETE ${path}/${eve.userId}`, { token })).body.code).toBe('VOTE_NOT_FOUND')
       expect((await site.http(`POST ${path}/${newId()}`, { token })).body.code).toBe('USER_NOT_FOUND')

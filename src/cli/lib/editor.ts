@@ -45,8 +45,8 @@ export function saveText(terminal: Terminal, { text, flag }: EditedText): void {
 }
 
 /**
- * Runs the editor in a shell, as git does, because the variable may contain arguments. Its output goes to stderr because
- * stdout may be a pipe. Ctrl-C belongs to the editor: it ends neither this process nor the shell.
+ * Runs the editor in a shell, as git does, because the variable may contain arguments. Its output goes to stderr
+ * because stdout may be a pipe. Ctrl-C belongs to the editor: it ends neither this process nor the shell.
  */
 async function runEditor(
   { env, cwd, stdin, stderr }: Terminal,

@@ -32,8 +32,9 @@ interface Anchor {
 type Run = (query: CompiledQuery) => Promise<object[]>
 
 /**
- * Remembers a row every so often in long lists, and reads a page from the nearest instead of from the top. Anchors hold while nothing moves a
- * row of their list, so a page far down costs what a near one does, but for the first after such a change.
+ * Remembers a row every so often in long lists, and reads a page from the nearest instead of from the top. Anchors hold
+ * while nothing moves a row of their list, so a page far down costs what a near one does, but for the first after such
+ * a change.
  */
 export class PageAnchors {
   readonly #invalidation: Invalidation

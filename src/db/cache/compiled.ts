@@ -31,8 +31,9 @@ const compiledQueries = new LRUCache<string, Compiled>({
 const NO_TREE = RawNode.createWithSql('')
 
 /**
- * Runs a query that is compiled once per engine, `name` and parameter shape (which parameters are given, and the length of lists):
- * compiling takes longer than most queries. `build` gets placeholders; it must pass them on and must not branch on their values.
+ * Runs a query that is compiled once per engine, `name` and parameter shape (which parameters are given, and the length
+ * of lists): compiling takes longer than most queries. `build` gets placeholders; it must pass them on and must not
+ * branch on their values.
  */
 export async function compiled<Given extends object, Row>(
   db: AnyDb,
@@ -84,7 +85,8 @@ export function taggedQuery<Given extends object, Row>(
   }
   let query = compiledQueries.get(key)
   if (!query) {
-    const { queryId, sql, parameters } = build(placeholdersFor(values) as Given).compile() // passed on as what they stand for
+    // Passed on as what they stand for
+    const { queryId, sql, parameters } = build(placeholdersFor(values) as Given).compile()
     compiledQueries.set(key, (query = { queryId, sql, parameters }))
   }
   const parameters = query.parameters.map((parameter) =>

@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for role_permissions the role's, for roles_users the user's. */
+/**
+ * A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for
+ * role_permissions the role's, for roles_users the user's.
+ */
 export const TOPIC_NAMES = [
   'boards',
   'posts',
@@ -32,9 +35,9 @@ const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
 }
 
 /**
- * Narrows what a query depends on: for a topic the ids, or a function of the rows found that returns them. An empty list is no
- * dependency. A topic that is not named counts as a whole, and so does one whose function returns undefined: a query that may
- * find nothing depends on rows that are still to come.
+ * Narrows what a query depends on: for a topic the ids, or a function of the rows found that returns them. An empty
+ * list is no dependency. A topic that is not named counts as a whole, and so does one whose function returns undefined:
+ * a query that may find nothing depends on rows that are still to come.
  */
 export type Refs<Row> = Partial<
   Record<Topic, readonly string[] | ((rows: readonly Row[]) => readonly string[] | undefined)>
@@ -48,7 +51,10 @@ const MAX_REFS = 300
 
 const topicsOfQuery = new LRUCache<string, readonly Topic[] | 'none'>({ max: 1000 })
 
-/** The topics a query reads, or undefined where its result must not be cached: it writes, is not deterministic, or reads a table that is not logged. */
+/**
+ * The topics a query reads, or undefined where its result must not be cached: it writes, is not deterministic, or reads
+ * a table that is not logged.
+ */
 export function topicsOf(sql: string): readonly Topic[] | undefined {
   let topics = topicsOfQuery.get(sql)
   if (!topics) topicsOfQuery.set(sql, (topics = parseTopics(sql) ?? 'none'))
@@ -74,7 +80,8 @@ export function dependenciesOf(
 ): Dependencies {
   return topics.map((topic) => {
     const narrowed = refs?.[topic]
-    const ids = typeof narrowed === 'function' ? narrowed(rows as readonly never[]) : narrowed // rows of that very query
+    // Rows of that very query
+    const ids = typeof narrowed === 'function' ? narrowed(rows as readonly never[]) : narrowed
     return { topic, refs: ids && ids.length <= MAX_REFS ? [...new Set(ids)] : undefined }
   })
 }

@@ -70,8 +70,8 @@ export interface Engine {
 }
 
 /**
- * Query cache. Results are shared by all requests, and stay until the change log names a row they depend on. `verify` runs each query
- * again on a hit and throws where the result differs: for tests.
+ * Query cache. Results are shared by all requests, and stay until the change log names a row they depend on. `verify`
+ * runs each query again on a hit and throws where the result differs: for tests.
  */
 export class QueryCache {
   readonly #engine: Engine
@@ -122,7 +122,8 @@ export class QueryCache {
 
   /** Runs the query of an entry again. Where it finds the same, all that was made of it stays current. */
   refresh(entry: Entry): Promise<Result> {
-    const { revision } = this.#invalidation // before the query runs: a change that it already sees only makes it run again
+    // Before the query runs: a change that it already sees only makes it run again
+    const { revision } = this.#invalidation
     if (entry.running?.revision === revision) return entry.running.result
     const running = { revision, result: this.#run(entry.query).then((found) => this.#store(entry, found, revision)) }
     entry.running = running
@@ -135,7 +136,8 @@ export class QueryCache {
 
   #store(entry: Entry, found: object[], revision: Revision): Result {
     const rows = Object.freeze(found.map((row) => Object.freeze(row))) // nobody may change what others share
-    if (entry.version < 0 || revision < entry.revision) return { rows, version: -1 } // evicted, or overtaken by a later run
+    // Evicted, or overtaken by a later run
+    if (entry.version < 0 || revision < entry.revision) return { rows, version: -1 }
     entry.revision = revision
     if (entry.version > 0 && isSame(rows, entry.rows)) return { rows: entry.rows, version: entry.version }
     Object.assign(entry, { rows, dependencies: dependenciesOf(entry.topics, entry.query.refs, rows) })
@@ -200,7 +202,10 @@ export class ReadSet {
 
 const isVersion = (entry: Entry, version: number): boolean => version >= 0 && entry.version === version
 
-/** Runs the queries of one request through the query cache. From its first write or transaction on it bypasses the cache. */
+/**
+ * Runs the queries of one request through the query cache. From its first write or transaction on it bypasses the
+ * cache.
+ */
 class CachingExecutor extends DefaultQueryExecutor {
   readonly #executor: QueryExecutor
   readonly #cache: QueryCache

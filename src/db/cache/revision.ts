@@ -1,4 +1,7 @@
-/** A number that grows whenever the change log names a change. NaN where the database cannot tell: nothing is cached then. */
+/**
+ * A number that grows whenever the change log names a change. NaN where the database cannot tell: nothing is cached
+ * then.
+ */
 export type Revision = number
 
 export const UNKNOWN: Revision = NaN
@@ -6,8 +9,8 @@ export const UNKNOWN: Revision = NaN
 /** Reads the change log of one database into its `Invalidation`. */
 export interface RevisionSource {
   /**
-   * The revision now. `exact` sees every commit before this call; otherwise the answer may be as old as the engine's staleness, which
-   * is zero on SQLite. A promise only where the database has to be asked over a network.
+   * The revision now. `exact` sees every commit before this call; otherwise the answer may be as old as the engine's
+   * staleness, which is zero on SQLite. A promise only where the database has to be asked over a network.
    */
   revision(this: void, exact: boolean): Revision | Promise<Revision>
   close(this: void): Promise<void>

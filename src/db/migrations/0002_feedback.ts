@@ -137,7 +137,8 @@ async function comments(db: Kysely<Tables>): Promise<void> {
 /** Triggers maintain the counts, so that every write is counted. */
 async function counts(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
-  // Posts per board and roadmap, public and private apart. '' stands for posts without a board or roadmap, '*' for all posts.
+  // Posts per board and roadmap, public and private apart. '' stands for posts without a board or roadmap, '*' for all
+  // posts.
   await db.schema
     .createTable('post_counts')
     .addColumn('board', words, (column) => column.notNull())

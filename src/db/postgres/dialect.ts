@@ -65,7 +65,10 @@ export function openPostgres(url: string, invalidation: Invalidation, { stalenes
   return { engine: { driver, adapter, compiler, executor, database }, source }
 }
 
-/** Runs a query again where a migration has outdated its prepared statement. A transaction runs again as a whole, see `transaction`. */
+/**
+ * Runs a query again where a migration has outdated its prepared statement. A transaction runs again as a whole, see
+ * `transaction`.
+ */
 class RetryingExecutor extends DefaultQueryExecutor {
   readonly #names: StatementNames | undefined
 

@@ -6,7 +6,10 @@ import { UNKNOWN, type Revision, type RevisionSource } from '../cache/revision.j
 const TIMEOUT = 500
 const REST = 1000
 
-/** Changes that are visible now, and were not in an earlier snapshot: exact whatever the order in which transactions commit. */
+/**
+ * Changes that are visible now, and were not in an earlier snapshot: exact whatever the order in which transactions
+ * commit.
+ */
 const SINCE = `
   select pg_current_snapshot()::text as snapshot, topic, ref
   from (select 1) as one left join change_log
@@ -23,9 +26,9 @@ interface SnapshotRevisions extends RevisionSource {
 }
 
 /**
- * Reads the change log over a connection of its own. A look costs a round trip, so all who ask while one is under way share
- * the next, and whoever does not need it exact shares the last for `staleness` milliseconds. After a look that failed nothing
- * is cached for a while: the request that reads the data reports what is wrong.
+ * Reads the change log over a connection of its own. A look costs a round trip, so all who ask while one is under way
+ * share the next, and whoever does not need it exact shares the last for `staleness` milliseconds. After a look that
+ * failed nothing is cached for a while: the request that reads the data reports what is wrong.
  */
 export function snapshotRevisions(
   url: string,

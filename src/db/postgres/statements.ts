@@ -1,9 +1,15 @@
 import type { PoolClient } from 'pg'
 
-/** Statements that get a name. The program has far fewer, but visitors choose how long some lists are, and each length is one. */
+/**
+ * Statements that get a name. The program has far fewer, but visitors choose how long some lists are, and each length
+ * is one.
+ */
 const MAX_NAMES = 500
 
-/** Names for statements: PostgreSQL then parses and plans each once per connection, which takes longer than most of them run. */
+/**
+ * Names for statements: PostgreSQL then parses and plans each once per connection, which takes longer than most of them
+ * run.
+ */
 export class StatementNames {
   readonly #names = new Map<string, string>()
   #generation = 0

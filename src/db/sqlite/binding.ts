@@ -3,7 +3,10 @@ import path from 'node:path'
 import type BetterSqlite from 'better-sqlite3'
 import { AppError } from '../../core/errors.js'
 
-/** better-sqlite3 13 brings its addon, for Node-API 10, which Node has since 22.14. An older Node takes 12, which is compiled or downloaded. */
+/**
+ * better-sqlite3 13 brings its addon, for Node-API 10, which Node has since 22.14. An older Node takes 12, which is
+ * compiled or downloaded.
+ */
 const USES_CURRENT = Number(process.versions.napi) >= 10
 const NAME = USES_CURRENT ? 'better-sqlite3' : 'better-sqlite3-node20'
 
@@ -24,8 +27,8 @@ export function openSqlite(file: string): BetterSqlite.Database {
 }
 
 /**
- * The bundle holds better-sqlite3's JavaScript, as finding and reading its files takes longer than a list does. It goes only
- * with the addon of the same version.
+ * The bundle holds better-sqlite3's JavaScript, as finding and reading its files takes longer than a list does. It goes
+ * only with the addon of the same version.
  */
 function load() {
   try {

@@ -118,8 +118,8 @@ class TransactionExecutor extends DefaultQueryExecutor {
 }
 
 /**
- * SQLite plans a prepared statement again whenever the value bound to `limit ?` changes, which takes longer than most of
- * them run. It does not look into an expression.
+ * SQLite plans a prepared statement again whenever the value bound to `limit ?` changes, which takes longer than most
+ * of them run. It does not look into an expression.
  */
 class StablePlanCompiler extends SqliteQueryCompiler {
   override compileQuery(...given: Parameters<SqliteQueryCompiler['compileQuery']>): CompiledQuery {

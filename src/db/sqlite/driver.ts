@@ -3,9 +3,9 @@ import { Group, GroupCommit } from './groupcommit.js'
 import { Handle, patiently, PATIENCE } from './handle.js'
 
 /**
- * Hands out as many Kysely connections as are wanted, over one file handle for reading and writing and, while a transaction is open, one more
- * for reading. Outside of transactions the handle that writes also reads: its pages stay in memory, where a second handle reads all it
- * needs again after each commit.
+ * Hands out as many Kysely connections as are wanted, over one file handle for reading and writing and, while a
+ * transaction is open, one more for reading. Outside of transactions the handle that writes also reads: its pages stay
+ * in memory, where a second handle reads all it needs again after each commit.
  */
 export class FileDriver implements Driver {
   readonly #file: string

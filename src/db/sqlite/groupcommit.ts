@@ -17,9 +17,9 @@ interface Waiter {
 }
 
 /**
- * Group commit. Writers take turns, after everything that could be read in this turn of the event loop. Those that wait then share one
- * transaction of SQLite, in which each has a savepoint. It is committed once for all, which is most of what a small write costs, and none of
- * them returns before that.
+ * Group commit. Writers take turns, after everything that could be read in this turn of the event loop. Those that wait
+ * then share one transaction of SQLite, in which each has a savepoint. It is committed once for all, which is most of
+ * what a small write costs, and none of them returns before that.
  */
 export class GroupCommit {
   readonly #writer: Writer
@@ -67,12 +67,16 @@ export class GroupCommit {
     try {
       return handle.run<R>(sql, parameters)
     } catch (error) {
-      if (!handle.inTransaction) group.fault = error // SQLite rolled the whole transaction back, as it does where the disk fails
+      // SQLite rolled the whole transaction back, as it does where the disk fails
+      if (!handle.inTransaction) group.fault = error
       throw error
     }
   }
 
-  /** Lets the next writer into the group. When there is none, or the turn of the event loop is over, the group is committed. */
+  /**
+   * Lets the next writer into the group. When there is none, or the turn of the event loop is over, the group is
+   * committed.
+   */
   leave(group: Group): void {
     const [waiter] = this.#waiting
     if (waiter && !group.isFull && group.fault === undefined) return waiter.enter(group)
@@ -93,7 +97,8 @@ export class GroupCommit {
     const [first] = this.#waiting
     if (!first) return void (this.#isBusy = false)
     try {
-      // A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
+      // A deferred transaction that reads and then writes beside another process fails at once with
+      // SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
       await patiently(first.deadline, () => this.#writer.handle.run('begin immediate'))
     } catch (error) {
       first.refuse(error)

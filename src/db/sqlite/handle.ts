@@ -7,10 +7,16 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
 import { loadBinding, openSqlite } from './binding.js'
 
-/** Milliseconds that one attempt to get a lock blocks this process, and that attempts go on; other work goes on between them. */
+/**
+ * Milliseconds that one attempt to get a lock blocks this process, and that attempts go on; other work goes on between
+ * them.
+ */
 const ATTEMPT = 20
 export const PATIENCE = 5000
-/** Page cache of a handle, KiB. With SQLite's default of 2 MB a server needs more memory, not less: pages then come and go. */
+/**
+ * Page cache of a handle, KiB. With SQLite's default of 2 MB a server needs more memory, not less: pages then come and
+ * go.
+ */
 const CACHE = 4000
 /** Pages in the WAL before a checkpoint: a page that is written again and again is then copied once. */
 const CHECKPOINT = 4000
@@ -25,7 +31,10 @@ const PRAGMAS = [
   `busy_timeout = ${ATTEMPT}`,
 ]
 
-/** Characters of SQL whose statements are kept: visitors choose how long some lists are, and each length is a statement of its own. */
+/**
+ * Characters of SQL whose statements are kept: visitors choose how long some lists are, and each length is a statement
+ * of its own.
+ */
 const MAX_LENGTH = 500_000
 
 interface Prepared {
@@ -95,8 +104,8 @@ export class Handle {
 const namesOf = (statement: BetterSqlite.Statement): string[] => statement.columns().map(({ name }) => name)
 
 /**
- * Compiles an object literal of the columns. The driver returns rows as arrays twice as fast as objects, and V8 makes a slow hash table of an
- * object that gets more than a dozen properties one by one.
+ * Compiles an object literal of the columns. The driver returns rows as arrays twice as fast as objects, and V8 makes a
+ * slow hash table of an object that gets more than a dozen properties one by one.
  */
 const rowMaker = (columns: readonly string[]): NonNullable<Prepared['row']> =>
   // oxlint-disable-next-line no-implied-eval -- names of columns, quoted; nothing that was given to the program
@@ -118,8 +127,9 @@ function open(file: string): BetterSqlite.Database {
 }
 
 /**
- * Creates the file for its owner only, as it holds password hashes. An existing file is never opened here: on POSIX, closing any
- * descriptor of a file drops all locks that this process holds on it, and another program would then delete the WAL under SQLite.
+ * Creates the file for its owner only, as it holds password hashes. An existing file is never opened here: on POSIX,
+ * closing any descriptor of a file drops all locks that this process holds on it, and another program would then delete
+ * the WAL under SQLite.
  */
 function create(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
@@ -159,7 +169,10 @@ export const locked = (cause?: unknown): AppError =>
     { cause },
   )
 
-/** Tries again while another process holds the lock, and lets this one work meanwhile. `deadline` is by `performance.now()`. */
+/**
+ * Tries again while another process holds the lock, and lets this one work meanwhile. `deadline` is by
+ * `performance.now()`.
+ */
 export async function patiently<T>(deadline: number, attempt: () => T): Promise<T> {
   for (;;) {
     try {

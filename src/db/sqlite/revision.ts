@@ -16,7 +16,10 @@ interface Seen {
   last: Row | undefined
 }
 
-/** Reads the change log after a commit of this process, or of another, which `PRAGMA data_version` tells in a microsecond. */
+/**
+ * Reads the change log after a commit of this process, or of another, which `PRAGMA data_version` tells in a
+ * microsecond.
+ */
 export function fileRevisions(driver: FileDriver, invalidation: Invalidation): RevisionSource {
   let seen: Seen | undefined
 
@@ -47,6 +50,9 @@ export function fileRevisions(driver: FileDriver, invalidation: Invalidation): R
   }
 }
 
-/** Whether the log still holds what was read last. It does not where it was pruned, or where the file was restored in place. */
+/**
+ * Whether the log still holds what was read last. It does not where it was pruned, or where the file was restored in
+ * place.
+ */
 const continues = ([first]: Row[], last: Row | undefined): boolean =>
   !last || (first?.id === last.id && first.topic === last.topic && first.ref === last.ref)

@@ -1,7 +1,10 @@
 import { AppError } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
 
-/** Who may run an operation: everybody, any account, the owner only, or accounts with one of these permissions. The owner has every permission. */
+/**
+ * Who may run an operation: everybody, any account, the owner only, or accounts with one of these permissions. The
+ * owner has every permission.
+ */
 export type Access = 'public' | 'signed-in' | 'owner' | Permission | readonly Permission[]
 
 /** Who makes a request. `refusal` says why the request is not signed in; operations that need an account throw it. */

@@ -17,16 +17,21 @@ export type Action =
 
 /** A context inside a transaction. */
 export interface Change extends Context {
-  /** Adds an event. `subject` is the present name of the row; leave it out for people, who may erase theirs, and for votes. `personId` is the other person concerned. */
+  /**
+   * Adds an event. `subject` is the present name of the row; leave it out for people, who may erase theirs, and for
+   * votes. `personId` is the other person concerned.
+   */
   record(this: void, action: Action, subjectId: string, subject?: string, personId?: string): void
 }
 
 /**
- * Runs every write of the service: the write and its events are one transaction. A dry run is rolled back. `work` awaits only
- * the database. It runs again after a deadlock or a serialization failure, so it looks up what must exist itself.
+ * Runs every write of the service: the write and its events are one transaction. A dry run is rolled back. `work`
+ * awaits only the database. It runs again after a deadlock or a serialization failure, so it looks up what must exist
+ * itself.
  */
 export async function change<T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> {
-  if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor) // a dry run takes the write lock, which visitors must not block
+  // A dry run takes the write lock, which visitors must not block
+  if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor)
   try {
     return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => withEvents(ctx, db, work))
   } catch (error) {

@@ -135,13 +135,18 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
     /** The url of a new row: the one given, or one made of the name. */
     slugOfNew: ({ name = '', url }: Given): Promise<string> => (url === undefined ? slugOfName(name) : slugOfUrl(url)),
 
-    /** The url of a changed row. Published clients send name and url with every change and expect an error without; a partial change needs neither. */
+    /**
+     * The url of a changed row. Published clients send name and url with every change and expect an error without; a
+     * partial change needs neither.
+     */
     async slugOfChanged(input: Given, { url }: R): Promise<string> {
       if (!input.partial) assertNameAndUrl(NOUN, input)
       return input.url === undefined || input.url === url ? url : slugOfUrl(input.url)
     },
 
-    /** Inserts a row. A url made of the name gets a suffix while another row has it; a url that was given is refused. */
+    /**
+     * Inserts a row. A url made of the name gets a suffix while another row has it; a url that was given is refused.
+     */
     async insert(tx: Context, slug: string, given: Given, insert: (url: string) => Promise<R | undefined>) {
       for (let url = slug; ; url = withSuffix(slug, randomWord(4))) {
         const row = await insert(url)

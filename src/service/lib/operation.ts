@@ -9,8 +9,8 @@ type Fields = Record<string, unknown>
 
 /**
  * Declares that responses may be cached until the rows they were read from change: 'public' where they are the same for
- * everyone (the operation then runs as a visitor), 'actor' where they depend on the actor. Such an operation reads only its
- * input, the actor and the database: no clock, no secret, no transaction, nothing outside.
+ * everyone (the operation then runs as a visitor), 'actor' where they depend on the actor. Such an operation reads only
+ * its input, the actor and the database: no clock, no secret, no transaction, nothing outside.
  */
 export type CacheScope = 'public' | 'actor'
 
@@ -25,7 +25,8 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter
   output: TSchema
-  subject?(this: void, ctx: Context, input: Fields): Promise<Subject> // the row it is about: this API answers 404 before 403 and 400
+  // The row it is about: this API answers 404 before 403 and 400
+  subject?(this: void, ctx: Context, input: Fields): Promise<Subject>
   run(this: void, ctx: Context, input: In, subject: Subject): Promise<Out>
 }
 

@@ -2,12 +2,16 @@ import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 
 /** argon2id with 19 MiB, two passes and one lane, as OWASP recommends; about 30 ms. */
-const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } // 2 is Argon2id; isolatedModules cannot import the const enum of the package
+// 2 is Argon2id; isolatedModules cannot import the const enum of the package
+const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const MIN = 8
 const MAX = 256
 
-/** A hash of the same cost that no password matches. Unknown addresses are checked against it, so both refusals take the same time. */
+/**
+ * A hash of the same cost that no password matches. Unknown addresses are checked against it, so both refusals take the
+ * same time.
+ */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$tFRo//LbpznJEl7YHMbHsg$4FhE/1hqjlz0xyFMyYgdwpilAhxSCEU+BA77Ou5tW7E'
 
 export async function hashPassword(password: string): Promise<string> {
@@ -26,7 +30,10 @@ export async function passwordMatches(stored: string | undefined, password: stri
   return matches && hashed !== undefined
 }
 
-/** Throws PASSWORD_MISSING, or a VALIDATION_ERROR for less than 8 or more than 256 characters. No error contains the password. */
+/**
+ * Throws PASSWORD_MISSING, or a VALIDATION_ERROR for less than 8 or more than 256 characters. No error contains the
+ * password.
+ */
 export function assertNewPassword(password: string | null | undefined): asserts password is string {
   assertPasswordGiven(password)
   const length = [...password].length

@@ -91,7 +91,10 @@ export const authUser = async (
   avatar,
 })
 
-/** Returns the address in lower case, as it is stored and compared. Throws EMAIL_INVALID, or INVALID_EMAIL_DOMAIN where only the domain is wrong. */
+/**
+ * Returns the address in lower case, as it is stored and compared. Throws EMAIL_INVALID, or INVALID_EMAIL_DOMAIN where
+ * only the domain is wrong.
+ */
 export function assertEmail(email: string | null | undefined): string {
   const address = (email ?? '').trim().toLowerCase()
   if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')

@@ -8,7 +8,10 @@ import { findPerson } from './people.js'
 
 type Reader = Pick<Context, 'db' | 'actor'>
 
-/** A board by id or url. Throws a VALIDATION_ERROR where it does not exist, or is private and the actor lacks board:read. */
+/**
+ * A board by id or url. Throws a VALIDATION_ERROR where it does not exist, or is private and the actor lacks
+ * board:read.
+ */
 export async function visibleBoard({ db, actor }: Reader, given: string): Promise<BoardRow> {
   const board = await findBoard(db, given)
   if (board && (board.display === 1 || can(actor, 'board:read'))) return board

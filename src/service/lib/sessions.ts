@@ -11,8 +11,9 @@ const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorizat
 const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
 
 /**
- * The actor of an Authorization header, checked in the contract's order (section 1.0). Never throws: a request that is not
- * signed in gets a visitor with the reason as its refusal. Runs for every request, so blocks and role changes apply at once.
+ * The actor of an Authorization header, checked in the contract's order (section 1.0). Never throws: a request that is
+ * not signed in gets a visitor with the reason as its refusal. Runs for every request, so blocks and role changes apply
+ * at once.
  */
 export async function actorOf(
   authorization: string | undefined,

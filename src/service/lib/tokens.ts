@@ -16,7 +16,10 @@ type Purpose = 'emailVerification' | 'resetPassword'
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** A session token: a JWT signed with HS256. The claims are userId, iat, exp and, unless it is 0, the session generation `sessions`. */
+/**
+ * A session token: a JWT signed with HS256. The claims are userId, iat, exp and, unless it is 0, the session generation
+ * `sessions`.
+ */
 export async function sessionToken(
   ctx: Pick<Context, 'now' | 'secret'>,
   { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>,
@@ -73,7 +76,10 @@ async function verified(secret: string, token: string, now: number): Promise<Ses
   }
 }
 
-/** A random token that works once, within two hours, for one purpose. Only its hash is stored. A new token replaces the old one. */
+/**
+ * A random token that works once, within two hours, for one purpose. Only its hash is stored. A new token replaces the
+ * old one.
+ */
 export async function oneTimeToken(db: Db, now: Date, userId: string, purpose: Purpose): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expiresAt = new Date(now.getTime() + ONE_TIME_LIFETIME_MS).toISOString()
@@ -134,7 +140,9 @@ function missingToken(): AppError {
   })
 }
 
-/** Binds the database to the secret at first use, and refuses another secret: it would make every issued token invalid. */
+/**
+ * Binds the database to the secret at first use, and refuses another secret: it would make every issued token invalid.
+ */
 export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret'>): Promise<void> {
   const fingerprint = createHmac('sha256', ctx.secret()).update('feedbackctl secret fingerprint').digest('hex')
   if ((await claimFingerprint(ctx.db, fingerprint)) === fingerprint) return

@@ -67,7 +67,10 @@ interface Place {
 /** What is compared with each other takes turns more often, or it is the weather that is compared. */
 const FINER = 3
 
-/** Places in one list, each against bare `node:http`, all in turn; a line more says how far the slowest is behind the fastest. */
+/**
+ * Places in one list, each against bare `node:http`, all in turn; a line more says how far the slowest is behind the
+ * fastest.
+ */
 const flat = (name: string, places: Place[]): Case => ({
   name,
   async run({ plan, site: siteOf }) {

@@ -43,8 +43,8 @@ export const comparedRow = (
 })
 
 /**
- * What part of the reference was reached: of requests a second or of CPU for a request, whichever is worse, since a load
- * generator that is the limit itself makes everything look equally fast. Of every round, then the median.
+ * What part of the reference was reached: of requests a second or of CPU for a request, whichever is worse, since a
+ * load generator that is the limit itself makes everything look equally fast. Of every round, then the median.
  */
 const share = (ours: Samples, reference: Samples): number =>
   median(ours.map((sample, round) => worse(sample, reference[round] ?? sample)))

@@ -51,7 +51,10 @@ function everything(site: Site, { tokens }: Bench): Request[] {
   })
 }
 
-/** How often its memory is looked at, in milliseconds; the kernel keeps the peak, so only what came in the last moment is missed. */
+/**
+ * How often its memory is looked at, in milliseconds; the kernel keeps the peak, so only what came in the last moment
+ * is missed.
+ */
 const LOOK = 2
 
 const ofCommand = (name: string): Case => ({

@@ -34,7 +34,10 @@ type RequestsOf = (site: Site, bench: Bench) => Request[]
 
 const newest: RequestsOf = (_site, { tokens }) => tokens.map((token) => post('/posts/get', {}, token))
 
-/** What nobody has asked for before: the load generator needs a small part of what it costs the servers, and leaves them their cores. */
+/**
+ * What nobody has asked for before: the load generator needs a small part of what it costs the servers, and leaves them
+ * their cores.
+ */
 const ofAnybody: RequestsOf = (site, { tokens }) => {
   const next = seededRandom(23)
   return slugsOf(site)

@@ -15,7 +15,10 @@ export const writes = (): Case[] => [
   { ...durable('POST /votes, durable', newVotes), long: true },
 ]
 
-/** Of 100 requests 25 ask for boards, 30 for the newest posts, 15 for posts by votes and 25 for a post, half of them signed in; 5 are votes. */
+/**
+ * Of 100 requests 25 ask for boards, 30 for the newest posts, 15 for posts by votes and 25 for a post, half of them
+ * signed in; 5 are votes.
+ */
 const mixed = (name = '95 % reads, 5 % votes'): Case => ({
   name,
   async run(bench) {
