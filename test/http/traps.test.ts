@@ -4,6 +4,7 @@ import * as Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { transaction } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
+import * as boards from '../../src/service/boards.js'
 import { operation, type AnyOperation } from '../../src/service/lib/operation.js'
 import { fields } from '../../src/service/lib/schemas.js'
 import { withPage } from '../support/page.js'
@@ -115,4 +116,16 @@ it('a gate sees every request, cache hits too, and may reject it', async () => {
   for (let n = 0; n < 5; n++) statuses.push((await site.http('GET /settings/site')).status)
   expect(statuses).toEqual([200, 200, 200, 200, 429])
   expect(seen).toHaveLength(5)
+})
+
+it('a list that a response repeats has the same bytes as one that is serialised whole', async () => {
+  const site = await makeSite('sqlite')
+  for (const name of ['One "1"', 'Zwei \\ 2', '三']) await site.call(boards.create, { name })
+  const twice = await site.http('GET /boards')
+  const once = await site.http('GET /boards?page=1')
+  expect(Object.keys(twice.body)).toEqual([...Object.keys(once.body), 'results'])
+  const { results, ...rest } = twice.body
+  expect(results).toEqual(once.body.boards)
+  expect({ ...rest, page_info: once.body.page_info }).toEqual(once.body)
+  expect(twice.text).toBe(`${once.text.slice(0, -1)},"results":${JSON.stringify(results)}}`)
 })
