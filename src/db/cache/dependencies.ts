@@ -49,16 +49,27 @@ export type Dependencies = readonly { topic: Topic; refs: readonly string[] | un
 /** More refs than this are not worth comparing: the whole topic counts. */
 const MAX_REFS = 300
 
-const topicsOfQuery = new LRUCache<string, readonly Topic[] | 'none'>({ max: 1000 })
+/** A query whose results can be cached. */
+interface Cacheable {
+  /** Short for the SQL, as part of keys. */
+  id: number
+  topics: readonly Topic[]
+}
+
+const known = new LRUCache<string, Cacheable | 'no'>({ max: 1000 })
+let queries = 0
 
 /**
- * The topics a query reads, or undefined where its result must not be cached: it writes, is not deterministic, or reads
- * a table that is not logged.
+ * The topics a query reads, or undefined where its result must not be cached: it writes, is not deterministic, or reads a
+ * table that is not logged.
  */
-export function topicsOf(sql: string): readonly Topic[] | undefined {
-  let topics = topicsOfQuery.get(sql)
-  if (!topics) topicsOfQuery.set(sql, (topics = parseTopics(sql) ?? 'none'))
-  return topics === 'none' ? undefined : topics
+export function cacheable(sql: string): Cacheable | undefined {
+  let found = known.get(sql)
+  if (!found) {
+    const topics = parseTopics(sql)
+    known.set(sql, (found = topics ? { id: ++queries, topics } : 'no'))
+  }
+  return found === 'no' ? undefined : found
 }
 
 const UNCACHEABLE = /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|pragma|for update)\b/i

@@ -12,7 +12,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../tables.js'
 import { PageAnchors, type Seek } from './anchors.js'
-import { dependenciesOf, topicsOf, type Dependencies, type Refs, type Topic } from './dependencies.js'
+import { cacheable, dependenciesOf, type Dependencies, type Refs, type Topic } from './dependencies.js'
 import type { Invalidation } from './invalidation.js'
 import type { Revision, RevisionSource } from './revision.js'
 
@@ -106,10 +106,10 @@ export class QueryCache {
 
   /** The current result of a query. Undefined where it must not be cached. */
   async read(query: TaggedQuery): Promise<(Result & { entry: Entry }) | undefined> {
-    const topics = topicsOf(query.sql)
-    if (!topics) return undefined
-    const key = `${query.sql}\n${JSON.stringify(query.parameters)}`
-    const entry = this.#entries.get(key) ?? new Entry(key, query, topics)
+    const known = cacheable(query.sql)
+    if (!known) return undefined
+    const key = `${known.id} ${JSON.stringify(query.parameters)}`
+    const entry = this.#entries.get(key) ?? new Entry(key, query, known.topics)
     if (!this.isCurrent(entry)) return { ...(await this.refresh(entry)), entry }
     const { rows, version } = entry
     if (this.#verify) await this.#assertSame(entry)
