@@ -43,7 +43,7 @@ const SETTINGS = {
     check: databaseUrlProblem,
   },
   'database.prepare': {
-    description: 'whether PostgreSQL prepares statements: true or false, which some connection poolers need',
+    description: 'whether PostgreSQL prepares statements; some connection poolers need false',
     value: 'boolean',
     default: 'true',
     check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
