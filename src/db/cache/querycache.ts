@@ -144,7 +144,10 @@ export class QueryCache {
     const version = ++entry.version
     const size = OVERHEAD + entry.key.length + sizeOf(entry)
     if (size <= MAX_ENTRY_BYTES) this.#entries.set(entry.key, entry, { size })
-    else if (!this.#entries.delete(entry.key)) evict(entry)
+    else {
+      this.#entries.delete(entry.key)
+      evict(entry) // it may not have been in the cache
+    }
     return { rows, version }
   }
 
