@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
+import { REQUEST_ID } from '../core/wire.js'
 import { requestId } from './logging.js'
 
 /** Our errors for Fastify's errors about invalid requests. */
@@ -30,6 +32,20 @@ export const publicError = (error: AppError): AppError =>
   error.code === 'DATABASE_UNREACHABLE'
     ? new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached. Try again in a moment.')
     : serverError(error)
+
+/** Responds to a request that failed before Fastify saw it. */
+export function rejectFailed(log: FastifyBaseLogger, error: unknown, response: ServerResponse): void {
+  const reqId = requestId({ headers: {} })
+  const { status, body } = serverError(error)
+  log.error({ reqId, err: error, status }, 'a check before the request failed')
+  if (response.headersSent) return void response.end()
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'access-control-allow-origin': '*',
+    [REQUEST_ID]: reqId,
+  })
+  response.end(JSON.stringify(body))
+}
 
 /** Responds to bytes that are not HTTP, which Fastify never sees, and logs them. */
 export function rejectMalformed(log: FastifyBaseLogger, error: NodeJS.ErrnoException, socket: Socket): void {

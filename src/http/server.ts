@@ -8,7 +8,7 @@ import { Front, type Gate } from './cache/front.js'
 import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
 import { conventions } from './conventions.js'
-import { asAppError, rejectMalformed } from './errors.js'
+import { asAppError, rejectFailed, rejectMalformed } from './errors.js'
 import { requestId } from './logging.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
@@ -34,7 +34,14 @@ export async function buildServer(
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
   const batch = new ResponseBatch(() => server.log)
-  const front = new Front({ gates, data: site.cache, responses, routes, batch })
+  const front = new Front({
+    gates,
+    reject: (error, response) => rejectFailed(server.log, error, response),
+    data: site.cache,
+    responses,
+    routes,
+    batch,
+  })
   const server: FastifyInstance = Fastify<Server>({
     serverFactory: (handle, options) => front.server(handle, options),
     logger: log,

@@ -129,3 +129,19 @@ it('a list that a response repeats has the same bytes as one that is serialised 
   expect({ ...rest, page_info: once.body.page_info }).toEqual(once.body)
   expect(twice.text).toBe(`${once.text.slice(0, -1)},"results":${JSON.stringify(results)}}`)
 })
+
+it('a gate that fails lets no request through, and the server goes on', async () => {
+  const site = await makeSite('sqlite', {
+    gates: [
+      ({ url = '' }) => {
+        if (url.endsWith('/labs')) throw new Error('the store of the limits is down')
+        return true
+      },
+    ],
+  })
+  const refused = await site.http('GET /settings/labs')
+  expect([refused.status, refused.body.code]).toEqual([500, 'SERVER_ERROR'])
+  expect(refused.text).not.toContain('store')
+  expect(site.logs.join()).toContain('the store of the limits is down')
+  expect((await site.http('GET /settings/site')).status).toBe(200)
+})

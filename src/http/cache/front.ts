@@ -8,12 +8,14 @@ import type { CacheableRoute, CacheableRoutes } from './routes.js'
 
 /**
  * Runs for every request, before the response cache: rate limits, key usage, metrics. Returns true to let the request
- * pass, or responds itself and returns false. Must not throw.
+ * pass, or responds itself and returns false. If it throws, the request fails with SERVER_ERROR.
  */
 export type Gate = (this: void, request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>
 
 interface Parts {
   gates: readonly Gate[]
+  /** Responds to a request whose gate has thrown. */
+  reject(this: void, error: unknown, response: ServerResponse): void
   data: DataCache | undefined
   responses: ResponseCache
   routes: CacheableRoutes
@@ -61,7 +63,11 @@ export class Front {
   }
 
   async #runGates(request: IncomingMessage, response: ServerResponse, handle: RequestListener): Promise<void> {
-    for (const gate of this.#parts.gates) if (!(await gate(request, response))) return
+    try {
+      for (const gate of this.#parts.gates) if (!(await gate(request, response))) return
+    } catch (error) {
+      return this.#parts.reject(error, response)
+    }
     this.#serve(request, response, handle)
   }
 
