@@ -71,6 +71,31 @@ export async function withTempFiles<T>(db: AnyDb, work: () => Promise<T>): Promi
   }
 }
 
+/**
+ * The rows of a query for each value, in the order of the values. PostgreSQL plans the query once for any number of
+ * values; SQLite, which has no lateral joins, gets a query per value.
+ */
+export function rowsForEach<Row>(
+  db: AnyDb,
+  values: readonly string[],
+  rows: (value: RawBuilder<string>) => RawBuilder<Row>,
+): RawBuilder<Row> {
+  if (isPostgres(db))
+    return sql`select part.* from unnest(${sql.val(values)}::text[]) as given(value) cross join lateral (${rows(sql`given.value`)}) as part`
+  const parts = values.map((value) => sql<Row>`select * from (${rows(sql`${value}`)}) as part`)
+  return sql`${sql.join(parts, sql` union all `)}`
+}
+
+/**
+ * A bound of the rows a page reads, its offset included: PostgreSQL takes an unknown limit for a tenth of the table, so it
+ * would plan a statement anew for each page. It keeps one plan for each constant bound. Undefined on SQLite, which plans
+ * a statement once.
+ */
+export const boundOf = (db: AnyDb, rows: number): number | undefined =>
+  isPostgres(db) ? Math.max(MIN_BOUND, 2 ** Math.ceil(Math.log2(rows))) : undefined
+
+const MIN_BOUND = 32
+
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
 export const isForeignKeyViolation = (error: unknown): boolean =>

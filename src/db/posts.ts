@@ -4,6 +4,7 @@ import { slugIdOf } from '../core/slugs.js'
 import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { Refs, Topic } from './cache/dependencies.js'
 import type { Page } from './paging.js'
+import { boundOf } from './dialect.js'
 import { referringTo } from './references.js'
 import type { Db, PostRow, Tables } from './tables.js'
 
@@ -47,19 +48,22 @@ const OTHERS = sql.raw(`left join users as author on author."userId" = posts."us
 export function listPosts(db: Db, filter: PostFilter, page: Page<PostRow>): Promise<PostView[]> {
   const { boards, roadmap, author, hidden, sort } = filter
   const name = `listPosts ${sort} ${hidden}`
-  const query = ({ limit, offset = 0, after }: Page<PostRow>) =>
-    taggedQuery(
+  const query = ({ limit, offset = 0, after }: Page<PostRow>) => {
+    const bound = boundOf(db, limit + offset)
+    return taggedQuery(
       db,
-      name,
+      `${name} ${bound}`,
       { boards, roadmap, author, limit, offset, most: limit + offset, ...(after && cursorOf(after)) },
       (given) => {
-        const rows = pageOfPosts({ ...given, hidden, sort }, { ...given, after: after && cursorOf(given as Cursor) })
+        const slice = { ...given, bound, after: after && cursorOf(given as Cursor) }
+        const rows = pageOfPosts({ ...given, hidden, sort }, slice)
         return {
           compile: () => sql<PostView>`${NAMES} from (${rows}) as posts ${OTHERS} order by ${ORDERS[sort]}`.compile(db),
         }
       },
       { users: authorsOf, ...(sort !== 'votes' && { votes: idsOf }) }, // a vote anywhere can change an order by votes
     )
+  }
   const list = {
     name: `${name} ${boards.join()} ${roadmap} ${author}`,
     order: ['posts', 'boards', ...(sort === 'votes' ? ['votes'] : [])] as Topic[],
@@ -89,7 +93,7 @@ const cursorOf = ({ votesCount, createdAt, postId }: Cursor): Cursor => ({ votes
 /**
  * The rows of a page, from ranges of an index that have the order already: one range, or one for each board, merged.
  */
-function pageOfPosts(filter: PostFilter, { limit, offset, most, after }: Slice): RawBuilder<PostRow> {
+function pageOfPosts(filter: PostFilter, { limit, offset, most, bound, after }: Slice): RawBuilder<PostRow> {
   const order = ORDERS[filter.sort]
   const ranges = rangesOf(filter).map((range) => {
     const conditions = [
@@ -99,8 +103,9 @@ function pageOfPosts(filter: PostFilter, { limit, offset, most, after }: Slice):
     return sql<PostRow>`select * from posts${conditions.length > 0 ? sql` where ${sql.join(conditions, sql` and `)}` : sql``} order by ${order}`
   })
   const [only, ...others] = ranges
-  if (only && others.length === 0) return sql`${only} limit ${limit} offset ${offset}`
-  const parts = ranges.map((range) => sql`select * from (${range} limit ${most}) as part`)
+  if (only && others.length === 0 && bound === undefined) return sql`${only} limit ${limit} offset ${offset}`
+  const enough = bound === undefined ? sql`${most}` : sql.lit(bound)
+  const parts = ranges.map((range) => sql`select * from (${range} limit ${enough}) as part`)
   return sql`select * from (${sql.join(parts, sql` union all `)}) as posts order by ${order} limit ${limit} offset ${offset}`
 }
 
@@ -113,11 +118,12 @@ const operand = (range: Range, column: string): RawBuilder<unknown> =>
     ? sql`posts.display + 0`
     : sql.ref(column)
 
-/** How many rows after how many, or after which; `most` is both numbers together. */
+/** How many rows after how many, or after which; `most` is both numbers together, and `bound` a constant from there on. */
 interface Slice {
   limit: number
   offset: number
   most: number
+  bound: number | undefined
   after: Cursor | undefined
 }
 

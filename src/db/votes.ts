@@ -1,7 +1,8 @@
-import type { Insertable } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import type { Db, Tables, VoteRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
+import { rowsForEach } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 import { referringTo } from './references.js'
 
@@ -22,26 +23,31 @@ export const listVotes = (db: Db, postId: string, page: Page<VoteRow>) =>
   pageOf(voters(db).where('votes.postId', '=', postId), NEWEST, page).execute()
 
 /**
- * The newest votes of each post. Reads a short range of an index per post; a window function would read all their
- * votes.
+ * The newest votes of each post, in the order of the posts. Reads a short range of an index per post; a window
+ * function would read all their votes.
  */
 export const newestVotes = (db: Db, postIds: readonly string[], each: number): Promise<Voter[]> =>
   postIds.length === 0
     ? Promise.resolve([])
-    : compiled(db, 'newestVotes', { postIds, each }, (given) => rangesOf(db, given), {
-        votes: postIds,
-        users: (voters) => voters.map(({ userId }) => userId),
-        posts: [],
-      })
+    : compiled(
+        db,
+        'newestVotes',
+        { postIds, each },
+        (given) => ({
+          compile: () =>
+            rowsForEach(
+              db,
+              given.postIds,
+              (postId) =>
+                sql<Voter>`${VOTER} where votes."postId" = ${postId} order by votes."createdAt" desc, votes."voteId" desc limit ${given.each}`,
+            ).compile(db),
+        }),
+        { votes: postIds, users: (voters) => voters.map(({ userId }) => userId), posts: [] },
+      )
 
-function rangesOf(db: Db, { postIds, each }: { postIds: readonly string[]; each: number }) {
-  const [first, ...others] = postIds.map((postId) =>
-    db
-      .selectFrom(pageOf(voters(db).where('votes.postId', '=', postId), NEWEST, { limit: each }).as('range'))
-      .selectAll('range'),
-  )
-  return others.reduce((all, range) => all.unionAll(range), first as NonNullable<typeof first>)
-}
+const VOTER = sql.raw(`select votes."voteId", votes."userId", votes."postId", votes."createdAt",
+    users.name, users.username, users.avatar
+  from votes inner join users on users."userId" = votes."userId"`)
 
 /** The votes of a user on some posts. */
 export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
+import * as posts from '../../src/service/posts.js'
+import { listPosts, postTotal } from '../../src/db/posts.js'
+import { newestVotes } from '../../src/db/votes.js'
 import { cleanup, engines, makeSite } from '../support/site.js'
 
 /** Opens the database of a site a second time, with its own cache. */
@@ -45,6 +48,26 @@ describe.each(engines)('the query cache on %s', (engine) => {
     const { db, readSet } = await begin()
     await db.transaction().execute((tx) => readSettings(tx))
     expect(readSet.isKnown).toBe(false)
+  })
+
+  it('caches every query of a list of posts', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const { post } = await site.call(posts.create, { title: 'Dark mode' })
+    const { begin } = await openCache(site.databaseUrl)
+    const read = async () => {
+      const { db, readSet } = await begin()
+      const filter = { boards: [], roadmap: undefined, author: undefined, hidden: false, sort: 'newest' } as const
+      const listed = await listPosts(db, filter, { limit: 10, offset: 0 })
+      const voters = await newestVotes(db, [post.postId, listed[0]!.postId], 6)
+      const total = await postTotal(db, filter)
+      return { listed, voters, total, isKnown: readSet.isKnown }
+    }
+    const first = await read()
+    expect(first).toMatchObject({ listed: [{ postId: post.postId }], voters: [{}, {}], total: 1, isKnown: true })
+    const second = await read()
+    expect(second.listed[0]).toBe(first.listed[0])
+    expect(second.voters[0]).toBe(first.voters[0])
   })
 
   it('does not cache tables without a change log', async () => {

@@ -89,9 +89,7 @@ export function taggedQuery<Given extends object, Row>(
     const { queryId, sql, parameters } = build(placeholdersFor(values) as Given).compile()
     compiledQueries.set(key, (query = { queryId, sql, parameters }))
   }
-  const parameters = query.parameters.map((parameter) =>
-    parameter instanceof Placeholder ? valueOf(values[parameter.name], parameter) : parameter,
-  )
+  const parameters = query.parameters.map((parameter) => resolved(parameter, values))
   return { query: NO_TREE, queryId: query.queryId, sql: query.sql, parameters, refs }
 }
 
@@ -105,5 +103,10 @@ const placeholdersFor = (values: Record<string, unknown>) =>
       ]),
   )
 
-const valueOf = (value: unknown, { index }: Placeholder): unknown =>
-  index === undefined ? value : (value as unknown[])[index]
+/** A list of placeholders is one parameter, where the driver takes arrays. */
+function resolved(parameter: unknown, values: Record<string, unknown>): unknown {
+  if (Array.isArray(parameter)) return parameter.map((each) => resolved(each, values))
+  if (!(parameter instanceof Placeholder)) return parameter
+  const { name, index } = parameter
+  return index === undefined ? values[name] : (values[name] as unknown[])[index]
+}

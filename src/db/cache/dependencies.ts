@@ -75,7 +75,7 @@ export function cacheable(sql: string): Cacheable | undefined {
 const UNCACHEABLE = /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|pragma|for update)\b/i
 /** A table after a comma is not seen below. */
 const COMMA_JOIN = /\bfrom\s+"?\w+"?(\s+(as\s+)?"?\w+"?)?\s*,/i
-const TABLE = /\b(?:from|join)\s+"?(\w+)"?/gi
+const TABLE = /\b(?:from|join)\s+(?!lateral\b|unnest\()"?(\w+)"?/gi
 
 function parseTopics(sql: string): readonly Topic[] | undefined {
   if (!/^\s*select\b/i.test(sql) || UNCACHEABLE.test(sql) || COMMA_JOIN.test(sql)) return undefined

@@ -1,7 +1,6 @@
 import * as Type from 'typebox'
 import type { PostView } from '../../db/posts.js'
-import type { VoteRow } from '../../db/tables.js'
-import { newestVotes, votesOf, type Voter } from '../../db/votes.js'
+import { newestVotes, votesOf } from '../../db/votes.js'
 import { can, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { viewerOf } from './sessions.js'
@@ -45,21 +44,9 @@ export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readon
   return posts.map(({ postId, votesCount }) => {
     const mine = own.find((vote) => vote.postId === postId)
     return {
-      votes: shown.filter((vote) => vote.postId === postId).map(toVoter),
+      votes: shown.filter((vote) => vote.postId === postId),
       votesCount,
-      ...(mine && { viewerVote: toVote(mine) }),
+      ...(mine && { viewerVote: mine }),
     }
   })
 }
-
-const toVote = ({ voteId, userId, postId, createdAt }: VoteRow) => ({ voteId, userId, postId, createdAt })
-
-const toVoter = ({ voteId, userId, postId, createdAt, name, username, avatar }: Voter) => ({
-  voteId,
-  userId,
-  postId,
-  createdAt,
-  name,
-  username,
-  avatar,
-})
