@@ -1,13 +1,13 @@
 import type { Sample } from './measure.js'
 import type { Plan, SiteName } from './plan.js'
+import type { Postgres } from './postgres.js'
 import type { Site } from './sites.js'
 
 /** What a case needs to run. */
 export interface Bench {
   plan: Plan
   site(this: void, name: SiteName): Promise<Site>
-  /** A seeded PostgreSQL, with the rows of the large site. */
-  postgres(this: void): Promise<string>
+  postgres(this: void): Promise<Postgres>
   /** Of the people of the seed. */
   tokens: string[]
 }
@@ -34,7 +34,7 @@ export interface Row {
 
 export interface Result {
   value: number
-  unit: '%' | 'x' | 'MB' | 'ms'
+  unit: '%' | 'x' | 'MB' | 'ms' | 'µs'
   goal?: Goal
 }
 

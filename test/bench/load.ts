@@ -28,10 +28,11 @@ export interface Load {
 
 let files = 0
 
-export function loadOf(requests: readonly Request[]): Load {
+/** `first`: the index of the request to begin with. */
+export function loadOf(requests: readonly Request[], first = 0): Load {
   const file = path.join(folder, `requests-${++files}`)
   writeFileSync(file, GENERATOR === 'wrk' ? requests.map(asBytes).join('') : JSON.stringify(requests))
-  let at = 0
+  let at = first
   return {
     async send({ url, connections, seconds }) {
       const line = await output(...commandOf({ url, connections, seconds, file, at }))

@@ -1,6 +1,6 @@
-import { loadOf, type Report } from './load.js'
+import { loadOf, type Load, type Report } from './load.js'
 import { CONNECTIONS, type Plan } from './plan.js'
-import { sum, usageOf } from './processes.js'
+import { cpuBetween, cpuTimes, peakOfAll, sum } from './processes.js'
 import type { Request } from './requests.js'
 import type { Server } from './servers.js'
 
@@ -16,6 +16,8 @@ export interface Sample {
   /** Most memory of the server until then, in MB. */
   memory: number
   refused: number
+  /** CPU of PostgreSQL for an answer, in microseconds; NaN where it is not known. */
+  database: number
 }
 
 export type Samples = [Sample, ...Sample[]]
@@ -24,6 +26,12 @@ export type Samples = [Sample, ...Sample[]]
 export interface Target {
   servers: Server[]
   requests: readonly Request[]
+  /** All of the servers together; otherwise `CONNECTIONS`. */
+  connections?: number
+  /** The process id of the PostgreSQL whose CPU is measured too. */
+  postgres?: number | undefined
+  /** Starts something that runs beside each load, and returns what stops it. */
+  beside?: (this: void) => Promise<() => Promise<void>>
 }
 
 /**
@@ -38,7 +46,10 @@ export async function alternately<Name extends string>(
   const loaded = names.map((name) => ({
     ...targets[name],
     name,
-    load: loadOf(targets[name].requests),
+    // Each server starts at another place, or two would be sent the same votes
+    loads: targets[name].servers.map((_, server, { length }) =>
+      loadOf(targets[name].requests, Math.floor((targets[name].requests.length * server) / length)),
+    ),
     samples: [] as Sample[],
   }))
   try {
@@ -71,13 +82,18 @@ export function medians(samples: Samples): Sample {
 const MOST_REFUSED = 0.02
 
 async function run(
-  { servers, load }: { servers: Server[]; load: ReturnType<typeof loadOf> },
+  { servers, loads, connections: all = CONNECTIONS, postgres, beside }: Target & { loads: Load[] },
   seconds: number,
 ): Promise<Sample> {
-  const before = sum(servers.map(({ pid }) => usageOf(pid).cpu))
-  const connections = CONNECTIONS / servers.length
-  const reports = await Promise.all(servers.map(({ url }) => load.send({ url, connections, seconds })))
-  const usage = servers.map(({ pid }) => usageOf(pid))
+  const stop = await beside?.()
+  const pids = servers.map(({ pid }) => pid)
+  const databases = postgres === undefined ? [] : [postgres]
+  const before = { servers: cpuTimes(pids), databases: cpuTimes(databases) }
+  const connections = all / servers.length
+  const reports = await Promise.all(loads.map((load, n) => load.send({ url: servers[n]!.url, connections, seconds }))) // a load for each server
+  const cpu = cpuBetween(before.servers, cpuTimes(pids))
+  const database = postgres === undefined ? NaN : cpuBetween(before.databases, cpuTimes(databases))
+  await stop?.()
   const total = (of: (report: Report) => number) => sum(reports.map(of))
   const [requests, refused, broken] = [
     total((report) => report.requests),
@@ -90,8 +106,9 @@ async function run(
     rate: total((report) => (report.requests - report.refused) / report.seconds),
     p50: Math.max(...reports.map(({ p50 }) => p50)),
     p99: Math.max(...reports.map(({ p99 }) => p99)),
-    cpu: ((sum(usage.map(({ cpu }) => cpu)) - before) * 1000) / requests,
-    memory: sum(usage.map(({ memory }) => memory)),
+    cpu: (cpu * 1000) / requests,
+    memory: sum(pids.map(peakOfAll)),
     refused,
+    database: (database * 1000) / requests,
   }
 }

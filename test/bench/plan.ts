@@ -1,6 +1,9 @@
 import type { Size } from './rows.js'
 
-export type SiteName = 'small' | 'middle' | 'large'
+/** `usual` is a site of a usual size, for loads with writes; the others differ in the number of boards. */
+export type SiteName = 'small' | 'middle' | 'large' | 'usual'
+
+export const SITES_BY_BOARDS = ['small', 'middle', 'large'] as const satisfies SiteName[]
 
 /** How much is measured, and for how long. */
 export interface Plan {
@@ -11,6 +14,8 @@ export interface Plan {
   seconds: number
   /** How often a command is started. */
   starts: number
+  /** Sweeps over pages that are in no cache, each on a server of its own. */
+  sweeps: number
 }
 
 export const FULL: Plan = {
@@ -18,11 +23,13 @@ export const FULL: Plan = {
     small: site(20, { users: 1000, posts: 1000, votes: 5000 }),
     middle: site(1000, { users: 1000, posts: 10_000, votes: 50_000 }),
     large: site(100_000, { users: 20_000, posts: 1_000_000, votes: 2_000_000 }),
+    usual: site(20, { users: 2000, posts: 30_000, votes: 200_000 }),
   },
   rounds: 3,
   warm: 2,
   seconds: 3,
   starts: 20,
+  sweeps: 7,
 }
 
 /** Small enough for a minute. It shows that everything works, and what is far from its goal. */
@@ -31,14 +38,16 @@ export const QUICK: Plan = {
     small: FULL.sites.small,
     middle: FULL.sites.middle,
     large: site(10_000, { users: 1000, posts: 20_000, votes: 100_000 }),
+    usual: FULL.sites.usual,
   },
   rounds: 1,
   warm: 1,
   seconds: 1,
   starts: 5,
+  sweeps: 1,
 }
 
-/** Connections of every load, as many as in the goals. */
+/** Connections of a load, where a case does not say otherwise. */
 export const CONNECTIONS = 64
 
 /** So many boards that everybody sees: every tenth of the seed is private, and comes on top. */

@@ -42,32 +42,52 @@ export function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
 }
 
-export interface Usage {
-  /** Milliseconds of all threads; the kernel counts in hundredths of a second. */
-  cpu: number
-  /** The most that was resident at any time, in MB. */
-  memory: number
-}
+/** Milliseconds of CPU that each process has used until now, of all its threads. */
+export type CpuTimes = ReadonlyMap<number, number>
 
-/** What a process and its children have used until now. */
-export function usageOf(pid: number): Usage {
-  const used = [pid, ...childrenOf(pid)].map((one) => {
-    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return { cpu: (Number(fields[11]) + Number(fields[12])) * 10, memory: peakOf(one) }
-  })
-  return { cpu: sum(used.map(({ cpu }) => cpu)), memory: sum(used.map(({ memory }) => memory)) }
-}
+/**
+ * Of these processes and their children. `schedstat` counts nanoseconds; `stat` counts hundredths of a second, which is
+ * too coarse for a hundred requests.
+ */
+export const cpuTimes = (pids: readonly number[]): CpuTimes =>
+  new Map(
+    pids
+      .flatMap((pid) => [pid, ...childrenOf(pid)])
+      .map((pid) => [
+        pid,
+        sum(threadsOf(pid).map((thread) => Number(textOf(`${thread}/schedstat`).split(' ')[0]) / 1e6)),
+      ]),
+  )
+
+/** Milliseconds used from `before` to `after`. A process that ended in between does not count. */
+export const cpuBetween = (before: CpuTimes, after: CpuTimes): number =>
+  sum([...after].map(([pid, time]) => time - (before.get(pid) ?? 0)))
+
+/** The most that a process and its children have held until now, in MB. */
+export const peakOfAll = (pid: number): number => sum([pid, ...childrenOf(pid)].map(peakOf))
 
 /** The most that a process has held until now, in MB; nothing is known of one that has ended. */
 export function peakOf(pid: number): number {
-  const status = `/proc/${pid}/status`
-  const kilobytes = existsSync(status) ? /VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1] : undefined
-  return Number(kilobytes ?? 0) / 1024
+  return Number(/VmHWM:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1024
 }
 
 function childrenOf(pid: number): number[] {
-  const direct = readdirSync(`/proc/${pid}/task`).flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number)) // prettier-ignore
+  const direct = threadsOf(pid).flatMap((thread) => textOf(`${thread}/children`).split(' ').filter(Boolean).map(Number))
   return direct.flatMap((child) => [child, ...childrenOf(child)])
+}
+
+function threadsOf(pid: number): string[] {
+  const folder = `/proc/${pid}/task`
+  return existsSync(folder) ? readdirSync(folder).map((thread) => `${folder}/${thread}`) : []
+}
+
+/** Empty if the process has ended. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 export const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)

@@ -7,14 +7,16 @@ import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isMet, type Bench, type Case, type Row } from './cases.js'
 import { boards } from './cases/boards.js'
+import { cold } from './cases/cold.js'
 import { memory } from './cases/memory.js'
+import { mix } from './cases/mix.js'
 import { filters, posts } from './cases/posts.js'
 import { several } from './cases/several.js'
 import { starts } from './cases/starts.js'
 import { writes } from './cases/writes.js'
 import { GENERATOR } from './load.js'
 import { FULL, QUICK } from './plan.js'
-import { seededPostgres } from './postgres.js'
+import { openPostgres, type Postgres } from './postgres.js'
 import { endAll } from './processes.js'
 import { tokens } from './requests.js'
 import { siteOf } from './sites.js'
@@ -33,6 +35,8 @@ const all: Case[] = [
   ...posts(),
   ...filters(),
   ...writes(),
+  ...mix(),
+  ...cold(),
   ...several(plan),
   ...memory(plan),
   starts(),
@@ -44,11 +48,11 @@ const cases = all.filter(({ name, long }) =>
 if (cases.length === 0)
   throw new Error(`No case has "${flags.only}" in its name. There are:\n${all.map(({ name }) => name).join('\n')}`)
 
-let postgres: Promise<string> | undefined
+let postgres: Promise<Postgres> | undefined
 const bench: Bench = {
   plan,
   site: (name) => siteOf(plan, name),
-  postgres: () => (postgres ??= seededPostgres(plan.sites.large)),
+  postgres: () => (postgres ??= openPostgres(plan)),
   tokens: await tokens(),
 }
 const rows: Row[] = []

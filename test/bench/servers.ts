@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request as ask } from 'node:http'
+import { request as ask, type Agent } from 'node:http'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ended, folder, start } from './processes.js'
@@ -45,9 +45,10 @@ const OWN = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding'])
 export function answerOf(
   url: string,
   { method, path: target, headers, body }: Pick<Request, 'method' | 'path' | 'headers' | 'body'>,
+  agent?: Agent,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = ask(url + target, { method, headers }, (answer) => {
+    const sent = ask(url + target, { method, headers, ...(agent && { agent }) }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       answer.on('end', () => {

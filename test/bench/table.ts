@@ -47,5 +47,5 @@ const whole = (number: number): string => Math.round(number).toLocaleString('en'
 
 export function shown(value: number, unit: Result['unit']): string {
   if (unit === 'x') return `${value.toFixed(2)} x`
-  return unit === 'MB' ? `${Math.round(value)} MB` : `${value.toFixed(1)} ${unit}`
+  return unit === 'MB' || unit === 'µs' ? `${Math.round(value)} ${unit}` : `${value.toFixed(1)} ${unit}`
 }

@@ -1,14 +1,14 @@
 import { seededRandom } from '../../../src/core/random.js'
 import type { Case, Row } from '../cases.js'
 import { alternately, medians, type Sample, type Samples, type Target } from '../measure.js'
-import { publicBoards, type Plan, type SiteName } from '../plan.js'
+import { publicBoards, SITES_BY_BOARDS, type Plan } from '../plan.js'
 import { boardAt, get, type Request } from '../requests.js'
 import { answerOf, bareLike, serve } from '../servers.js'
 import type { Site } from '../sites.js'
 import { againstBare, comparedRow } from './compared.js'
 
 export function boards(plan: Plan): Case[] {
-  const sizes = (Object.keys(plan.sites) as SiteName[]).map((site) => ({
+  const sizes = SITES_BY_BOARDS.map((site) => ({
     site,
     of: count(publicBoards(plan.sites[site])),
   }))

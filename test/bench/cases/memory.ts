@@ -1,14 +1,14 @@
 import { seededRandom } from '../../../src/core/random.js'
 import type { Bench, Case } from '../cases.js'
 import { alternately, medians } from '../measure.js'
-import { publicBoards, type Plan, type SiteName } from '../plan.js'
+import { publicBoards, SITES_BY_BOARDS, type Plan, type SiteName } from '../plan.js'
 import { ended, peakOf, start } from '../processes.js'
 import { get, post, slugsOf, type Request } from '../requests.js'
 import { PROGRAM, serve } from '../servers.js'
 import type { Site } from '../sites.js'
 
 export const memory = (plan: Plan): Case[] => [
-  ...(Object.keys(plan.sites) as SiteName[]).map((site) =>
+  ...SITES_BY_BOARDS.map((site) =>
     ofServer(`memory under load, ${publicBoards(plan.sites[site]).toLocaleString('en')} boards`, site),
   ),
   ofCommand('memory of boards list --all'),

@@ -65,7 +65,8 @@ const workers = (name: string, requestsOf: RequestsOf, least?: number): Case => 
 const onPostgres = (name: string, requestsOf: RequestsOf): Case => ({
   name,
   async run(bench) {
-    const [site, url] = [await bench.site('large'), await bench.postgres()]
+    const site = await bench.site('large')
+    const url = await (await bench.postgres()).seeded('large')
     const requests = requestsOf(site, bench)
     const measured = await alternately(bench.plan, {
       ours: { servers: [await serve(url)], requests },
@@ -81,7 +82,8 @@ const CORES = 4
 const twoServers = (name: string, requestsOf: RequestsOf): Case => ({
   name,
   async run(bench) {
-    const [site, url] = [await bench.site('large'), await bench.postgres()]
+    const site = await bench.site('large')
+    const url = await (await bench.postgres()).seeded('large')
     const requests = requestsOf(site, bench)
     const measured = await alternately(bench.plan, {
       ours: { servers: [await serve(url), await serve(url)], requests },
