@@ -8,11 +8,11 @@ export interface Bench {
   plan: Plan
   site(this: void, name: SiteName): Promise<Site>
   postgres(this: void): Promise<Postgres>
-  /** Of the people of the seed. */
+  /** Session tokens of the first users of the seed. */
   tokens: string[]
 }
 
-/** Something that is measured, with what it is compared with; `--only` finds it by its name. */
+/** A measurement and its reference. `--only` selects cases by their names. */
 export interface Case {
   name: string
   /** Left out of a quick run. */

@@ -11,17 +11,15 @@ export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 
 export interface Report {
   requests: number
   seconds: number
-  /** Answers of 400 and above. */
+  /** Responses with a status of 400 or above. */
   refused: number
-  /** Requests without an answer. */
+  /** Requests without a response. */
   broken: number
   p50: number
   p99: number
 }
 
-/**
- * Requests that are sent in turn, by a process of its own each time; a later load goes on where the one before stopped.
- */
+/** Requests that another process sends in turn. Each `send` continues where the one before stopped. */
 export interface Load {
   send(this: void, to: { url: string; connections: number; seconds: number }): Promise<Report>
 }
@@ -43,7 +41,7 @@ export function loadOf(requests: readonly Request[], first = 0): Load {
   }
 }
 
-interface Wanted {
+interface SendOptions {
   url: string
   connections: number
   seconds: number
@@ -51,7 +49,7 @@ interface Wanted {
   at: number
 }
 
-function commandOf({ url, connections, seconds, file, at }: Wanted): [string, string[]] {
+function commandOf({ url, connections, seconds, file, at }: SendOptions): [string, string[]] {
   const script = (name: string) => path.join(import.meta.dirname, 'load', name)
   return GENERATOR === 'wrk'
     ? [
@@ -73,7 +71,7 @@ function commandOf({ url, connections, seconds, file, at }: Wanted): [string, st
     : [process.execPath, [script('autocannon.js'), url, String(connections), String(seconds), file, String(at)]]
 }
 
-/** A request as it goes over the wire, after its length. */
+/** The bytes of a request, after their number. */
 function asBytes({ method, path: target, headers, body }: Request): string {
   const lines = Object.entries({
     host: '127.0.0.1',

@@ -4,30 +4,32 @@ import { cpuBetween, cpuTimes, peakOfAll, sum } from './processes.js'
 import type { Request } from './requests.js'
 import type { Server } from './servers.js'
 
-/** What one load of some seconds has shown. */
+/** The measurements of one load. */
 export interface Sample {
-  /** Answers a second, of those below 400. */
+  /** Responses per second with a status below 400. */
   rate: number
   /** Milliseconds. */
   p50: number
   p99: number
-  /** CPU of the server for an answer, in microseconds. */
+  /** CPU of the server per response, in microseconds. */
   cpu: number
-  /** Most memory of the server until then, in MB. */
+  /** Peak memory of the server since its start, in MB. */
   memory: number
   refused: number
-  /** CPU of PostgreSQL for an answer, in microseconds; NaN where it is not known. */
+  /** CPU of PostgreSQL per response, in microseconds; NaN where it is not known. */
   database: number
 }
 
 export type Samples = [Sample, ...Sample[]]
 
-/** Who is loaded, by several servers at once, and with what. */
+/** Servers that are loaded at the same time, and with what. */
 export interface Target {
   servers: Server[]
   requests: readonly Request[]
   /** All of the servers together; otherwise `CONNECTIONS`. */
   connections?: number
+  /** Requests to each server before it is measured; otherwise the plan's seconds. */
+  warmUp?: number
   /** The process id of the PostgreSQL whose CPU is measured too. */
   postgres?: number | undefined
   /** Starts something that runs beside each load, and returns what stops it. */
@@ -35,8 +37,8 @@ export interface Target {
 }
 
 /**
- * Loads one target after the other, there and back, as many times as the plan says, each warmed up before; stops their
- * servers at the end.
+ * Warms up all targets, loads each once per round of the plan, in alternating order, and stops their servers at the
+ * end.
  */
 export async function alternately<Name extends string>(
   plan: Plan,
@@ -53,20 +55,20 @@ export async function alternately<Name extends string>(
     samples: [] as Sample[],
   }))
   try {
-    for (const one of loaded) await run(one, plan.warm)
+    for (const one of loaded) await warmUp(one, plan.warm)
     for (let round = 0; round < plan.rounds; round++)
       for (const one of round % 2 === 0 ? loaded : loaded.toReversed()) one.samples.push(await run(one, plan.seconds))
   } finally {
     for (const { servers } of loaded) await Promise.all(servers.map((server) => server.stop()))
   }
-  // A plan has a round at least
+  // A plan has at least one round
   return Object.fromEntries(loaded.map(({ name, samples }) => [name, samples])) as Record<Name, Samples>
 }
 
 export function median(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
-  // There is one at least
+  // The list is not empty
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
@@ -78,8 +80,16 @@ export function medians(samples: Samples): Sample {
   ) as unknown as Sample // the same names
 }
 
-/** More refused answers than this share, and something else was measured than was meant. */
+/** If a larger share of the requests is refused, the load did not measure what it should, and fails. */
 const MOST_REFUSED = 0.02
+
+/** A server that is sent few requests a second needs longer. */
+async function warmUp(target: Target & { loads: Load[] }, seconds: number): Promise<void> {
+  const { servers, warmUp: wanted = 0 } = target
+  let answered = 0
+  do answered += ((await run(target, seconds)).rate * seconds) / servers.length
+  while (answered < wanted)
+}
 
 async function run(
   { servers, loads, connections: all = CONNECTIONS, postgres, beside }: Target & { loads: Load[] },

@@ -12,6 +12,8 @@ export interface Plan {
   /** Seconds of load: before it counts, and of each measurement. */
   warm: number
   seconds: number
+  /** Requests of a mix before it is measured: V8 has compiled all of its code after them. */
+  mixed: number
   /** How often a command is started. */
   starts: number
   /** Sweeps over pages that are in no cache, each on a server of its own. */
@@ -28,6 +30,7 @@ export const FULL: Plan = {
   rounds: 3,
   warm: 2,
   seconds: 3,
+  mixed: 12_000,
   starts: 20,
   sweeps: 7,
 }
@@ -43,6 +46,7 @@ export const QUICK: Plan = {
   rounds: 1,
   warm: 1,
   seconds: 1,
+  mixed: 2000,
   starts: 5,
   sweeps: 1,
 }
@@ -50,7 +54,7 @@ export const QUICK: Plan = {
 /** Connections of a load, where a case does not say otherwise. */
 export const CONNECTIONS = 64
 
-/** So many boards that everybody sees: every tenth of the seed is private, and comes on top. */
+/** Number of public boards: every tenth board of the seed is private. */
 export const publicBoards = ({ boards }: Size): number => boards - Math.floor(boards / 10)
 
 function site(boards: number, rest: Pick<Size, 'users' | 'posts' | 'votes'>): Size {

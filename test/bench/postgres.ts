@@ -33,7 +33,7 @@ export async function openPostgres(plan: Plan): Promise<Postgres> {
       const remove = async () => void (await run(url, `drop database if exists ${copy} with (force)`))
       await remove() // of a run that was killed
       await run(url, `create database ${copy} template ${template}`)
-      await run(url, 'checkpoint') // or it writes the copy to the disk during the measurement
+      await run(url, 'checkpoint') // or it would be measured
       return { url: databaseAt(url, copy), remove }
     },
   }
@@ -47,6 +47,7 @@ export async function openPostgres(plan: Plan): Promise<Postgres> {
       await run(url, `create database ${name}_part`)
       await seed(databaseAt(url, `${name}_part`), size)
       await run(url, `alter database ${name}_part rename to ${name}`) // only what is whole has its name
+      await run(url, 'checkpoint') // or it would be measured
     }
     return name
   }

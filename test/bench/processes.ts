@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** Everything that a run writes and nobody needs after it. */
+/** For temporary files; deleted when the run ends. */
 export const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-bench-'))
 
 const running = new Set<ChildProcess>()
 
-// Whatever ends the run, a failure and Ctrl-C too, ends what it has started.
+// However the run ends, after Ctrl-C too, it ends what it has started.
 process.on('exit', () => {
   endAll()
   rmSync(folder, { recursive: true, force: true })
@@ -16,7 +16,7 @@ process.on('exit', () => {
 for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }))
   process.on(signal, () => process.exit(code))
 
-/** Ends what a case that failed has left running. */
+/** Ends all processes that still run: a case that failed may have left some. */
 export function endAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }
@@ -63,10 +63,10 @@ export const cpuTimes = (pids: readonly number[]): CpuTimes =>
 export const cpuBetween = (before: CpuTimes, after: CpuTimes): number =>
   sum([...after].map(([pid, time]) => time - (before.get(pid) ?? 0)))
 
-/** The most that a process and its children have held until now, in MB. */
+/** The same with its children. */
 export const peakOfAll = (pid: number): number => sum([pid, ...childrenOf(pid)].map(peakOf))
 
-/** The most that a process has held until now, in MB; nothing is known of one that has ended. */
+/** Peak memory of a process since its start, in MB; 0 if it has ended. */
 export function peakOf(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1024
 }

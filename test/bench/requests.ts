@@ -3,7 +3,7 @@ import { sessionToken } from '../../src/service/lib/tokens.js'
 import { id } from './rows.js'
 import type { Site } from './sites.js'
 
-/** What is sent. Of requests with the same `kind` one answer is taken for the reference. */
+/** A request to send. Bare `node:http` sends one recorded response for all requests of a `kind`. */
 export interface Request {
   method: 'GET' | 'POST'
   path: string
@@ -12,10 +12,10 @@ export interface Request {
   kind: string
 }
 
-/** What the tokens of the measured servers are signed with. */
+/** The measured servers sign tokens with it. */
 export const SECRET = 'a secret for measurements only'
 
-/** So many people are signed in, in turn. */
+/** Number of users who are signed in, in turn. */
 export const PEOPLE = 200
 
 export const get = (path: string, headers: Record<string, string> = {}): Request => ({
@@ -35,13 +35,13 @@ export function post(path: string, body: object, token?: string): Request {
   return { method: 'POST', path: API_ROOT + path, headers, body: text, kind: `POST ${API_ROOT}${path} ${text}` }
 }
 
-/** A request that is never the same twice: one answer stands for all. */
+/** A write: one recorded response stands for all to this path. */
 export const write = (path: string, body: object, token: string): Request => ({
   ...post(path, body, token),
   kind: `POST ${API_ROOT}${path}`,
 })
 
-/** Tokens of the first people of the seed. */
+/** Session tokens of the first users of the seed. */
 export const tokens = (): Promise<string[]> =>
   Promise.all(
     Array.from({ length: PEOPLE }, (_, n) =>

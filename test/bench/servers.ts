@@ -14,7 +14,7 @@ export interface Server {
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
-/** Our server as a daemon runs it: it logs, into a file. */
+/** Our server, with its usual log, written to a file. */
 export const serve = (databaseUrl: string, flags: string[] = []): Promise<Server> =>
   listening([PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--database-url', databaseUrl, ...flags])
 
@@ -22,7 +22,7 @@ export const serve = (databaseUrl: string, flags: string[] = []): Promise<Server
 export const reference = (name: 'bare' | 'raw', file: string): Promise<Server> =>
   listening([path.join(import.meta.dirname, 'references', `${name}.js`), file])
 
-/** Bare `node:http` that answers these requests as a server does now; of a kind, the last one is sent for that. */
+/** Bare `node:http` that sends recorded responses of a server: for each kind, the one to its last request. */
 export async function bareLike({ url }: Server, requests: readonly Request[]): Promise<Server> {
   const kinds = new Map(requests.map((request) => [request.kind, request]))
   const answers = await Promise.all(

@@ -14,7 +14,7 @@ export function boards(plan: Plan): Case[] {
   }))
   const all = publicBoards(plan.sites.large)
   const pages = [1, all / 1000, all / 10].map((page) => ({
-    name: `GET /boards?page=${count(page)}`,
+    name: `GET /boards?page=${count(page)}, hot`,
     request: () => get(`/boards?page=${page}`),
   }))
   const depths = [10, all / 10, all * 0.99].map((depth) => ({
@@ -40,7 +40,7 @@ export function boards(plan: Plan): Case[] {
         requests: async (_site, _bench, url) => [await unchanged(url)],
       }),
     ),
-    flat('GET /boards?page=N, slowest of fastest', pages),
+    flat('GET /boards?page=N, hot, slowest of fastest', pages),
     { ...flat('GET /boards?first=10&after=, slowest of fastest', depths), long: true },
     againstBare({
       name: 'GET /boards?page=N at random',
@@ -53,7 +53,7 @@ export function boards(plan: Plan): Case[] {
 
 const count = (number: number): string => number.toLocaleString('en')
 
-/** What a client asks that has the answer already. */
+/** The request of a client that already has the current response. */
 async function unchanged(url: string): Promise<Request> {
   const { headers } = await answerOf(url, get('/boards'))
   return get('/boards', { 'if-none-match': headers.etag ?? '' })
@@ -64,7 +64,7 @@ interface Place {
   request(this: void, site: Site): Request
 }
 
-/** What is compared with each other takes turns more often, or it is the weather that is compared. */
+/** Places take turns more often than other targets, so that a slow second of the machine matters less. */
 const FINER = 3
 
 /**

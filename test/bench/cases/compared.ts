@@ -9,13 +9,13 @@ export interface Reads {
   name: string
   site: SiteName
   long?: boolean
-  /** Least share of bare `node:http`, in percent; a case without a goal has no reference either. */
+  /** Least share of bare `node:http`, in percent. A case without a goal has no reference. */
   goal?: number
   /** `url` is that of a server which may be asked. */
   requests(this: void, site: Site, bench: Bench, url: string): readonly Request[] | Promise<readonly Request[]>
 }
 
-/** Our server and bare `node:http` with the same answers, in turn. */
+/** Our server and bare `node:http` with the same responses, in turn. */
 export const againstBare = ({ name, site: siteName, long = false, goal, requests }: Reads): Case => ({
   name,
   long,

@@ -14,7 +14,7 @@ export const memory = (plan: Plan): Case[] => [
   ofCommand('memory of boards list --all'),
 ]
 
-/** The most that a server has held, after all sorts of reads. */
+/** Peak memory of a server after all sorts of reads. */
 const ofServer = (name: string, siteName: SiteName): Case => ({
   name,
   long: siteName !== 'large',

@@ -24,9 +24,11 @@ const WRITES = 200
 /** So many people are signed in. */
 const READERS = 20
 
-/** More votes a second than are expected, and so many requests of which one is a vote. */
-const MOST = 1000
+/** One request in so many is a vote. */
 const EVERY = 20
+
+/** More votes than any case sends. */
+const VOTES = 20_000
 
 const onBothEngines = (name: string): Case => ({
   name,
@@ -34,7 +36,7 @@ const onBothEngines = (name: string): Case => ({
     const [site, postgres] = [await bench.site('usual'), await bench.postgres()]
     const [file, database] = [copyOf(site), await postgres.copyOf('usual')]
     try {
-      const load = { requests: listsAndVotes(site, bench), connections: CONNECTIONS }
+      const load = { requests: listsAndVotes(site, bench), connections: CONNECTIONS, warmUp: bench.plan.mixed }
       const { ours, reference } = await alternately(bench.plan, {
         ours: { servers: [await serve(database.url)], ...load, postgres: postgres.pid },
         reference: { servers: [await serve(file.url)], ...load },
@@ -63,7 +65,12 @@ const byTwoServers = (name: string): Case => ({
     const [site, postgres] = [await bench.site('usual'), await bench.postgres()]
     const databases = { ours: await postgres.copyOf('usual'), reference: await postgres.copyOf('usual') }
     try {
-      const load = { requests: listsAndVotes(site, bench), connections: CONNECTIONS, postgres: postgres.pid }
+      const load = {
+        requests: listsAndVotes(site, bench),
+        connections: CONNECTIONS,
+        warmUp: bench.plan.mixed,
+        postgres: postgres.pid,
+      }
       const { url } = databases.ours
       const { ours, reference } = await alternately(bench.plan, {
         ours: { servers: [await serve(url), await serve(url)], ...load },
@@ -142,7 +149,7 @@ const ofPostgres = (samples: Samples): string => {
  * 19 lists of posts, half of them of people signed in, then a vote. Of the lists 40 % are the newest posts, 15 % one of the
  * next nine pages, 20 % the first pages by votes, 25 % the first pages of a board.
  */
-function listsAndVotes(site: Site, { plan, tokens }: Bench): Request[] {
+function listsAndVotes(site: Site, { tokens }: Bench): Request[] {
   const next = seededRandom(29)
   const below = (count: number) => Math.floor(next() * count)
   const boards = site.rows<{ url: string }>('select url from boards where display = 1 order by createdAt')
@@ -154,6 +161,6 @@ function listsAndVotes(site: Site, { plan, tokens }: Bench): Request[] {
     return { boardId: [boards[below(publicBoards(site.size))]?.url], page: 1 + below(3) }
   }
   const read = (): Request => post('/posts/get', list(), next() < 0.5 ? tokens[below(READERS)] : undefined)
-  const cast = votes(site, tokens, MOST * (plan.warm + plan.rounds * plan.seconds))
+  const cast = votes(site, tokens, VOTES)
   return cast.flatMap((vote) => [...Array.from({ length: EVERY - 1 }, read), vote])
 }

@@ -11,7 +11,7 @@ export function posts(): Case[] {
     long?: boolean
     bodies(this: void, site: Site): { path: string; body: object; person: number }[]
   }[] = [
-    { name: 'POST /posts/get newest', bodies: () => everybody('/posts/get', {}) },
+    { name: 'POST /posts/get newest, hot', bodies: () => everybody('/posts/get', {}) },
     { name: 'POST /posts/get by votes', bodies: () => everybody('/posts/get', { sort: 'votes' }) },
     {
       name: 'POST /posts/slug, one post',
