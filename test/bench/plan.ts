@@ -32,7 +32,7 @@ export const FULL: Plan = {
   seconds: 3,
   mixed: 12_000,
   starts: 20,
-  sweeps: 7,
+  sweeps: 5,
 }
 
 /** Small enough for a minute. It shows that everything works, and what is far from its goal. */

@@ -27,7 +27,7 @@ const PAGES = 100
 
 /** The server is warmed up with the pages from there to this one, so many times: less, and V8 still compiles. */
 const LAST = 2700
-const WARM_UPS = 3
+const WARM_UPS = 2
 
 interface Pages {
   name: string
