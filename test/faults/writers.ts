@@ -17,9 +17,9 @@ let runs = 0
 export function startWriters(url: () => string, token: string, { connections = 4 } = {}): Writers {
   const [acknowledged, uncertain, refused] = [new Set<string>(), new Set<string>(), new Map<string, number>()]
   const run = ++runs
-  let stopped = false
+  const stopped = new AbortController()
   const write = async (connection: number) => {
-    for (let number = 0; !stopped; number++) {
+    for (let number = 0; !stopped.signal.aborted; number++) {
       const title = `post ${run}-${connection}-${number}`
       try {
         const response = await fetch(`${url()}/api/v1/posts`, {
@@ -44,7 +44,7 @@ export function startWriters(url: () => string, token: string, { connections = 4
     uncertain,
     refused,
     async stop() {
-      stopped = true
+      stopped.abort()
       await Promise.all(all)
     },
   }

@@ -7,14 +7,12 @@ export default class Figures implements Reporter {
     const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
     const line = (row: readonly string[]) =>
       `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-    console.log(
-      [
-        '',
-        line(['fault', 'result', 'figures']),
-        line(widths.map((width) => '-'.repeat(width))),
-        ...rows.map(line),
-      ].join('\n'),
-    )
+    const table = [
+      line(['fault', 'result', 'figures']),
+      line(widths.map((width) => '-'.repeat(width))),
+      ...rows.map(line),
+    ]
+    process.stdout.write(`\n${table.join('\n')}\n`)
   }
 }
 
