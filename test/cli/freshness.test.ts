@@ -1,11 +1,9 @@
-import { Agent, request } from 'node:http'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { openSqlite } from '../../src/db/sqlite/binding.js'
-import { makeMachine, type Machine } from '../support/cli.js'
+import { makeMachine, serve } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
 
-const LISTENING = /listening on (http:\S+?)"/
 /** A write and at least one read each; half as many on PostgreSQL, where both take longer. */
 const ROUNDS = Number(process.env.FEEDBACKCTL_TEST_ROUNDS ?? 10_000)
 /** How late a visitor may see a change on PostgreSQL, in milliseconds. */
@@ -13,49 +11,19 @@ const STALENESS = 50
 /** Writers on PostgreSQL at the same time, each with a board of its own. */
 const LANES = 4
 
-interface Send {
-  method?: string
-  body?: object
-  token?: string | undefined
-}
-
 interface Check {
   path?: string
   token?: string
   staleness?: number
 }
 
-/** Starts a server, and returns a function that sends a request to it and returns the body of the response. */
-async function serve(machine: Machine): Promise<(path: string, options?: Send) => Promise<string>> {
-  const server = machine.start('serve')
-  const [, url = ''] = await server.says(LISTENING)
-  const agent = new Agent({ keepAlive: true })
-  cleanup(async () => agent.destroy())
-  return (path, { method = 'GET', body, token } = {}) =>
-    new Promise((resolve, reject) => {
-      const headers = {
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(body && { 'content-type': 'application/json' }),
-      }
-      request(`${url}/api/v1${path}`, { agent, method, headers }, (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (part: string) => (text += part))
-        response.on('end', () => {
-          if (response.statusCode === 200) resolve(text)
-          else reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`))
-        })
-      })
-        .on('error', reject)
-        .end(body && JSON.stringify(body))
-    })
-}
-
 it('a server on SQLite gives no stale answer in ten thousand writes of another process and reads in turn', async () => {
   const machine = await makeMachine('sqlite')
   const token = await machine.setup()
   await machine.run('boards create Ideas')
-  const send = await serve(machine)
-  const shown = async (path: string, signedIn?: string) => /Round \d+/.exec(await send(path, { token: signedIn }))?.[0]
+  const http = await serve(machine)
+  const shown = async (path: string, signedIn?: string) =>
+    /Round \d+/.exec((await http(`GET ${path}`, { token: signedIn })).text)?.[0]
 
   const database = openSqlite(machine.databaseUrl.slice('sqlite:'.length))
   cleanup(async () => void database.close())
@@ -91,8 +59,8 @@ it('two servers on PostgreSQL give nobody who is signed in a stale answer, and v
     /** Checks what a server shows, where a change of the last `staleness` milliseconds may be missing. */
     const check = async (server: number, { path = '/boards', token: signedIn, staleness = 0 }: Check) => {
       const sent = performance.now()
-      const text = await servers[server]?.(path, { token: signedIn })
-      const shown = Number(new RegExp(`Lane ${lane} round (\\d+)`).exec(text ?? '')?.[1])
+      const response = await servers[server]?.(`GET ${path}`, { token: signedIn })
+      const shown = Number(new RegExp(`Lane ${lane} round (\\d+)`).exec(response?.text ?? '')?.[1])
       const missed = acknowledged[shown + 1]
       if (missed !== undefined) late++
       if (Number.isNaN(shown) || (missed !== undefined && sent - missed >= staleness))
@@ -101,8 +69,7 @@ it('two servers on PostgreSQL give nobody who is signed in a stale answer, and v
     for (let round = 0; round < ROUNDS / 2 / LANES; round++) {
       const name = `Lane ${lane} round ${round}`
       const writer = round % 10 // a server, the other, or another process
-      if (writer < 2)
-        await servers[writer]?.('/boards', { method: 'PATCH', body: { boardId, name, partial: true }, token })
+      if (writer < 2) await servers[writer]?.('PATCH /boards', { body: { boardId, name, partial: true }, token })
       else
         await database.query({
           name: 'write',

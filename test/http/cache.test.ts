@@ -7,7 +7,7 @@ import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
-import { cleanup, engines, httpOf, makeSite, OWNER, type TestSite } from '../support/site.js'
+import { cleanup, engines, httpOf, makeSite, OWNER, stable, type TestSite } from '../support/site.js'
 
 /** Starts a second server of the site: without a cache, or with one of this staleness. */
 async function secondServer(site: TestSite, { staleness }: { staleness?: number } = {}) {
@@ -34,16 +34,6 @@ const exchange = (port: number, bytes: string) =>
       .on('close', () => resolve(text))
       .on('error', reject)
   })
-
-/** The parts of a response that are the same each time. */
-function stable({ status, text, headers }: Awaited<ReturnType<TestSite['http']>>) {
-  const volatile = ['x-request-id', 'date', 'connection', 'keep-alive']
-  return {
-    status,
-    text,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !volatile.includes(name))),
-  }
-}
 
 describe.each(engines)('the response cache on %s', (engine) => {
   it('returns the same as a server without a cache, after any writes by any user', async () => {

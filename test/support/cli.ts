@@ -1,12 +1,13 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { Agent, request, type ClientRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import pty from '@lydell/node-pty'
 import { afterAll } from 'vitest'
-import { cleanup, makeDatabase, temporaryFolder, type Engine } from './site.js'
+import { cleanup, makeDatabase, temporaryFolder, type Engine, type TestSite } from './site.js'
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
@@ -62,6 +63,41 @@ interface Running {
   says(pattern: RegExp): Promise<RegExpExecArray>
   stop(signal?: NodeJS.Signals): Promise<Result>
   ended: Promise<Result>
+}
+
+/** Starts a server of the machine, and returns a function that sends requests to it. */
+export async function serve(machine: Machine): Promise<TestSite['http']> {
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  const agent = new Agent({ keepAlive: true })
+  cleanup(async () => agent.destroy())
+  return (line, { body, token, headers = {} } = {}) =>
+    new Promise((resolve, reject) => {
+      const [method, target = ''] = line.split(' ')
+      const payload = body === undefined ? '' : JSON.stringify(body)
+      const sent = {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(payload), // which Node leaves out of a DELETE
+        }),
+        ...headers,
+      }
+      request(`${url}/api/v1${target}`, { agent, method, headers: sent, timeout: 20_000 }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part: string) => (text += part))
+        response.on('end', () => {
+          const { statusCode: status = 0, headers: received } = response
+          const isJson = text !== '' && String(received['content-type']).includes('json')
+          resolve({ status, text, headers: received, body: isJson ? JSON.parse(text) : undefined })
+        })
+      })
+        .on('error', reject)
+        .on('timeout', function (this: ClientRequest) {
+          this.destroy(new Error(`No response within 20 s: ${line}`))
+        })
+        .end(payload)
+    })
 }
 
 interface Screen {

@@ -244,6 +244,16 @@ export const httpOf =
     }
   }
 
+/** The parts of a response that are the same each time. */
+export function stable({ status, text, headers }: Response) {
+  const volatile = ['x-request-id', 'date', 'connection', 'keep-alive']
+  return {
+    status,
+    text,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !volatile.includes(name))),
+  }
+}
+
 /** Asserts that a cacheable operation does not read the clock or the secret, which invalidate no cache. */
 const checked = (op: AnyOperation): AnyOperation =>
   op.cache
