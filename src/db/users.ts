@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely'
+import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
@@ -77,8 +77,9 @@ export async function findActor(
   return { ...actor, permissions: rows.flatMap((row) => row.permission ?? []) }
 }
 
+/** The index has the owner alone, so the plan must see the 1: a generic plan does not see a parameter's value. */
 export const findOwner = (db: Db): Promise<Pick<UserRow, 'userId' | 'email'> | undefined> =>
-  db.selectFrom('users').select(['userId', 'email']).where('isOwner', '=', 1).executeTakeFirst()
+  db.selectFrom('users').select(['userId', 'email']).where('isOwner', '=', sql.lit(1)).executeTakeFirst()
 
 /** Returns undefined if the address or user name is taken, or if a second owner is inserted. */
 export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<UserRow | undefined> =>

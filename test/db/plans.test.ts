@@ -1,32 +1,43 @@
-import { sql, type CompiledQuery } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
+import pg from 'pg'
+import { describe, expect, it, vi } from 'vitest'
 import { visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import { operations } from '../../src/service/index.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
 import * as posts from '../../src/service/posts.js'
+import { EVERYONE } from '../../src/core/permissions.js'
 import { AppError } from '../../src/core/errors.js'
+import * as votes from '../../src/service/votes.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
+
+/** Somebody who may vote, comment and post. */
+const WRITER = { refusal: null, permissions: new Set(EVERYONE), expiresAt: Infinity }
 
 /** Tables that stay small on every site. */
 const SMALL = ['settings', 'counters', 'roles', 'role_permissions', 'roadmaps']
 
-/** Returns the statements that the work executes. */
+/** Returns the statements that the work executes. Those of a transaction run in another executor than the others. */
 async function statementsOf(site: TestSite, work: () => Promise<unknown>): Promise<CompiledQuery[]> {
-  const executor = site.db.getExecutor()
-  const original = executor.executeQuery
-  const statements: CompiledQuery[] = []
-  executor.executeQuery = (query) => {
-    statements.push(query)
-    return original.call(executor, query) as never // the same promise for any type of rows
-  }
+  const statements = new Set<CompiledQuery>()
+  const inTransactions = await site.db
+    .transaction()
+    .execute(async (tx) => Object.getPrototypeOf(tx.getExecutor()) as QueryExecutor)
+  const spies = [site.db.getExecutor(), inTransactions].map((executor) => {
+    const original = executor.executeQuery
+    return vi.spyOn(executor, 'executeQuery').mockImplementation(function (this: QueryExecutor, query) {
+      statements.add(query)
+      return original.call(this, query)
+    })
+  })
   try {
     await work()
   } finally {
-    executor.executeQuery = original
+    for (const spy of spies) spy.mockRestore()
   }
-  return statements
+  expect(statements.size).toBeGreaterThan(0)
+  return [...statements]
 }
 
 interface Step {
@@ -60,19 +71,52 @@ interface Node {
   Plans?: Node[]
 }
 
+/** PostgreSQL prefers to scan small tables. Without these methods a plan shows whether it could use an index. */
+const METHODS = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin']
+
+/** Faults of the plan for these very values, and of the generic plan, which a prepared statement may get later. */
 async function postgresFaults(site: TestSite, query: CompiledQuery): Promise<string[]> {
   const { rows } = await site.db.transaction().execute(async (db) => {
-    // PostgreSQL prefers to scan small tables. This shows whether it could use an index.
-    for (const method of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'])
-      await sql.raw(`set local enable_${method} = off`).execute(db)
-    return db.executeQuery<{ 'QUERY PLAN': { Plan: Node }[] }>({ ...query, sql: `explain (format json) ${query.sql}` })
+    for (const method of METHODS) await sql.raw(`set local enable_${method} = off`).execute(db)
+    return db.executeQuery<Explained>({ ...query, sql: `explain (format json) ${query.sql}` })
   })
+  return [
+    ...faultsOf(rows, query.sql),
+    ...(await genericFaults(site, query.sql)).map((fault) => `generic plan: ${fault}`),
+  ]
+}
+
+/** By the text of a statement, as its generic plan does not depend on values. */
+const generic = new Map<string, Promise<string[]>>()
+
+function genericFaults(site: TestSite, text: string): Promise<string[]> {
+  let faults = generic.get(text)
+  if (!faults) generic.set(text, (faults = explainGeneric(site, text)))
+  return faults
+}
+
+async function explainGeneric(site: TestSite, text: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: site.databaseUrl })
+  await client.connect()
+  try {
+    for (const method of METHODS) await client.query(`set enable_${method} = off`)
+    return faultsOf((await client.query<Explained>(`explain (generic_plan, format json) ${text}`)).rows, text)
+  } finally {
+    await client.end()
+  }
+}
+
+interface Explained {
+  'QUERY PLAN': { Plan: Node }[]
+}
+
+function faultsOf(rows: readonly Explained[], text: string): string[] {
   const faults: string[] = []
   const isLimited = (node: Node): boolean => node['Node Type'] === 'Limit' || (node.Plans ?? []).some(isLimited)
   const walk = (node: Node) => {
     const table = node['Relation Name'] ?? ''
-    if (node['Node Type'] === 'Seq Scan' && !SMALL.includes(table)) faults.push(`Seq Scan on ${table}: ${query.sql}`)
-    if (/Sort/.test(node['Node Type']) && !isLimited(node)) faults.push(`${node['Node Type']}: ${query.sql}`)
+    if (node['Node Type'] === 'Seq Scan' && !SMALL.includes(table)) faults.push(`Seq Scan on ${table}: ${text}`)
+    if (/Sort/.test(node['Node Type']) && !isLimited(node)) faults.push(`${node['Node Type']}: ${text}`)
     node.Plans?.forEach(walk)
   }
   for (const row of rows) for (const { Plan } of row['QUERY PLAN']) walk(Plan)
@@ -169,6 +213,31 @@ describe.each(engines)('plans on %s', (engine) => {
     expect([...new Set(found)]).toEqual([])
   })
 
+  it('the usual writes use an index', async () => {
+    const { site, post, comment } = await filled(engine)
+    const member = await site.member()
+    const person = site.callAs({
+      ...visitor(new AppError('INVALID_AUTH_HEADER', '')),
+      ...WRITER,
+      userId: member.userId,
+    })
+    const found: string[] = []
+    const statements = await statementsOf(site, async () => {
+      await person(votes.add, { postId: post.postId })
+      await person(votes.remove, { postId: post.postId })
+      const { activity } = await person(comments.create, { post_id: post.postId, body: 'Yes' })
+      await person(comments.update, { post_id: post.postId, comment_id: activity.comment.id, body: 'No' })
+      const created = await person(posts.create, { title: 'Export', boardId: 'ideas' })
+      await site.call(posts.update, { id: created.post.postId, boardId: 'bugs', partial: true })
+      await site.call(posts.remove, { id: created.post.postId })
+      await site.call(comments.remove, { post_id: post.postId, comment_id: comment })
+    })
+    for (const query of statements)
+      if (/^\s*(select|insert|update|delete)/i.test(query.sql)) found.push(...(await faults(site, query)))
+    expect(statements.length).toBeGreaterThan(20)
+    expect([...new Set(found)]).toEqual([])
+  })
+
   it('a scan of a table and a sort are detected', async () => {
     const { site } = await filled(engine)
     const [whole] = await statementsOf(site, () =>
@@ -179,6 +248,16 @@ describe.each(engines)('plans on %s', (engine) => {
     )
     for (const query of [whole, sorted]) expect(await faults(site, query!)).not.toEqual([])
   })
+})
+
+it('a look at the change log on postgres uses an index', async () => {
+  const { site } = await filled('postgres')
+  for (let look = 0; look < 2; look++) await site.http('GET /users/profile', { token: 'nonsense' })
+  const { rows } = await sql<{ query: string }>`select query from pg_stat_activity
+    where application_name = 'feedbackctl cache' and datname = current_database()`.execute(site.db)
+  const [{ query } = { query: '' }] = rows
+  expect(query).toContain('change_log')
+  expect(await genericFaults(site, query)).toEqual([])
 })
 
 /** Inputs of a read: none, and for a list both directions and a page number. */
