@@ -21,8 +21,11 @@ const SEED = process.env.FEEDBACKCTL_TEST_SEED
 const STALENESS = 50
 /** Steps of a round for writes that were not possible before. */
 const SPARE_STEPS = 15
-/** Responses that are compared after each write, and that are read during it. */
-const COMPARED = 30
+/**
+ * Random responses that are compared after each write, beside all of one person from one server, and that are read
+ * during it.
+ */
+const COMPARED = 24
 const DURING = 10
 
 const ACTORS = ['visitor', 'owner', 'moderator', 'member', 'guest', 'ended'] as const
@@ -154,6 +157,7 @@ const readsOf = ({ ids, held }: World): [string, object?][] => {
     [list, { roadmapId: roadmaps[0] }],
     ...boards.slice(0, 3).map((board): [string, object] => [list, { boardId: [board] }]),
     [list, { authorId: held.user }],
+    [list, { authorId: [...ids.users][0] }],
     ['GET /posts/search/dark'],
     ...posts.flatMap((id): [string, object?][] => [
       ['POST /posts/slug', { id }],
@@ -225,7 +229,7 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
   }
 
   /** Returns whether something was written. */
-  const run = async (kind: string, { by, server, dry, open, draws, reads }: Step): Promise<boolean> => {
+  const run = async (kind: string, { by, server, dry, visitorsFirst, open, draws, reads }: Step): Promise<boolean> => {
     const text = `Text ${++world.count}`
     const rows = await look(world)
     const { people, moderators } = world
@@ -239,6 +243,7 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
     const compared = sampled.slice(DURING)
     const signedIn = compared.filter(({ person }) => person !== 'visitor')
     const visits = compared.filter(({ person }) => person === 'visitor')
+    const all = requests.map(([line, body]): Read => ({ request: line, body, person: visitorsFirst ? 'visitor' : 'owner' })) // prettier-ignore
     const [here, other] = [servers[server], servers[1 - server]] as [TestSite['http'], TestSite['http']]
 
     await leaveOpen(open, `Held ${world.count}`)
@@ -247,15 +252,20 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
       await here(request, { body, token: tokens.get(by), headers: { 'feedbackctl-dry-run': '1' } })
       await compare(signedIn.slice(0, DURING), servers, `dry run of ${kind}`)
     }
-    const during = Promise.all(
-      sampled.slice(0, DURING).map((read) => get(world, draws.length % 2 ? here : other, read)),
-    )
+    const during = Promise.all(sampled.slice(0, DURING).map((read) => get(world, open % 2 === 0 ? here : other, read)))
     const written = await execute(write, { server: here, by })
     const acknowledged = performance.now()
+    const visitorsSee = async () => {
+      if ('request' in write) await compare(visits, [here], `${kind}, on its server`)
+      await sleep(Math.max(0, Math.ceil(acknowledged + STALENESS - performance.now())))
+      if (visitorsFirst) await compare(all, [other], kind)
+      await compare(visits, servers, kind)
+    }
+    if (visitorsFirst)
+      await visitorsSee() // as a request of somebody who is signed in brings a server up to date
+    else await compare(all, [other], kind)
     await compare(signedIn, servers, kind)
-    if ('request' in write) await compare(visits, [here], `${kind}, on its server`)
-    await sleep(Math.max(0, Math.ceil(acknowledged + STALENESS - performance.now())))
-    await compare(visits, servers, kind)
+    if (!visitorsFirst) await visitorsSee()
     await during
     tokens.set('guest', await world.tokenOf(world.people.guest))
     return written
@@ -285,6 +295,7 @@ interface Step {
   /** Which server. */
   server: number
   dry: boolean
+  visitorsFirst: boolean
   open: number
   draws: number[]
   reads: [number, Person][]
@@ -299,6 +310,7 @@ function roundOf(kinds: readonly string[], steps: number) {
     by: fc.oneof(fc.constant('owner' as const), person),
     server: fc.nat(1),
     dry: fc.constantFrom(true, false, false, false),
+    visitorsFirst: fc.boolean(),
     open: number,
     draws: fc.array(number, exactly(45)),
     reads: fc.array(fc.tuple(number, person), exactly(COMPARED + DURING)),

@@ -32,7 +32,7 @@ export async function rowsOf(db: Db, held: { board: string; user: string; post: 
     db.selectFrom('roles').selectAll().where('isSystem', '=', 0).orderBy('id').execute(),
     db.selectFrom('users').selectAll().where('userId', '<>', held.user).orderBy('userId').execute(),
     db.selectFrom('votes').selectAll().where('postId', '<>', held.post).orderBy('voteId').execute(),
-    db.selectFrom('comments').selectAll().where('post_id', '<>', held.post).orderBy('id').execute(),
+    db.selectFrom('comments').selectAll().where('post_id', '<>', held.post).where('body', '<>', MANY).orderBy('id').execute(), // prettier-ignore
     assigned.selectAll('roles_users').orderBy('user_id').execute(),
     db.selectFrom('settings').selectAll().executeTakeFirstOrThrow(),
   ])
@@ -158,7 +158,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     return { statements: (db) => db.updateTable('votes').set({ postId }).where('voteId', '=', voteId).execute() }
   },
   'statement: a comment moves to another post': ({ rows, draw }) => {
-    const [{ id }, { postId }] = [draw(rows.comments), draw(rows.posts)]
+    const { id, post_id } = draw(rows.comments)
+    const { postId } = draw(rows.posts.filter((post) => post.postId !== post_id))
     return { statements: (db) => db.updateTable('comments').set({ post_id: postId }).where('id', '=', id).execute() }
   },
   'statement: a role moves to another person': ({ rows, draw }) => {
