@@ -12,7 +12,7 @@ import { operations } from '../../src/service/index.js'
 import { sessionToken } from '../../src/service/lib/tokens.js'
 import { makeMachine, serve } from '../support/cli.js'
 import { cleanup, httpOf, stable, type TestSite } from '../support/site.js'
-import { rowsOf, WRITES, type Given, type Rows, type Write } from './servers.writes.js'
+import { rowsOf, UNSHOWN, WRITES, type Given, type Rows, type Write } from './servers.writes.js'
 
 /** Each does every kind of write once, in random order. */
 const ROUNDS = Number(process.env.FEEDBACKCTL_TEST_WRITE_ROUNDS ?? 1)
@@ -289,6 +289,12 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
   )
   expect(kinds.filter((kind) => !done.has(kind))).toEqual([])
 }, 600_000)
+
+it('every operation that writes is among the kinds of writes', () => {
+  const kinds = Object.keys(WRITES).map((kind) => kind.split(' ')[0])
+  const missing = operations.filter(({ id, http, cache }) => !http.startsWith('GET') && !cache && !kinds.includes(id))
+  expect(missing.map(({ id }) => id)).toEqual(UNSHOWN)
+})
 
 interface Step {
   by: Person
