@@ -25,7 +25,7 @@ const SPARE_STEPS = 15
  * Random responses that are compared after each write, beside all of one person from one server, and that are read
  * during it.
  */
-const COMPARED = 24
+const COMPARED = 16
 const DURING = 10
 
 const ACTORS = ['visitor', 'owner', 'moderator', 'member', 'guest', 'ended'] as const
