@@ -58,7 +58,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
       input: {
-        hidden: ['first', 'created'],
+        hidden: ['first', 'created', 'userId'],
         flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' },
       },
     },
@@ -75,7 +75,7 @@ export function register(group: Command, cli: Cli): void {
         id,
         rows: ({ post }: { post: DashboardPost }): readonly ListedPost[] => [post],
       },
-      input: { hidden: idAliases },
+      input: { hidden: [...idAliases, 'userId'] },
     },
     cli,
   )

@@ -21,7 +21,8 @@ export const remote = ({ server, token, dryRun = false }: Remote): Call => {
       'The token contains characters that are not valid in a token. Check the file or variable it comes from.',
     )
   return async (op, input) => {
-    if (op.http.includes(':')) parse(op.input, input) // the server never sees a value that a path cannot carry
+    // The server never sees a value that a path cannot carry, and adapts some that a command refuses
+    if (op.http.includes(':') || op.adapt) parse(op.input, input)
     const [method, path] = op.http.split(' ') as [string, string]
     const fields = new Map(Object.entries(input as Record<string, unknown>).filter(([, value]) => value !== undefined))
     const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => takeParam(fields, name)))

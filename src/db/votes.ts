@@ -51,7 +51,7 @@ const VOTER = sql.raw(`select votes."voteId", votes."userId", votes."postId", vo
 
 /** The votes of a user on some posts. */
 export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
-  postIds.length === 0
+  postIds.length === 0 || userId === ''
     ? Promise.resolve([])
     : compiled(
         db,

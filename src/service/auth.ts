@@ -82,7 +82,7 @@ export const verify = operation({
   access: 'signed-in',
   mails: true,
   errors: ['USER_NOT_FOUND', 'EMAIL_DOMAIN_BLACKLISTED', 'EMAIL_VERIFIED'],
-  input: fields({}),
+  input: fields({}, ['email']),
   output: Verified,
   async run(ctx) {
     const userId = await personOf(ctx)

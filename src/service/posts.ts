@@ -28,8 +28,11 @@ import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { votersOf } from './lib/voters.js'
 
+const MAX_TITLE = 100
+const ELLIPSIS = '...'
+
 const title = Type.String({
-  maxLength: 100,
+  maxLength: MAX_TITLE,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   rule: 'text of 1 to 100 characters, none of them a control character',
   trim: true,
@@ -46,6 +49,11 @@ const whichPost = {
   slug: Type.Optional(Type.String({ trim: true, description: 'Same as id' })),
 }
 
+/** Clients before 0.9 name their user here instead of sending a token. Others send anything. */
+const voterGiven = Type.Optional(
+  Type.Unknown({ description: 'Without a token: whose vote to show as viewerVote, where the board shows its voters' }),
+)
+
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
 
 export const list = operation({
@@ -55,32 +63,30 @@ export const list = operation({
   access: 'public',
   cache: 'actor',
   errors: [],
-  input: fields(
-    {
-      sort: Type.Optional(
-        oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' }),
-      ),
-      created: Type.Optional(
-        oneOf(['asc', 'desc'], {
-          anyCase: true,
-          description: 'Direction of creation time, for older clients; sort wins',
-        }),
-      ),
-      ...pageFields(POSTS),
-      boardId: Type.Optional(
-        Type.Array(Type.String(), {
-          maxItems: 50,
-          rule: 'a list of up to 50 board ids or urls',
-          description: 'Only of these boards, by id or url',
-        }),
-      ),
-      roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
-      authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
-    },
-    ['userId'],
-  ),
+  input: fields({
+    sort: Type.Optional(
+      oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' }),
+    ),
+    created: Type.Optional(
+      oneOf(['asc', 'desc'], {
+        anyCase: true,
+        description: 'Direction of creation time, for older clients; sort wins',
+      }),
+    ),
+    ...pageFields(POSTS),
+    boardId: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 50,
+        rule: 'a list of up to 50 board ids or urls',
+        description: 'Only of these boards, by id or url',
+      }),
+    ),
+    roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
+    authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
+    userId: voterGiven,
+  }),
   output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
-  async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, sort, created, ...page }) {
+  async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, userId, sort, created, ...page }) {
     const { db, actor } = ctx
     const filter: PostFilter = {
       boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
@@ -93,7 +99,7 @@ export const list = operation({
       total: await postTotal(db, filter),
       find: (after) => postAtCursor(ctx, filter, after),
       read: (slice) => listPosts(db, filter, slice),
-      show: (rows) => postsShown(ctx, rows),
+      show: (rows) => postsShown(ctx, rows, userId),
     })
     return { posts, ...keys }
   },
@@ -106,11 +112,11 @@ export const show = operation({
   access: 'public',
   cache: 'actor',
   errors: ['POST_NOT_FOUND'],
-  input: fields(whichPost, ['userId']),
+  input: fields({ ...whichPost, userId: voterGiven }),
   output: Type.Object({ post: DashboardPost }),
   subject: postGiven,
-  async run(ctx, _input, post) {
-    const [voters] = await votersOf(ctx, [post])
+  async run(ctx, { userId }, post) {
+    const [voters] = await votersOf(ctx, [post], userId)
     return { post: toDashboardPost(ctx.actor, post, voters) }
   },
 })
@@ -145,6 +151,7 @@ export const create = operation({
     ['roadmapId', 'userId'],
   ),
   output: Type.Object({ post: PostRow }),
+  adapt: withShortTitle,
   run: (ctx, input) =>
     change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
@@ -189,7 +196,7 @@ export const update = operation({
       roadmapId: Type.Optional(roadmapId),
       partial: Type.Optional(
         Type.Boolean({
-          description: 'Leave what is not given as it is; otherwise title is needed and the rest is emptied',
+          description: 'Leave the title as it is where it is not given; otherwise it is needed',
         }),
       ),
     },
@@ -202,21 +209,16 @@ export const update = operation({
     return post
   },
   async run(ctx, input, { postId }) {
-    const whole = !input.partial
-    if (whole && input.title === undefined) throw titleMissing()
+    if (!input.partial && input.title === undefined) throw titleMissing()
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
       assertMayChange(ctx.actor, before)
-      const board =
-        input.boardId === undefined && !whole ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
-      const roadmap =
-        input.roadmapId === undefined && !whole
-          ? before.roadmap_id
-          : await roadmapIdFrom(tx, input.roadmapId, before.roadmap_id)
+      const board = input.boardId === undefined ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
+      const roadmap = await roadmapAfter(tx, input.roadmapId, before)
       await updatePost(tx.db, postId, {
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
-        ...((whole || input.contentMarkdown !== undefined) && { contentMarkdown: input.contentMarkdown || null }),
+        ...(input.contentMarkdown !== undefined && { contentMarkdown: input.contentMarkdown || null }),
         ...(board !== before.boardId && { boardId: board }),
         ...(board === null && before.boardId !== null && { display: 1 }), // a post without a board is public
         ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
@@ -247,9 +249,34 @@ export const remove = operation({
     }),
 })
 
-async function postsShown(ctx: Context, rows: PostView[]): Promise<Post[]> {
-  const voters = await votersOf(ctx, rows)
+async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
+  const voters = await votersOf(ctx, rows, voter)
   return rows.map((post, index) => toPost(ctx.actor, post, voters[index]))
+}
+
+/** As LogChimp does: published clients show no error for a title that is too long, so its end moves into the text. */
+function withShortTitle(input: Record<string, unknown>): Record<string, unknown> {
+  const { title: given, contentMarkdown: text } = input
+  if (typeof given !== 'string' || (text !== undefined && text !== null && typeof text !== 'string')) return input
+  const characters = Array.from(given.trim())
+  if (given.trim().length <= MAX_TITLE) return input
+  let start = ''
+  while (start.length + (characters[0]?.length ?? 0) <= MAX_TITLE - ELLIPSIS.length) start += characters.shift()
+  const end = `${ELLIPSIS}${characters.join('')}`
+  return { ...input, title: `${start}${ELLIPSIS}`, contentMarkdown: [end, text?.trim()].filter(Boolean).join('\n\n') }
+}
+
+/** Editors send null for a private roadmap that they were not shown, so it stays. */
+async function roadmapAfter(
+  ctx: Pick<Context, 'db' | 'actor'>,
+  given: string | null | undefined,
+  { roadmap_id: present, roadmapDisplay: display }: PostView,
+): Promise<string | null> {
+  if (given === undefined) return present
+  const isHidden = present !== null && display !== 1 && !can(ctx.actor, 'roadmap:read')
+  if (!isHidden) return roadmapIdFrom(ctx, given, present)
+  if (given !== null && given !== '') throw notAllowed(['roadmap:read'])
+  return present
 }
 
 function assertMayChange(actor: Actor, { userId }: PostView): void {

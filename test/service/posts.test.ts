@@ -97,6 +97,25 @@ describe.each(engines)('posts on %s', (engine) => {
       expect((await site.http('POST /posts/slug', { body: { slug: post.slug } })).body.post.title).toBe(title)
     })
 
+    it('moves the end of a title over 100 characters into the text over HTTP, and refuses it elsewhere', async () => {
+      const site = await makeSite(engine)
+      const { token } = await site.member()
+      const create = async (body: object) => {
+        const { post } = (await site.http('POST /posts', { token, body })).body
+        return [post.title, post.contentMarkdown]
+      }
+      const long = `${'a'.repeat(97)}bcde`
+      expect(await create({ title: long, contentMarkdown: ' Please. ' })).toEqual([
+        `${'a'.repeat(97)}...`,
+        '...bcde\n\nPlease.',
+      ])
+      expect(await create({ title: long })).toEqual([`${'a'.repeat(97)}...`, '...bcde'])
+      expect(await create({ title: ` ${'a'.repeat(100)} ` })).toEqual(['a'.repeat(100), null])
+      const [title, text] = await create({ title: `${'a'.repeat(96)}👍bcde` }) // a pair is not split
+      expect([title, text]).toEqual([`${'a'.repeat(96)}...`, '...👍bcde'])
+      await expect(site.call(posts.create, { title: long })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
+    })
+
     it('is called "new post" without a title', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member()
@@ -116,7 +135,6 @@ describe.each(engines)('posts on %s', (engine) => {
     })
 
     it.each([
-      [{ title: 'x'.repeat(101) }, 'TOO_LONG', 'title'],
       [{ title: 5 }, 'STRING_EXPECTED', 'title'],
       [{ title: 'a\nb' }, 'INVALID_VALUE', 'title'],
       [{ title: 'x', contentMarkdown: 5 }, 'STRING_EXPECTED', 'contentMarkdown'],
@@ -284,6 +302,29 @@ describe.each(engines)('posts on %s', (engine) => {
       for (const post of [a, b])
         expect(post.voters.viewerVote).toMatchObject({ userId: author.userId, postId: made[post.title].postId })
     })
+  })
+
+  it('shows visitors the vote of the person they name, where the board shows its voters', async () => {
+    const site = await makeSite(engine)
+    await site.call(boards.create, { name: 'Hidden', view_voters: false })
+    const { token, userId } = await site.member()
+    const vote = async (body: object) => {
+      const { post } = (await site.http('POST /posts', { token, body })).body
+      return post.postId
+    }
+    const [open, hidden] = [await vote({ title: 'a' }), await vote({ title: 'b', boardId: 'hidden' })]
+    const listed = async (body: object, as?: string) => {
+      const { posts: found } = (await site.http('POST /posts/get', { body, token: as })).body
+      return found.map((post: { voters: { viewerVote?: { userId: string } } }) => post.voters.viewerVote?.userId)
+    }
+    expect(await listed({ userId })).toEqual([undefined, userId])
+    expect(await listed({})).toEqual([undefined, undefined])
+    for (const other of ['nonsense', '', null, 5])
+      expect(await listed({ userId: other })).toEqual([undefined, undefined])
+    expect(await listed({ userId }, (await site.member()).token)).toEqual([undefined, undefined])
+    const shown = async (id: string) =>
+      (await site.http('POST /posts/slug', { body: { id, userId } })).body.post.voters.viewerVote?.userId
+    expect([await shown(open), await shown(hidden)]).toEqual([userId, undefined])
   })
 
   describe('posts of a private board', () => {
@@ -463,27 +504,55 @@ describe.each(engines)('posts on %s', (engine) => {
   })
 
   describe('PATCH /posts', () => {
-    it('replaces everything for the author, and only what is named with partial', async () => {
+    it('keeps what is not given, and clears what is null', async () => {
       const site = await makeSite(engine)
       await site.call(boards.create, { name: 'Ideas' })
       const { token } = await site.member()
-      const { post } = (
-        await site.http('POST /posts', { token, body: { title: 'a', contentMarkdown: 'text', boardId: 'ideas' } })
-      ).body
+      const given = { title: 'a', contentMarkdown: 'text', boardId: 'ideas' }
+      const { post } = (await site.http('POST /posts', { token, body: given })).body
       tick(site)
-      const kept = await site.http('PATCH /posts', { token, body: { id: post.postId, title: 'b', partial: true } })
-      expect(kept.body.post).toEqual({
-        ...post,
-        title: 'b',
-        slug: `b-${post.slugId}`,
-        updatedAt: '2026-03-02T10:01:00.000Z',
+      const patch = async (body: object) => (await site.http('PATCH /posts', { token, body })).body.post
+      const changed = { ...post, title: 'b', slug: `b-${post.slugId}`, updatedAt: '2026-03-02T10:01:00.000Z' }
+      expect(await patch({ id: post.postId, title: 'b', slugId: 'x', userId: 'y' })).toEqual(changed)
+      expect(await patch({ id: post.postId, contentMarkdown: 'more', partial: true })).toEqual({
+        ...changed,
+        contentMarkdown: 'more',
       })
-      const replaced = await site.http('PATCH /posts', {
-        token,
-        body: { id: post.postId, title: 'c', slugId: 'x', userId: 'y' },
+      const cleared = await patch({
+        id: post.postId,
+        title: 'c',
+        contentMarkdown: null,
+        boardId: null,
+        roadmapId: null,
       })
-      expect(replaced.body.post).toMatchObject({ title: 'c', contentMarkdown: null, boardId: null, roadmap_id: null })
+      expect(cleared).toMatchObject({ title: 'c', contentMarkdown: null, boardId: null, roadmap_id: null })
       expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
+    })
+
+    it('keeps a private roadmap where the caller may not see it, whatever they send', async () => {
+      const site = await makeSite(engine)
+      await site.call(roadmaps.create, { name: 'Secret', display: false })
+      await site.call(roadmaps.create, { name: 'Open', display: true })
+      const { author, made } = await withPosts(site, [{ title: 'a' }])
+      const id = made.a.postId
+      const moderator = await site.member(['post:update'])
+      const planner = await site.member(['post:update', 'roadmap:read'])
+      await site.call(posts.update, { id, roadmapId: 'secret', partial: true })
+      const isSecret = async () => (await site.call(posts.show, { id })).post.roadmap?.url === 'secret'
+      for (const { token } of [author, moderator])
+        for (const roadmapId of [undefined, null, '']) {
+          const { status, body } = await site.http('PATCH /posts', { token, body: { id, title: 'b', roadmapId } })
+          expect([status, body.post.title, body.post.roadmap_id]).toEqual([200, 'b', null])
+          expect(await isSecret()).toBe(true)
+        }
+      const refused = await site.http('PATCH /posts', {
+        token: author.token,
+        body: { id, title: 'c', roadmapId: 'open' },
+      })
+      expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect((await site.call(posts.show, { id })).post.title).toBe('b')
+      await site.http('PATCH /posts', { token: planner.token, body: { id, title: 'b', roadmapId: null } })
+      expect(await isSecret()).toBe(false)
     })
 
     it('needs post:update unless the caller is the author; 404 comes before 403, and 403 before 400', async () => {

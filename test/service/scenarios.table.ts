@@ -94,7 +94,7 @@ export const table: Record<string, Row> = {
   },
 
   'boards.list': { needs: 'public', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
-  'boards.get': { needs: 'board:read', input: () => ({ limit: 100 }) },
+  'boards.get': { needs: 'public', input: () => ({ limit: 100 }) },
   'boards.search': { needs: 'board:read', input: () => ({ name: 'secret' }) },
   'boards.show': { needs: 'public', input: (w) => ({ url: w.openBoard }) },
   'boards.create': { needs: 'board:create', input: () => ({ name: 'New' }) },

@@ -46,5 +46,7 @@ function inputOf(op: AnyOperation, request: FastifyRequest): unknown {
   const inQuery = coerce(op.input, request.query as Record<string, unknown>)
   const { body = {} } = request
   if (request.method === 'GET' || request.method === 'HEAD') return { ...inQuery, ...inPath }
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...inQuery, ...body, ...inPath } : body
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const input = { ...inQuery, ...body, ...inPath }
+  return op.adapt?.(input) ?? input
 }

@@ -25,6 +25,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter
   output: TSchema
+  adapt?(this: void, input: Fields): Fields // over HTTP, before any check: what published clients send and show no error for
   // The row it is about: this API answers 404 before 403 and 400
   subject?(this: void, ctx: Context, input: Fields): Promise<Subject>
   run(this: void, ctx: Context, input: In, subject: Subject): Promise<Out>

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { asStored } from '../../core/ids.js'
 import type { PostView } from '../../db/posts.js'
 import { newestVotes, votesOf } from '../../db/votes.js'
 import { can, type Actor } from './access.js'
@@ -30,8 +31,15 @@ export const seesVoters = (
   { boardId, view_voters: shown, hidesVoters: hidden }: Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>,
 ): boolean => (boardId === null ? hidden === 0 : shown === 1) || can(actor, 'dashboard:read')
 
-/** The embedded votes of several posts, in two queries. */
-export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readonly PostView[]): Promise<PostVote[]> {
+/**
+ * The embedded votes of several posts, in two queries. A visitor sees as `viewerVote` the vote of the person they name,
+ * where the voters are shown.
+ */
+export async function votersOf(
+  ctx: Pick<Context, 'db' | 'actor'>,
+  posts: readonly PostView[],
+  voterGiven?: unknown,
+): Promise<PostVote[]> {
   const { db, actor } = ctx
   const open = posts.filter((post) => post.votesCount > 0 && seesVoters(actor, post))
   const shown = await newestVotes(
@@ -40,7 +48,8 @@ export async function votersOf(ctx: Pick<Context, 'db' | 'actor'>, posts: readon
     MAX_EMBEDDED,
   )
   const viewer = await viewerOf(ctx)
-  const own = viewer === null ? [] : await votesOf(db, viewer, posts.map(({ postId }) => postId)) // prettier-ignore
+  const voter = viewer ?? (typeof voterGiven === 'string' ? asStored(voterGiven) : '')
+  const own = await votesOf(db, voter, (viewer === null ? open : posts).map(({ postId }) => postId)) // prettier-ignore
   return posts.map(({ postId, votesCount }) => {
     const mine = own.find((vote) => vote.postId === postId)
     return {
