@@ -2,11 +2,13 @@ import type { TObject, TSchema } from 'typebox'
 import { Check, Compile, Errors } from 'typebox/schema'
 import { closest } from 'fastest-levenshtein'
 import { AppError, type Issue } from './errors.js'
+import { plainText } from './text.js'
 
 /**
  * A property of a schema: JSON Schema keywords, and these of ours.
  * - `codes`: the item code by violated keyword, where the contract defines one (`{ pattern: 'BOARD_COLOR_HEX_CHAR' }`)
  * - `trim`: surrounding whitespace is removed
+ * - `plain`: so are characters that nobody sees, see `plainText`
  * - `anyCase`: the choices are case-insensitive
  * - `fromText`: a body may contain the integer as text; empty text counts as missing
  * - `secret`: the value never appears in an error
@@ -26,6 +28,7 @@ interface Property {
   maxLength?: number
   codes?: Record<string, string>
   trim?: boolean
+  plain?: boolean
   anyCase?: boolean
   fromText?: boolean
   secret?: boolean
@@ -173,7 +176,8 @@ function normalized({ properties }: CompiledSchema, given: Record<string, unknow
     const converted = property.fromText && typeof raw === 'string' ? parseInteger(raw) : raw
     const item = converted === undefined ? property.default : converted
     if (item === undefined) continue
-    const trimmed = typeof item === 'string' && property.trim ? item.trim() : item
+    const plain = typeof item === 'string' && property.plain ? plainText(item) : item
+    const trimmed = typeof plain === 'string' && property.trim ? plain.trim() : plain
     value[name] = typeof trimmed === 'string' && property.anyCase ? trimmed.toLowerCase() : trimmed
   }
   return value

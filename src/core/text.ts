@@ -17,3 +17,16 @@ export const counted = (count: number | string, noun: string): string =>
 
 /** Untrusted text in quotation marks, for a message. At most 100 characters. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100).toWellFormed())
+
+/**
+ * One line of text without characters that change how it is shown and are not seen: a control character becomes a
+ * space; direction marks and zero-width characters go, but for joiners inside of a word or an emoji.
+ */
+export const plainText = (text: string): string =>
+  text
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .replaceAll(/[\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu, '')
+    .replaceAll(
+      /(?<![\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{Extended_Pictographic}])/gu,
+      '',
+    )

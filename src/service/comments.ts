@@ -1,3 +1,4 @@
+import { withoutHtml } from '../core/markdown.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
@@ -129,6 +130,7 @@ export const create = operation({
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
   async run(ctx, { body: text, is_internal: isInternal = false, parent_id: parent }, post) {
     if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
+    const written = await withoutHtml(text)
     return change(ctx, async (tx) => {
       const { postId, title } = await visiblePost(tx, post.postId) // it may have been deleted since the first look-up
       const now = ctx.now().toISOString()
@@ -137,7 +139,7 @@ export const create = operation({
         post_id: postId,
         parent_id: await parentIn(tx, postId, parent),
         author_id: await personOf(tx),
-        body: text,
+        body: written,
         is_internal: isInternal ? 1 : 0,
         created_at: now,
         updated_at: now,
@@ -168,13 +170,14 @@ export const update = operation({
   subject: commentGiven,
   async run(ctx, input, { id }) {
     if (input.body === undefined && !input.partial) throw bodyMissing()
+    const written = input.body === undefined ? undefined : await withoutHtml(input.body)
     return change(ctx, async (tx) => {
       const comment = await lockedComment(tx, input, id)
       assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
       await updateComment(tx.db, id, {
-        ...(input.body !== undefined && input.body !== comment.body && { body: input.body, is_edited: 1 }),
+        ...(written !== undefined && written !== comment.body && { body: written, is_edited: 1 }),
         ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
         ...(input.is_spam !== undefined && { is_spam: input.is_spam ? 1 : 0 }),
         updated_at: ctx.now().toISOString(),

@@ -1,3 +1,4 @@
+import { withoutHtml } from '../core/markdown.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
@@ -33,9 +34,9 @@ const ELLIPSIS = '...'
 
 const title = Type.String({
   maxLength: MAX_TITLE,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  rule: 'text of 1 to 100 characters, none of them a control character',
+  rule: 'text of 1 to 100 characters',
   trim: true,
+  plain: true,
   description: 'Title on one line',
 })
 const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
@@ -152,8 +153,9 @@ export const create = operation({
   ),
   output: Type.Object({ post: PostRow }),
   adapt: withShortTitle,
-  run: (ctx, input) =>
-    change(ctx, async (tx) => {
+  async run(ctx, input) {
+    const contentMarkdown = await withoutHtml(input.contentMarkdown ?? '')
+    return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       const userId = await personOf(tx)
       const createdAt = ctx.now().toISOString()
@@ -164,7 +166,7 @@ export const create = operation({
         title: name,
         slug: postSlug(name, slugId),
         slugId,
-        contentMarkdown: input.contentMarkdown || null,
+        contentMarkdown: contentMarkdown || null,
         userId,
         boardId: await boardIdFrom(tx, input.boardId),
         roadmap_id: null,
@@ -174,7 +176,8 @@ export const create = operation({
       await insertVote(tx.db, { voteId: newId(), userId, postId: post.postId, createdAt })
       tx.record('post.created', post.postId, post.title)
       return { post: toPostRow(ctx.actor, await visiblePost(tx, post.postId)) }
-    }),
+    })
+  },
 })
 
 export const update = operation({
@@ -210,6 +213,7 @@ export const update = operation({
   },
   async run(ctx, input, { postId }) {
     if (!input.partial && input.title === undefined) throw titleMissing()
+    const contentMarkdown = await withoutHtml(input.contentMarkdown ?? '')
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
@@ -218,7 +222,7 @@ export const update = operation({
       const roadmap = await roadmapAfter(tx, input.roadmapId, before)
       await updatePost(tx.db, postId, {
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
-        ...(input.contentMarkdown !== undefined && { contentMarkdown: input.contentMarkdown || null }),
+        ...(input.contentMarkdown !== undefined && { contentMarkdown: contentMarkdown || null }),
         ...(board !== before.boardId && { boardId: board }),
         ...(board === null && before.boardId !== null && { display: 1 }), // a post without a board is public
         ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),

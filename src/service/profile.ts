@@ -42,9 +42,9 @@ export const updateProfile = operation({
   input: fields({
     name: Type.Optional(
       Type.String({
-        pattern: displayName.pattern,
         rule: displayName.rule,
         trim: true,
+        plain: true,
         description: 'Display name of 1 to 100 characters, in any script',
       }),
     ),

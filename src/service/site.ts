@@ -56,6 +56,7 @@ export const setup = operation({
       nullable('string', {
         maxLength: 255,
         trim: true,
+        plain: true,
         description: 'Title shown across the site (default: Feedback)',
       }),
     ),

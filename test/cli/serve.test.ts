@@ -262,7 +262,7 @@ describe('feedbackctl migrate', () => {
     })
     const both = await Promise.all([machine.run('migrate', { env: bare }), machine.run('migrate', { env: bare })])
     expect(both.map((each) => each.stdout).toSorted()).toEqual([
-      'Applied 0001_trunk\nApplied 0002_feedback\nApplied 0003_fewer_indexes\nApplied 0004_leaner_writes\nApplied 0005_change_log\nApplied 0006_job_leases\n',
+      'Applied 0001_trunk\nApplied 0002_feedback\nApplied 0003_fewer_indexes\nApplied 0004_leaner_writes\nApplied 0005_change_log\nApplied 0006_job_leases\nApplied 0007_plain_text\n',
       'The database is up to date.\n',
     ])
     expect(await machine.run('migrate', { env: bare })).toMatchObject({

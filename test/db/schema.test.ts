@@ -118,6 +118,32 @@ describe.each(engines)('the schema on %s', (engine) => {
     ])
   })
 
+  it('rewrites stored texts whose HTML would be shown as HTML, and titles with characters that nobody sees', async () => {
+    const { db } = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0006_job_leases')
+    const ada = newUser(new Date(), { email: 'ada@example.org', name: 'A\u202eda', password: '!' })
+    await db.insertInto('users').values(ada).execute()
+    const post = (number: number, title: string, contentMarkdown: string | null) => ({ postId: newId(), title, slug: `${number}`, slugId: `${number}`, contentMarkdown, userId: ada.userId, boardId: null, roadmap_id: null, createdAt: '', updatedAt: '' }) // prettier-ignore
+    await db
+      .insertInto('posts')
+      .values([
+        post(0, 'a\u200bb', '<img src=x onerror=alert(1)> `<b>`'),
+        post(1, '\u200b', null),
+        ...Array.from({ length: 1100 }, (_, number) => post(number + 2, 't', `<b>${number}`)),
+      ])
+      .execute()
+    expect(await migrate(db)).toEqual(['0007_plain_text'])
+    const stored = await db.selectFrom('posts').select(['title', 'contentMarkdown']).orderBy('postId').execute()
+    expect(stored.slice(0, 2)).toEqual([
+      { title: 'ab', contentMarkdown: '&lt;img src=x onerror=alert(1)> `<b>`' },
+      { title: '\u200b', contentMarkdown: null },
+    ])
+    expect(stored.slice(2).map(({ contentMarkdown }) => contentMarkdown)).toEqual(
+      Array.from({ length: 1100 }, (_, number) => `&lt;b>${number}`),
+    )
+    expect(await db.selectFrom('users').select('name').execute()).toEqual([{ name: 'Ada' }])
+  })
+
   it('is rejected if a newer version has migrated it', async () => {
     const { db } = await open({ bare: false })
     await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)

@@ -67,9 +67,7 @@ describe.each(engines)('signing up on %s', (engine) => {
 
   it('keeps a name on its line: with line breaks it could write a mail of its own to others', async () => {
     const site = await makeSite(engine)
-    const refused = await site.http('POST /auth/signup', { body: { ...EVE, name: 'Eve,\n\nyou won' } })
-    expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'name'])
-    await signUp(site, { ...EVE, name: 'Eve, you <b>won</b>' })
+    await signUp(site, { ...EVE, name: 'Eve,\n\nyou <b>won</b>' })
     const { text, html } = await site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
     expect(text).toMatch(/^Hello Eve, you <b>won<\/b>,\n/)
     expect(html).not.toContain('<b>')

@@ -22,6 +22,15 @@ async function withPost(engine: (typeof engines)[number]) {
 }
 
 describe.each(engines)('comments on %s', (engine) => {
+  it('show raw HTML as text', async () => {
+    const { site, path, say, bodies } = await withPost(engine)
+    const { token } = await site.member()
+    const { id } = (await say(token, { body: '<img src=x onerror=alert(1)> `<b>`' })).body.activity
+    expect(await bodies()).toEqual(['&lt;img src=x onerror=alert(1)> `<b>`'])
+    await site.http(`PUT ${path}/comments/${id}`, { token, body: { body: 'a <script>' } })
+    expect(await bodies()).toEqual(['a &lt;script>'])
+  })
+
   it('are created, listed newest first and replied to, in the shape of the contract', async () => {
     const { site, path, say } = await withPost(engine)
     const { token, userId } = await site.member()

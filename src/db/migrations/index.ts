@@ -5,6 +5,7 @@ import { up as fewerIndexes } from './0003_fewer_indexes.js'
 import { up as leanerWrites } from './0004_leaner_writes.js'
 import { up as changeLog } from './0005_change_log.js'
 import { up as jobLeases } from './0006_job_leases.js'
+import { up as plainText } from './0007_plain_text.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -14,4 +15,5 @@ export const migrations: Record<string, Migration> = {
   '0004_leaner_writes': { up: leanerWrites },
   '0005_change_log': { up: changeLog },
   '0006_job_leases': { up: jobLeases },
+  '0007_plain_text': { up: plainText },
 }

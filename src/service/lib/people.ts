@@ -74,7 +74,7 @@ export const passwordField = Type.Optional(
 export const displayName = {
   ...oneLine(100),
   minLength: 0,
-  rule: 'text of up to 100 characters, none of them a control character',
+  rule: 'text of up to 100 characters',
   description: 'Display name, in any script',
 }
 export const nameField = Type.Optional(nullable('string', displayName))

@@ -9,9 +9,9 @@ export const nullable = <T extends 'string' | 'integer'>(type: T, options: objec
 export const oneLine = (maxLength: number) => ({
   minLength: 1,
   maxLength,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  rule: `text of 1 to ${maxLength} characters, none of them a control character`,
+  rule: `text of 1 to ${maxLength} characters`,
   trim: true,
+  plain: true,
 })
 
 /** One of several words. */

@@ -1,0 +1,67 @@
+import type { MarkdownIt, Token } from 'markdown-it'
+
+/** Passes after which every `<` of a text is escaped: each pass may find HTML that an HTML block has hidden. */
+const MAX_PASSES = 10
+
+let parser: Promise<MarkdownIt> | undefined
+
+/**
+ * Markdown whose raw HTML is text: `<` becomes `&lt;` where HTML begins, outside of code and links. Published clients
+ * show texts as HTML, so a script in a post would run in the page of whoever reads it.
+ */
+export async function withoutHtml(markdown: string): Promise<string> {
+  if (!markdown.includes('<')) return markdown
+  const markdownIt = await (parser ??= load())
+  let text = markdown
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const all = bracketsOf(text)
+    const found = new Set(markdownIt.parse(text, {}).flatMap((token) => htmlIn(token, all)))
+    if (found.size === 0) return text
+    let number = 0
+    text = text.replaceAll('<', () => (found.has(number++) ? '&lt;' : '<'))
+  }
+  return text.replaceAll('<', '&lt;')
+}
+
+async function load(): Promise<MarkdownIt> {
+  const { default: Markdown } = await import('markdown-it')
+  const only = new Markdown()
+  only.inline.ruler.enableOnly(['html_inline'])
+  const [htmlInline] = only.inline.ruler.getRules('')
+  if (!htmlInline) throw new Error('markdown-it has no rule for HTML.')
+  // The alternative text of an image is parsed apart: without images, each place is one in the text of its block.
+  const markdownIt = new Markdown('commonmark', { html: true }).disable('image')
+  markdownIt.inline.ruler.at('html_inline', (state, silent) => {
+    const { pos } = state
+    const isHtml = htmlInline(state, silent)
+    const token = state.tokens.at(-1)
+    if (isHtml && !silent && token) token.meta = { pos }
+    return isHtml
+  })
+  return markdownIt
+}
+
+/**
+ * The numbers of each `<` that is HTML, of all in the text. The parser takes the marks of quotes and lists off the lines
+ * of a block, but none of these is a `<`: so those of the block are those of its lines.
+ */
+function htmlIn({ type, map, content, children }: Token, all: Brackets): number[] {
+  if (!map || (type !== 'html_block' && type !== 'inline')) return []
+  const [first, end] = [all.before(map[0]), all.before(map[1])]
+  if (type === 'html_block') return Array.from({ length: end - first }, (_, index) => first + index)
+  const starts = new Set(
+    (children ?? []).filter((child) => child.type === 'html_inline').map(({ meta }) => (meta as { pos: number }).pos),
+  )
+  return Array.from(content.matchAll(/</g)).flatMap(({ index }, number) => (starts.has(index) ? first + number : []))
+}
+
+interface Brackets {
+  /** How many `<` there are before this line, counted from 0. */
+  before(this: void, line: number): number
+}
+
+function bracketsOf(text: string): Brackets {
+  const counts = [0]
+  for (const line of text.split(/\r\n|\r|\n/)) counts.push((counts.at(-1) ?? 0) + line.split('<').length - 1)
+  return { before: (line) => counts[Math.min(line, counts.length - 1)] ?? 0 }
+}
