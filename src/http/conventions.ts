@@ -5,6 +5,7 @@ import { REQUEST_ID } from '../core/wire.js'
 import type { ResponseCache } from './cache/responses.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
 import { loggable, outcome } from './logging.js'
+import { RETRY_AFTER } from './errors.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,6 +27,7 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
   })
 
   server.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER)
     if (typeof payload !== 'string' || payload === '') return done()
     const bytes = Buffer.from(payload) // shared by the tag, the response and the cache
     const tag = etag(bytes, { weak: true })

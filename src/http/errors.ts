@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { REQUEST_ID } from '../core/wire.js'
-import { requestId } from './logging.js'
+import { loggable, requestId } from './logging.js'
 
 /** Our errors for Fastify's errors about invalid requests. */
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
@@ -33,16 +33,31 @@ export const publicError = (error: AppError): AppError =>
     ? new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached. Try again in a moment.')
     : serverError(error)
 
+/** Seconds after which a client should try again, in responses of 503. */
+export const RETRY_AFTER = '2'
+
 /** Responds to a request that failed before Fastify saw it. */
 export function rejectFailed(log: FastifyBaseLogger, error: unknown, response: ServerResponse): void {
   const reqId = requestId({ headers: {} })
-  const { status, body } = serverError(error)
-  log.error({ reqId, err: error, status }, 'a check before the request failed')
+  const failure = serverError(error)
+  log.error({ reqId, err: error, status: failure.status }, 'a check before the request failed')
   if (response.headersSent) return void response.end()
+  respond(response, failure, { [REQUEST_ID]: reqId })
+}
+
+/** Responds to a request that came on an open connection after the server began to stop. */
+export function rejectStopping(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
+  const reqId = requestId(request)
+  const failure = new AppError('DATABASE_UNREACHABLE', 'The server is stopping. Try again in a moment.')
+  log.info({ method: request.method, url: loggable(request.url ?? ''), reqId, status: failure.status }, 'request')
+  respond(response, failure, { [REQUEST_ID]: reqId, 'retry-after': RETRY_AFTER, connection: 'close' })
+}
+
+function respond(response: ServerResponse, { status, body }: AppError, headers: Record<string, string>): void {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'access-control-allow-origin': '*',
-    [REQUEST_ID]: reqId,
+    ...headers,
   })
   response.end(JSON.stringify(body))
 }

@@ -8,7 +8,7 @@ import { Front, type Gate } from './cache/front.js'
 import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
 import { conventions } from './conventions.js'
-import { asAppError, rejectFailed, rejectMalformed } from './errors.js'
+import { asAppError, rejectFailed, rejectMalformed, rejectStopping } from './errors.js'
 import { requestId } from './logging.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
@@ -37,6 +37,7 @@ export async function buildServer(
   const front = new Front({
     gates,
     reject: (error, response) => rejectFailed(server.log, error, response),
+    rejectStopping: (request, response) => rejectStopping(server.log, request, response),
     data: site.cache,
     responses,
     routes,

@@ -61,6 +61,27 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     expect(lines.at(-1)?.msg).toBe('stopped')
   })
 
+  it('answers a request that comes while it stops in the words of the contract', async () => {
+    const machine = await makeMachine(engine)
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(LISTENING)
+    const socket = connectSocket(Number(new URL(url).port), '127.0.0.1')
+    cleanup(async () => void socket.destroy())
+    let received = ''
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+    const head = 'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2'
+    socket.write(`${head}\r\n\r\n{`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const ended = server.stop()
+    await server.says(/stopping/)
+    socket.write('}GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')
+    await ended
+    const [, first = '', second = ''] = received.split('HTTP/1.1 ')
+    expect(first).toMatch(/^400 .*EMAIL_INVALID/s)
+    expect(second).toMatch(/^503 /)
+    expect(second).toMatch(/\r\nretry-after: 2\r\n.*"code":"DATABASE_UNREACHABLE"/s)
+  })
+
   it('refuses to start with another secret than the site was set up with', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()

@@ -26,7 +26,7 @@ export async function api(server: FastifyInstance, { operations, site, responses
   await server.register(cors, {
     origin: '*',
     methods: 'GET,HEAD,PUT,PATCH,POST,DELETE',
-    exposedHeaders: ['ETag', 'X-Request-Id'],
+    exposedHeaders: ['ETag', 'Retry-After', 'X-Request-Id'],
     strictPreflight: false,
   })
   server.addHook('onSend', (request, reply, _payload, done) => {

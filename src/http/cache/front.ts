@@ -16,6 +16,8 @@ interface Parts {
   gates: readonly Gate[]
   /** Responds to a request whose gate has thrown. */
   reject(this: void, error: unknown, response: ServerResponse): void
+  /** Responds to a request that comes while the server stops. */
+  rejectStopping(this: void, request: IncomingMessage, response: ServerResponse): void
   data: DataCache | undefined
   responses: ResponseCache
   routes: CacheableRoutes
@@ -39,7 +41,7 @@ export class Front {
     this.#parts = parts
   }
 
-  /** Bypasses the cache from now on: Fastify rejects requests while the server stops. */
+  /** Rejects requests from now on. */
   stop(): void {
     this.#isStopped = true
   }
@@ -72,7 +74,8 @@ export class Front {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
-    const route = this.#isStopped ? undefined : this.#parts.routes.find(request.method, request.url ?? '')
+    if (this.#isStopped) return this.#parts.rejectStopping(request, response)
+    const route = this.#parts.routes.find(request.method, request.url ?? '')
     if (!route || request.headers[DRY_RUN_HEADER] !== undefined) return handle(request, response)
     if (route.method === 'GET') return this.#lookUp(route, '', request, response, handle)
     withBody(request, (body) => {
