@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
-import { connect, isPostgres, openDatabase, type Database } from './db/connect.js'
+import { isPostgres, openDatabase, type Database } from './db/connect.js'
 import type { Db } from './db/tables.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import type { MailSettings } from './mail/transport.js'
@@ -17,16 +17,27 @@ export interface App extends Database {
   base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
 }
 
+export interface OpenOptions {
+  /** Updates the schema of a PostgreSQL database, over a connection of its own that nothing limits. */
+  migrating?: boolean
+  /** Limits how long a request waits for PostgreSQL. Commands wait as long as their work takes. */
+  serving?: boolean
+}
+
 /**
  * Opens the configured database. A SQLite database is migrated if it is outdated; a PostgreSQL database only if
  * `migrating`, because other processes may use it.
  */
-export async function openApp(config: Config, { migrating = false }: { migrating?: boolean } = {}): Promise<App> {
+export async function openApp(config: Config, { migrating = false, serving = false }: OpenOptions = {}): Promise<App> {
   const url = config.get('database.url') ?? ''
-  const database = await openDatabase(url, { prepare: config.get('database.prepare') !== 'false' })
+  if (migrating && isPostgres(url)) await migrateDatabase(config)
+  const database = await openDatabase(url, {
+    prepare: isPrepared(config),
+    timeout: serving ? Number.parseInt(config.get('database.timeout') ?? '5', 10) * 1000 : undefined,
+  })
   const { db } = database
   try {
-    await prepareSchema(db, migrating || !isPostgres(url))
+    await prepareSchema(db, !isPostgres(url))
   } catch (error) {
     await database.close()
     throw error
@@ -40,6 +51,8 @@ export async function openApp(config: Config, { migrating = false }: { migrating
   }
   return { ...database, base }
 }
+
+const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
   const state = await schemaState(db)
@@ -87,7 +100,7 @@ function loginName(): string {
 
 /** Migrates the configured database, and returns the names of the migrations that were applied. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
-  const db = await connect(config.get('database.url') ?? '')
+  const { db } = await openDatabase(config.get('database.url') ?? '', { prepare: isPrepared(config) })
   try {
     return await migrate(db)
   } finally {

@@ -67,7 +67,7 @@ async function runServer(
     },
     { isWorker: worker !== undefined },
   )
-  const app = await cli.open({ migrating: migrate })
+  const app = await cli.open({ migrating: migrate, serving: true })
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../config.js'), import('../serve.js')])
   const daemon = (running.daemon = await startDaemon(app, listenAddress(config), log))
   if (worker === undefined) await warnIfIncomplete(app, daemon.log)
@@ -93,7 +93,7 @@ async function runPrimary(
     logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
     if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
   })
-  await warnIfIncomplete(await cli.open({ migrating: migrate }), logger)
+  await warnIfIncomplete(await cli.open({ migrating: migrate, serving: true }), logger)
   await cli.close()
   const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
   const started = await startWorkers({

@@ -98,7 +98,7 @@ export interface Issue {
 }
 
 /** Which of the causes that share a code it was. Commands suggest a fix by it. It is not sent over HTTP. */
-export type Reason = 'session-account-deleted' | 'site-not-set-up'
+export type Reason = 'database-refuses' | 'session-account-deleted' | 'site-not-set-up'
 
 /** An error that the caller may see. Anything else that is thrown is a bug and is reported as SERVER_ERROR. */
 export class AppError extends Error {

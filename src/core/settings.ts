@@ -48,6 +48,15 @@ const SETTINGS = {
     default: 'true',
     check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
   },
+  'database.timeout': {
+    description: 'how long a request waits for PostgreSQL before serve answers 503, from 1 to 300',
+    value: 'seconds',
+    default: '5',
+    check: (value) =>
+      /^\d{1,3}s?$/.test(value) && Number.parseInt(value, 10) >= 1 && Number.parseInt(value, 10) <= 300
+        ? undefined
+        : 'must be a number of seconds from 1 to 300',
+  },
   'mail.url': {
     description: 'how mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH',
     value: 'url',

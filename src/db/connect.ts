@@ -12,7 +12,7 @@ export interface Database {
   db: Db
   /** For servers: results that requests share, and the revision of the data. */
   cache: QueryCache
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not answer soon, or takes no writes. */
   ping(this: void): Promise<void>
   close(this: void): Promise<void>
 }
@@ -22,6 +22,11 @@ interface Options {
   staleness?: number
   /** Whether PostgreSQL keeps prepared statements. A pooler that shares connections between transactions may not. */
   prepare?: boolean
+  /**
+   * Milliseconds that a request may wait for PostgreSQL, for servers. Without it, statements take as long as they need,
+   * as those of migrations do.
+   */
+  timeout?: number | undefined
   /** Runs each query again on a cache hit, and throws where the result differs: for tests. */
   verify?: boolean
 }
@@ -32,15 +37,15 @@ export const connect = async (url: string): Promise<Db> => (await openDatabase(u
 /** Opens `sqlite:PATH` or `postgres://…`. Loads only the driver that is needed. */
 export async function openDatabase(
   url: string,
-  { staleness = STALENESS, prepare = true, verify = false }: Options = {},
+  { staleness = STALENESS, prepare = true, timeout, verify = false }: Options = {},
 ): Promise<Database> {
   const invalidation = new Invalidation()
-  const { engine, source } = await open(url, invalidation, { staleness, prepare })
+  const { engine, source, ping } = await open(url, invalidation, { staleness, prepare, timeout })
   const db = engine.database(engine.executor)
   return {
     db,
     cache: new QueryCache(engine, invalidation, source, { verify }),
-    ping: async () => void (await sql`select 1`.execute(db)),
+    ping: ping ?? (async () => void (await sql`select 1`.execute(db))),
     close: async () => void (await Promise.all([source.close(), db.destroy()])),
   }
 }
@@ -51,12 +56,13 @@ const STALENESS = 50
 interface Opened {
   engine: Engine
   source: RevisionSource
+  ping?(this: void): Promise<void>
 }
 
 async function open(
   url: string,
   invalidation: Invalidation,
-  options: { staleness: number; prepare: boolean },
+  options: { staleness: number; prepare: boolean; timeout: number | undefined },
 ): Promise<Opened> {
   if (isPostgres(url)) return (await import('./postgres/dialect.js')).openPostgres(url, invalidation, options)
   if (url.startsWith('sqlite:'))

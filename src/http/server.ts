@@ -68,7 +68,7 @@ export async function buildServer(
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
   })
   conventions(server, responses)
-  jsonErrors(server)
+  jsonErrors(server, responses)
   server.addHook('preClose', async () => {
     front.stop()
     batch.flush() // else connections with a pending response would stay open, and their next request would be rejected

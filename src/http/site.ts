@@ -16,8 +16,12 @@ export interface DataCache {
    * before the call. Without, it may be as old as the configured staleness.
    */
   revision(exact: boolean): number | Promise<number>
-  /** A database with cached reads, for a request that began at this revision. */
-  forRequest(revision: number): { db: Context['db']; readSet: ReadSet }
+  /** Whether the database does not answer. */
+  isAway(): boolean
+  /** When a request that begins now has to end, of `performance.now()`. */
+  deadline(): number
+  /** A database with cached reads, for a request that began at this revision. Queries fail after the deadline. */
+  forRequest(revision: number, deadline?: number): { db: Context['db']; readSet: ReadSet }
 }
 
 /** The rows that a request has read. */
@@ -27,7 +31,7 @@ export interface ReadSet {
   /** Whether nothing in the set can have changed. */
   isCurrent(this: void): boolean
   /** Whether nothing in the set has changed. Rows that may have changed are read again. */
-  revalidate(this: void): Promise<boolean>
+  revalidate(this: void, deadline: number): Promise<boolean>
 }
 
 /** Receives one line per request, and every unexpected error with its cause. */

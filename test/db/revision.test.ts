@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { TOPIC_NAMES } from '../../src/db/cache/dependencies.js'
 import { pruneChangeLog } from '../../src/db/changelog.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
@@ -129,6 +129,27 @@ it('forgets changes of another PostgreSQL, whose transaction ids are ahead', asy
   await revision()
   const before = await revision()
   expect(await revision()).toBe(before)
+})
+
+it('counts everything as changed where a pooler leads to another PostgreSQL over the same connection', async () => {
+  const { here, other } = await openTwice('postgres')
+  await sql`create schema elsewhere`.execute(other.db)
+  await sql`create function elsewhere.pg_postmaster_start_time() returns text language sql as 'select title from public.settings'`.execute(
+    other.db,
+  )
+  const url = new URL(
+    (await sql<{ url: string }>`select current_database() as url`.execute(here.db)).rows[0]?.url ?? '',
+    inject('postgres'),
+  )
+  url.searchParams.set('options', '-c search_path=elsewhere,pg_catalog,public')
+  const behind = await openDatabase(url.href)
+  cleanup(behind.close)
+  const { db, readSet } = behind.cache.forRequest(await behind.cache.revision(true))
+  await db.selectFrom('roadmaps').selectAll().execute()
+  expect([await behind.cache.revision(true), readSet.isCurrent()]).toEqual([expect.any(Number), true])
+  await other.db.updateTable('settings').set({ title: 'another start' }).execute()
+  await behind.cache.revision(true)
+  expect(readSet.isCurrent()).toBe(false)
 })
 
 it.each(engines)('names both rows where a change moves from one to another on %s', async (engine) => {

@@ -8,6 +8,8 @@ export interface Writers {
   uncertain: Set<string>
   /** Status and code of every other response, with how often it came. */
   refused: Map<string, number>
+  /** The longest that a response took, in milliseconds. */
+  slowest(): number
   stop(): Promise<void>
 }
 
@@ -18,9 +20,11 @@ export function startWriters(url: () => string, token: string, { connections = 4
   const [acknowledged, uncertain, refused] = [new Set<string>(), new Set<string>(), new Map<string, number>()]
   const run = ++runs
   const stopped = new AbortController()
+  let slowest = 0
   const write = async (connection: number) => {
     for (let number = 0; !stopped.signal.aborted; number++) {
       const title = `post ${run}-${connection}-${number}`
+      const began = performance.now()
       try {
         const response = await fetch(`${url()}/api/v1/posts`, {
           method: 'POST',
@@ -29,6 +33,7 @@ export function startWriters(url: () => string, token: string, { connections = 4
           signal: AbortSignal.timeout(30_000),
         })
         const body = (await response.json()) as { code?: string }
+        slowest = Math.max(slowest, performance.now() - began)
         const outcome = `${response.status} ${body.code ?? ''}`
         if (response.status === 201) acknowledged.add(title)
         else refused.set(outcome, (refused.get(outcome) ?? 0) + 1)
@@ -43,6 +48,7 @@ export function startWriters(url: () => string, token: string, { connections = 4
     acknowledged,
     uncertain,
     refused,
+    slowest: () => slowest,
     async stop() {
       stopped.abort()
       await Promise.all(all)

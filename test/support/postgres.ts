@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 
 /**
  * Databases live for one test: they need no durability and no vacuum. The WAL stays small, because it may be in memory.
@@ -33,6 +34,63 @@ export async function startPostgres(): Promise<{ url: string; stop(): Promise<vo
       await ended
     },
   }
+}
+
+/** A PostgreSQL server that one test may stop and damage. */
+export interface OwnPostgres {
+  url: string
+  start(): Promise<void>
+  /** SIGINT stops it as an operator does, SIGQUIT as a crash does. */
+  stop(signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>
+  /** Suspends all its processes, and returns what makes them go on. */
+  freeze(): () => void
+  /** Stops it for good, and removes its data. */
+  remove(): Promise<void>
+}
+
+export async function ownPostgres({ port }: { port?: number } = {}): Promise<OwnPostgres> {
+  const server = spawn(
+    process.execPath,
+    [path.join(import.meta.dirname, 'postgres-server.js'), ...(port === undefined ? [] : ['--port', String(port)])],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
+  const line = async () => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error('PostgreSQL did not start')
+    return value
+  }
+  const tell = async (command: string) => {
+    server.stdin.write(`${command}\n`)
+    await line()
+  }
+  return {
+    url: await line(),
+    start: () => tell('start'),
+    stop: (signal = 'SIGINT') => tell(signal),
+    freeze() {
+      const [postmaster] = childrenOf(server.pid ?? 0)
+      if (postmaster === undefined) throw new Error('PostgreSQL does not run')
+      const all = [postmaster, ...childrenOf(postmaster)]
+      for (const pid of all) process.kill(pid, 'SIGSTOP')
+      return () => {
+        for (const pid of all) process.kill(pid, 'SIGCONT')
+      }
+    },
+    async remove() {
+      const ended = once(server, 'exit')
+      server.stdin.end()
+      await ended
+    },
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  const processes = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return processes.split('\n').flatMap((line) => {
+    const [pid, of] = line.trim().split(/\s+/).map(Number)
+    return of === parent && pid !== undefined ? [pid] : []
+  })
 }
 
 export const freePort = (): Promise<number> =>

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import type { AppError, ErrorCode } from '../../core/errors.js'
+import type { AppError, ErrorCode, Reason } from '../../core/errors.js'
 import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from './commandline.js'
 import { FieldOption } from './options.js'
 import type { Fixes } from './view.js'
@@ -33,7 +33,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     return again(withOptions(withoutOption(args, '--url'), '--url', url))
   }
   const login = [`feedbackctl login --server ${flags.server ?? 'URL'}`]
-  const userFixes = {
+  const userFixes: Partial<Record<Reason, readonly string[]>> & { other: readonly string[] } = {
     'session-account-deleted': login,
     'site-not-set-up': run('setup'),
     other: command[0] === 'login' ? [] : run('users list'),
@@ -46,7 +46,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     ROADMAP_NOT_FOUND: run('roadmaps list'),
     ROLE_NOT_FOUND: run('roles list'),
     INVALID_ROLE_ID: run('roles list'),
-    USER_NOT_FOUND: userFixes[error.reason ?? 'other'],
+    USER_NOT_FOUND: userFixes[error.reason ?? 'other'] ?? [],
     INVALID_USER_ID: userFixes.other,
     BOARD_URL_EXISTS: otherUrl(),
     ROADMAP_URL_EXISTS: otherUrl(),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { App } from '../../app.js'
+import type { App, OpenOptions } from '../../app.js'
 import type { Config } from '../../config.js'
 import { AppError } from '../../core/errors.js'
 import type { Call } from '../../service/lib/operation.js'
@@ -14,7 +14,7 @@ export interface Cli {
     own?: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean },
   ): Promise<Config>
   /** Opens the local database. It is closed when the command ends. */
-  open(this: void, options?: { migrating?: boolean }): Promise<App>
+  open(this: void, options?: OpenOptions): Promise<App>
   /**
    * Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only.
    */

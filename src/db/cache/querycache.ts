@@ -67,6 +67,12 @@ export interface Engine {
   executor: QueryExecutor
   /** A `Db` that runs its queries with an executor. `transaction` of it must reach `executor.provideConnection`. */
   database(executor: QueryExecutor): Db
+  /**
+   * When a request that begins now has to end, of `performance.now()`, and the executor for it. Absent where there is no
+   * server to wait for.
+   */
+  deadline?(this: void): number
+  executorUntil?(this: void, deadline: number): QueryExecutor
 }
 
 /**
@@ -97,20 +103,30 @@ export class QueryCache {
     return this.#source.revision(exact)
   }
 
+  /** Whether the database does not answer. */
+  isAway(): boolean {
+    return this.#source.isAway()
+  }
+
+  /** When a request that begins now has to end, of `performance.now()`. */
+  deadline(): number {
+    return this.#engine.deadline?.() ?? Infinity
+  }
+
   /** A database for one request that began at this revision, and what it reads there. */
-  forRequest(revision: Revision): { db: Db; readSet: ReadSet } {
+  forRequest(revision: Revision, deadline = this.deadline()): { db: Db; readSet: ReadSet } {
     const readSet = new ReadSet(this)
-    const executor = new CachingExecutor(this.#engine, this, { readSet, bypasses: Number.isNaN(revision) })
+    const executor = new CachingExecutor(this.#engine, this, { readSet, deadline, bypasses: Number.isNaN(revision) })
     return { db: this.#engine.database(executor), readSet }
   }
 
   /** The current result of a query. Undefined where it must not be cached. */
-  async read(query: TaggedQuery): Promise<(Result & { entry: Entry }) | undefined> {
+  async read(query: TaggedQuery, executor: QueryExecutor): Promise<(Result & { entry: Entry }) | undefined> {
     const known = cacheable(query.sql)
     if (!known) return undefined
     const key = `${known.id} ${JSON.stringify(query.parameters)}`
     const entry = this.#entries.get(key) ?? new Entry(key, query, known.topics)
-    if (!this.isCurrent(entry)) return { ...(await this.refresh(entry)), entry }
+    if (!this.isCurrent(entry)) return { ...(await this.refresh(entry, executor)), entry }
     const { rows, version } = entry
     if (this.#verify) await this.#assertSame(entry)
     return { rows, version, entry }
@@ -121,17 +137,25 @@ export class QueryCache {
   }
 
   /** Runs the query of an entry again. Where it finds the same, all that was made of it stays current. */
-  refresh(entry: Entry): Promise<Result> {
+  refresh(entry: Entry, executor: QueryExecutor): Promise<Result> {
     // Before the query runs: a change that it already sees only makes it run again
     const { revision } = this.#invalidation
     if (entry.running?.revision === revision) return entry.running.result
-    const running = { revision, result: this.#run(entry.query).then((found) => this.#store(entry, found, revision)) }
+    const running = {
+      revision,
+      result: this.#run(entry.query, executor).then((found) => this.#store(entry, found, revision)),
+    }
     entry.running = running
     const ended = () => {
       if (entry.running === running) entry.running = undefined
     }
     running.result.then(ended, ended)
     return running.result
+  }
+
+  /** Runs queries until a deadline of `performance.now()`. */
+  executorUntil(deadline: number): QueryExecutor {
+    return this.#engine.executorUntil?.(deadline) ?? this.#engine.executor
   }
 
   #store(entry: Entry, found: object[], revision: Revision): Result {
@@ -151,8 +175,8 @@ export class QueryCache {
     return { rows, version }
   }
 
-  #run(query: TaggedQuery): Promise<object[]> {
-    const run = async (each: CompiledQuery) => (await this.#engine.executor.executeQuery<object>(each)).rows
+  #run(query: TaggedQuery, executor: QueryExecutor): Promise<object[]> {
+    const run = async (each: CompiledQuery) => (await executor.executeQuery<object>(each)).rows
     return query.seek ? this.#anchors.read(query.seek, run) : run(query)
   }
 
@@ -194,9 +218,10 @@ export class ReadSet {
     this.#reads.every(({ entry, version }) => isVersion(entry, version) && this.#cache.isCurrent(entry))
 
   /** The same, but queries whose rows may have changed run again: often they find the same. */
-  readonly revalidate = async (): Promise<boolean> => {
+  readonly revalidate = async (deadline: number): Promise<boolean> => {
+    const executor = this.#cache.executorUntil(deadline)
     for (const { entry, version } of this.#reads) {
-      if (isVersion(entry, version) && !this.#cache.isCurrent(entry)) await this.#cache.refresh(entry)
+      if (isVersion(entry, version) && !this.#cache.isCurrent(entry)) await this.#cache.refresh(entry, executor)
       if (!isVersion(entry, version)) return false
     }
     return true
@@ -216,12 +241,12 @@ class CachingExecutor extends DefaultQueryExecutor {
   #bypasses: boolean
 
   constructor(
-    { driver, adapter, compiler, executor }: Engine,
+    { driver, adapter, compiler }: Engine,
     cache: QueryCache,
-    { readSet, bypasses }: { readSet: ReadSet; bypasses: boolean },
+    { readSet, deadline, bypasses }: { readSet: ReadSet; deadline: number; bypasses: boolean },
   ) {
     super(compiler, adapter, new DefaultConnectionProvider(driver))
-    this.#executor = executor
+    this.#executor = cache.executorUntil(deadline)
     this.#cache = cache
     this.#readSet = readSet
     this.#bypasses = bypasses
@@ -229,7 +254,7 @@ class CachingExecutor extends DefaultQueryExecutor {
 
   override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (!this.#bypasses) {
-      const read = await this.#cache.read(query)
+      const read = await this.#cache.read(query, this.#executor)
       if (read) {
         this.#readSet.add(read)
         return { rows: read.rows as R[] } // the rows of this very query

@@ -13,5 +13,10 @@ export interface RevisionSource {
    * staleness, which is zero on SQLite. A promise only where the database has to be asked over a network.
    */
   revision(this: void, exact: boolean): Revision | Promise<Revision>
+  /**
+   * Whether the database does not answer: the last looks failed. What was cached before is then the best there is. False
+   * again after a look that succeeds.
+   */
+  isAway(this: void): boolean
   close(this: void): Promise<void>
 }

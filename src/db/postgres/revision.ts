@@ -4,20 +4,26 @@ import { UNKNOWN, type Revision, type RevisionSource } from '../cache/revision.j
 
 /** Milliseconds that a look may take, and that nobody looks after one that took longer or failed. */
 const TIMEOUT = 500
-const REST = 1000
+const REST = 500
+/** Looks that fail one after another until the database counts as away: one alone may be a cut connection. */
+const AWAY = 3
 
 /**
  * Changes that are visible now, and were not in an earlier snapshot: exact whatever the order in which transactions
  * commit.
  */
 const SINCE = `
-  select pg_current_snapshot()::text as snapshot, topic, ref
+  select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server, topic, ref
   from (select 1) as one left join change_log
     on xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)
   limit ${MAX_CHANGES + 1}`
 
+const NOW = 'select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server'
+
 interface Row extends Change {
   snapshot: string
+  /** Another server, such as a standby that was promoted, counts transactions anew. */
+  server: string
 }
 
 interface SnapshotRevisions extends RevisionSource {
@@ -35,55 +41,66 @@ export function snapshotRevisions(
   invalidation: Invalidation,
   { staleness, prepare }: { staleness: number; prepare: boolean },
 ): SnapshotRevisions {
-  let snapshot: string | undefined
+  let seen: Pick<Row, 'snapshot' | 'server'> | undefined
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
     connectionTimeoutMillis: TIMEOUT,
     query_timeout: TIMEOUT,
+    idleTimeoutMillis: 0,
+    keepAlive: true,
     application_name: 'feedbackctl cache',
+    ...(prepare && { statement_timeout: TIMEOUT }),
   })
-  pool.on('error', () => (snapshot = undefined)) // the next look may meet another server, with a log of its own
+  pool.on('error', () => {}) // an idle connection was cut
+  pool.on('connect', (client) => {
+    client.on('error', () => {}) // one in use was cut: its query fails
+    seen = undefined // this may be another server or database, with a log of its own
+  })
   let looked = -Infinity
   let failed = -Infinity
+  let failures = 0
   let commits = 0
   let looking: Promise<Revision> | undefined
   let next: Promise<Revision> | undefined
 
+  const read = async (): Promise<void> => {
+    const [since, commitsBefore, began] = [seen, commits, performance.now()]
+    const { rows } = await pool.query<Row>(
+      since ? { ...(prepare && { name: 'changes since' }), text: SINCE, values: [since.snapshot] } : NOW,
+    )
+    const [first] = rows
+    const changes = rows.filter(({ topic }) => topic !== null)
+    // `seen` is another one where the query ran on a new connection
+    if (!since || seen !== since || first?.server !== since.server || missesChanges(changes))
+      invalidation.invalidateAll()
+    else if (changes.length > 0) invalidation.invalidate(changes)
+    seen = first
+    failures = 0
+    failed = -Infinity
+    if (commits === commitsBefore) looked = began
+  }
   const look = async (): Promise<Revision> => {
-    const [began, commitsBefore] = [performance.now(), commits]
-    try {
-      if (snapshot === undefined) {
-        const { rows } = await pool.query<Row>('select pg_current_snapshot()::text as snapshot')
-        invalidation.invalidateAll()
-        snapshot = rows[0]?.snapshot
-      } else {
-        const { rows } = await pool.query<Row>({
-          ...(prepare && { name: 'changes since' }),
-          text: SINCE,
-          values: [snapshot],
-        })
-        const changes = rows.filter(({ topic }) => topic !== null)
-        if (missesChanges(changes)) invalidation.invalidateAll()
-        else if (changes.length > 0) invalidation.invalidate(changes)
-        snapshot = rows[0]?.snapshot
+    for (const began = performance.now(); ;) {
+      try {
+        await read()
+        return invalidation.revision
+      } catch {
+        failed = performance.now()
+        seen = undefined
+        // A connection that was cut fails at once, and the next may be fine
+        if (++failures >= AWAY || failed - began >= TIMEOUT) return UNKNOWN
       }
-      if (commits === commitsBefore) looked = began
-      return invalidation.revision
-    } catch {
-      failed = performance.now()
-      snapshot = undefined
-      return UNKNOWN
     }
   }
   /** A look that begins after this call. */
   const lookAgain = (): Promise<Revision> => {
     if (!looking) return (looking = look().finally(() => (looking = undefined)))
-    const after = () => {
+    const after = (revision: Revision) => {
       next = undefined
-      return lookAgain()
+      return Number.isNaN(revision) ? UNKNOWN : lookAgain()
     }
-    return (next ??= looking.then(after, after))
+    return (next ??= looking.then(after))
   }
   return {
     revision: (exact) => {
@@ -91,9 +108,11 @@ export function snapshotRevisions(
       if (!exact && now - looked <= staleness) return invalidation.revision
       return now - failed < REST ? UNKNOWN : lookAgain()
     },
+    isAway: () => failures >= AWAY,
     committed: () => {
       commits++
       looked = -Infinity
+      failures = 0 // it is there, even if the connection of the cache is not
     },
     close: () => pool.end(),
   }

@@ -1,5 +1,3 @@
-import type { PoolClient } from 'pg'
-
 /**
  * Statements that get a name. The program has far fewer, but visitors choose how long some lists are, and each length
  * is one.
@@ -14,25 +12,13 @@ export class StatementNames {
   readonly #names = new Map<string, string>()
   #generation = 0
 
-  /** Prepares the statements of a connection, which stays the same object. */
-  use(client: PoolClient): PoolClient {
-    if (prepared.has(client)) return client
-    prepared.add(client)
-    const query = client.query.bind(client) as (...given: unknown[]) => unknown
-    const named = (text: unknown, values: unknown, ...rest: unknown[]) => {
-      const name = typeof text === 'string' && Array.isArray(values) ? this.#nameOf(text) : undefined
-      return name === undefined ? query(text, values, ...rest) : query({ name, text, values }, ...rest)
-    }
-    return Object.assign(client, { query: named })
-  }
-
   /** After a migration: every statement gets a new name. */
   renew(): void {
     this.#generation++
     this.#names.clear()
   }
 
-  #nameOf(text: string): string | undefined {
+  nameOf(text: string): string | undefined {
     let name = this.#names.get(text)
     if (name === undefined && this.#names.size < MAX_NAMES) {
       name = `f${this.#generation}_${this.#names.size}`
@@ -41,5 +27,3 @@ export class StatementNames {
     return name
   }
 }
-
-const prepared = new WeakSet<PoolClient>()

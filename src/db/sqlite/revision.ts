@@ -22,6 +22,7 @@ interface Seen {
  */
 export function fileRevisions(driver: FileDriver, invalidation: Invalidation): RevisionSource {
   let seen: Seen | undefined
+  let isAway = false
 
   const look = () => {
     const { commits, version } = driver
@@ -40,12 +41,15 @@ export function fileRevisions(driver: FileDriver, invalidation: Invalidation): R
     revision: () => {
       try {
         look()
+        isAway = false
         return invalidation.revision
       } catch {
+        isAway = true
         seen = undefined // the request that reads the data reports what is wrong
         return UNKNOWN
       }
     },
+    isAway: () => isAway,
     close: async () => {},
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import { API_ROOT } from '../../core/wire.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
-import type { ResponseCache } from '../cache/responses.js'
+import { contentOf, type ResponseCache } from '../cache/responses.js'
 import { asAppError, publicError } from '../errors.js'
 import type { Site } from '../site.js'
 import { docs } from './docs.js'
@@ -22,11 +22,11 @@ export async function api(server: FastifyInstance, { operations, site, responses
   server.setValidatorCompiler(() => () => true) // `execute` validates the input for every surface
   server.setSerializerCompiler(compileOnFirstUse)
   parsers(server)
-  jsonErrors(server)
+  jsonErrors(server, responses)
   await server.register(cors, {
     origin: '*',
     methods: 'GET,HEAD,PUT,PATCH,POST,DELETE',
-    exposedHeaders: ['ETag', 'Retry-After', 'X-Request-Id'],
+    exposedHeaders: ['Cache-Status', 'ETag', 'Retry-After', 'X-Request-Id'],
     strictPreflight: false,
   })
   server.addHook('onSend', (request, reply, _payload, done) => {
@@ -39,12 +39,20 @@ export async function api(server: FastifyInstance, { operations, site, responses
   docs(server, operations)
 }
 
-/** Sends errors and 404 as JSON. Applies to a plugin, or to the root for requests that no plugin handles. */
-export function jsonErrors(server: FastifyInstance): void {
+/**
+ * Sends errors and 404 as JSON. Applies to a plugin, or to the root for requests that no plugin handles. Where the
+ * database does not answer, a response that is cached is better than an error.
+ */
+export function jsonErrors(server: FastifyInstance, responses: ResponseCache): void {
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
     server.log.error({ reqId: request.id, err: known.cause ?? known }, known.message)
+    const kept = known.code === 'DATABASE_UNREACHABLE' ? responses.whileAway(request.raw) : undefined
+    if (kept) {
+      const { headers, bytes } = contentOf(kept)
+      return reply.code(200).headers(headers).send(bytes)
+    }
     const { status, body } = publicError(known)
     return reply.code(status).send(body)
   })

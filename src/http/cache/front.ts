@@ -93,10 +93,14 @@ export class Front {
   ): void {
     const { data, responses, batch } = this.#parts
     if (!data) return handle(request, response)
-    const key = keyOf(route, request, body)
+    const [key, deadline] = [keyOf(route, request, body), data.deadline()]
     const respond = (revision: number) => {
-      if (Number.isNaN(revision)) return handle(request, response)
-      const lookup = { route, key, revision }
+      const lookup = { route, key, revision, deadline }
+      if (Number.isNaN(revision)) {
+        responses.track(request, lookup)
+        const kept = data.isAway() ? responses.whileAway(request) : undefined
+        return kept ? batch.send(kept, request, response) : handle(request, response)
+      }
       const answer = (cached: CachedResponse | undefined) => {
         if (cached) return batch.send(cached, request, response)
         responses.track(request, lookup)

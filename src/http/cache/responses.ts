@@ -33,12 +33,17 @@ export interface CachedResponse {
 type Body = string | Buffer
 const MAX_STRING_BODY = 4096
 
+/** RFC 9211. */
+const AWAY = ['cache-status', 'feedbackctl; hit; detail=DATABASE_UNREACHABLE']
+
 type Headers = Readonly<Record<string, unknown>>
 
 export interface Lookup {
   route: CacheableRoute
   key: string
   revision: number
+  /** When the request has to end, of `performance.now()`. */
+  deadline: number
 }
 
 /** What the handler allowed to be cached. */
@@ -83,7 +88,7 @@ export class ResponseCache {
   }
 
   /** The response to send; a promise where some of its data may have changed and is read again. */
-  find({ key, revision }: Lookup): CachedResponse | undefined | Promise<CachedResponse | undefined> {
+  find({ key, revision, deadline }: Lookup): CachedResponse | undefined | Promise<CachedResponse | undefined> {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
     if (entry.expiresAt <= this.#site.now().getTime()) return this.#drop(key)
@@ -91,14 +96,25 @@ export class ResponseCache {
       entry.revision = revision
       return entry
     }
-    return entry.readSet.revalidate().then(
+    return entry.readSet.revalidate(deadline).then(
       (isCurrent) => {
         if (!isCurrent) return this.#drop(key, entry)
         entry.revision = revision
         return entry
       },
-      () => this.#drop(key, entry), // the handler reports what is wrong with the database
+      () => undefined, // the handler reports what is wrong with the database
     )
+  }
+
+  /**
+   * The response to a request that was looked up, to send where the database does not answer: marked, and only if nothing
+   * is known to have changed in it. So a right that was withdrawn stays withdrawn.
+   */
+  whileAway(request: IncomingMessage): CachedResponse | undefined {
+    const entry = this.#entries.get(this.#pending.get(request)?.key ?? '')
+    if (!entry || entry.expiresAt <= this.#site.now().getTime() || !entry.readSet.isCurrent()) return undefined
+    const { headers, notModifiedHeaders } = entry
+    return { ...entry, headers: [...headers, ...AWAY], notModifiedHeaders: [...notModifiedHeaders, ...AWAY] }
   }
 
   #drop(key: string, entry?: CachedResponse): undefined {
@@ -117,6 +133,7 @@ export class ResponseCache {
     const pending = this.#pending.get(request)
     const { db: cached, readSet } = cache.forRequest(
       pending?.revision ?? (await cache.revision(hasCredentials(request.headers))),
+      pending?.deadline,
     )
     const allowCaching: RequestData['allowCaching'] = (op, expiresAt = Infinity) => {
       if (pending && readSet.isKnown) Object.assign(pending, { op, expiresAt, readSet })
@@ -169,6 +186,16 @@ export class ResponseCache {
     this.#bodyBytes -= shared.body.length
   }
 }
+
+/** The headers and the body of a cached response, for a handler to send. */
+export const contentOf = ({ headers, body }: CachedResponse): { headers: Record<string, string>; bytes: Buffer } => ({
+  headers: Object.fromEntries(
+    headers.flatMap((name, index) =>
+      index % 2 === 0 && name !== REQUEST_ID ? [[name, headers[index + 1] ?? '']] : [],
+    ),
+  ),
+  bytes: typeof body === 'string' ? Buffer.from(body, 'latin1') : body,
+})
 
 const bodyOf = (bytes: Buffer): Body => (bytes.length > MAX_STRING_BODY ? bytes : bytes.toString('latin1'))
 

@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { migrate } from '../../src/db/schema.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { freePort, ownPostgres, withDatabase, type OwnPostgres } from '../support/postgres.js'
+import { cleanup } from '../support/site.js'
+import { amount, figures } from './amount.js'
+import { startWriters, titlesOf, type Writers } from './writers.js'
+
+const CUTS_MS = amount(2000, 60_000)
+const STOPPED_MS = amount(2000, 20_000)
+const CRASHES = amount(2, 15)
+const FROZEN_MS = amount(4000, 20_000)
+
+/** A site on a PostgreSQL of its own, with a server and writers. */
+async function makeLoad({ workers = 1, timeout = 2 } = {}) {
+  const postgres = await ownPostgres()
+  cleanup(() => postgres.remove())
+  const machine = await onPostgres(postgres)
+  const token = await machine.setup()
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const server = machine.start(`serve --workers ${workers} --listen 127.0.0.1:${port} --database-timeout ${timeout}`)
+  await server.says(/listening on/)
+  const writers = startWriters(() => url, token)
+  cleanup(() => writers.stop())
+  await grows(writers)
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers })
+  return { postgres, machine, server, writers, get, token }
+}
+
+type Load = Awaited<ReturnType<typeof makeLoad>>
+
+async function onPostgres({ url }: OwnPostgres): Promise<Machine> {
+  await asAdmin(url, 'create database feedback')
+  const machine = await makeMachine('sqlite')
+  machine.databaseUrl = machine.env.FEEDBACKCTL_DATABASE_URL = withDatabase(url, 'feedback')
+  const db = await connect(machine.databaseUrl)
+  await migrate(db)
+  await db.destroy()
+  return machine
+}
+
+async function asAdmin(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+
+const CUT = `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'feedbackctl%'`
+
+/** Milliseconds until another write is acknowledged. */
+async function grows({ acknowledged }: Writers): Promise<number> {
+  const [began, before] = [performance.now(), acknowledged.size]
+  await expect.poll(() => acknowledged.size, { timeout: 20_000, interval: 20 }).toBeGreaterThan(before)
+  return performance.now() - began
+}
+
+/** Checks that the server lives, that all refusals were 503, and that each acknowledged write is there once. */
+async function isWhole({ machine, server, writers }: Load): Promise<string> {
+  await writers.stop()
+  expect([server.child.exitCode, server.child.signalCode]).toEqual([null, null])
+  expect([...writers.refused.keys()].filter((outcome) => outcome !== '503 DATABASE_UNREACHABLE')).toEqual([])
+  expect(writers.uncertain.size).toBe(0)
+  const stored = await titlesOf(machine)
+  expect(stored).toHaveLength(new Set(stored).size)
+  expect([...writers.acknowledged].filter((title) => !stored.includes(title))).toEqual([])
+  const refused = [...writers.refused.values()].reduce((sum, count) => sum + count, 0)
+  return `${writers.acknowledged.size} acknowledged, 0 lost, ${refused} times 503, slowest ${Math.round(writers.slowest())} ms`
+}
+
+describe('PostgreSQL under writes', () => {
+  it.for([1, 2])('cuts all connections again and again, with %i workers', async (workers, context) => {
+    const load = await makeLoad({ workers })
+    let cuts = 0
+    for (const end = performance.now() + CUTS_MS; performance.now() < end; cuts++) {
+      await asAdmin(load.postgres.url, CUT)
+      await sleep(100)
+    }
+    expect(await grows(load.writers)).toBeLessThan(1000)
+    figures(context, `${cuts} cuts, ${await isWhole(load)}`)
+  })
+
+  it('is stopped and started', async (context) => {
+    const load = await makeLoad()
+    const cached = await load.get('/api/v1/boards')
+    expect([cached.status, cached.headers.get('cache-status')]).toEqual([200, null])
+    await load.postgres.stop()
+    const until = performance.now() + STOPPED_MS
+    await expect.poll(async () => (await load.get('/readyz')).status).toBe(503)
+    const refused = await load.get('/readyz')
+    expect(await refused.json()).toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    expect(refused.headers.get('retry-after')).toBe('2')
+    let reads = 0
+    for (; performance.now() < until; reads++) {
+      const kept = await load.get('/api/v1/boards')
+      expect([kept.status, kept.headers.get('cache-status')]).toEqual([
+        200,
+        'feedbackctl; hit; detail=DATABASE_UNREACHABLE',
+      ])
+      expect((await load.get('/healthz')).status).toBe(200)
+      await sleep(20)
+    }
+    await load.postgres.start()
+    const back = await grows(load.writers)
+    expect(back).toBeLessThan(1000)
+    await expect.poll(async () => (await load.get('/api/v1/boards')).headers.get('cache-status')).toBe(null)
+    expect((await load.get('/readyz')).status).toBe(200)
+    figures(
+      context,
+      `${STOPPED_MS / 1000} s, ${reads} cached reads, back after ${Math.round(back)} ms, ${await isWhole(load)}`,
+    )
+  })
+
+  it('crashes', async (context) => {
+    const load = await makeLoad()
+    for (let crash = 0; crash < CRASHES; crash++) {
+      await load.postgres.stop('SIGQUIT')
+      await sleep(Math.random() * 300)
+      await load.postgres.start()
+      expect(await grows(load.writers)).toBeLessThan(1000)
+    }
+    figures(context, `${CRASHES} crashes, ${await isWhole(load)}`)
+  })
+
+  it('freezes', async (context) => {
+    const load = await makeLoad({ timeout: 1 })
+    await load.get('/api/v1/boards')
+    const resume = load.postgres.freeze()
+    try {
+      const until = performance.now() + FROZEN_MS
+      while (performance.now() < until) {
+        const began = performance.now()
+        expect((await load.get('/api/v1/boards')).status).toBe(200)
+        expect((await load.get('/healthz')).status).toBe(200)
+        expect(performance.now() - began).toBeLessThan(1800)
+        await sleep(50)
+      }
+      expect((await load.get('/readyz')).status).toBe(503)
+    } finally {
+      resume()
+    }
+    expect(await grows(load.writers)).toBeLessThan(1000)
+    expect(load.writers.slowest()).toBeLessThan(1800)
+    figures(context, `${FROZEN_MS / 1000} s, ${await isWhole(load)}`)
+  })
+
+  it('becomes read-only', async (context) => {
+    const load = await makeLoad()
+    await asAdmin(load.postgres.url, 'alter database feedback set default_transaction_read_only = on', CUT)
+    await expect.poll(async () => (await load.get('/readyz')).status).toBe(503)
+    expect((await load.get('/api/v1/boards')).status).toBe(200)
+    const before = load.writers.acknowledged.size
+    await sleep(200)
+    expect(load.writers.acknowledged.size).toBe(before)
+    await asAdmin(load.postgres.url, 'alter database feedback reset default_transaction_read_only')
+    expect(await grows(load.writers)).toBeLessThan(1000)
+    expect((await load.get('/readyz')).status).toBe(200)
+    figures(context, await isWhole(load))
+  })
+
+  it('has a table locked', async (context) => {
+    const load = await makeLoad({ timeout: 1 })
+    const locking = new pg.Client({ connectionString: load.machine.databaseUrl })
+    await locking.connect()
+    await locking.query('begin; lock table posts in access exclusive mode')
+    await sleep(3000)
+    await locking.end()
+    expect(await grows(load.writers)).toBeLessThan(1000)
+    expect(load.writers.refused.size).toBe(1)
+    expect(load.writers.slowest()).toBeLessThan(1800)
+    figures(context, await isWhole(load))
+  })
+})
+
+it('an older server goes on while a newer one has migrated, and does not start again', async () => {
+  const machine = await makeMachine('postgres')
+  const token = await machine.setup()
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  const writers = startWriters(() => url, token)
+  await grows(writers)
+  await asAdmin(
+    machine.databaseUrl,
+    'begin; alter table posts add column mood text; alter table users add column mood text; ' +
+      "insert into kysely_migration values ('9999_newer', '2030-01-01'); commit",
+  )
+  await grows(writers)
+  await sleep(300)
+  await writers.stop()
+  expect([...writers.refused.keys()]).toEqual([])
+  expect(writers.uncertain.size).toBe(0)
+  expect(await (await fetch(`${url}/api/v1/boards`)).json()).toMatchObject({ total_count: 0 })
+  expect((await server.stop()).code).toBe(0)
+  expect(await machine.run('serve')).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_NEWER') })
+})
+
+it('another PostgreSQL takes the place of the one that was cached', async () => {
+  const port = await freePort()
+  const [title, elsewhere] = ['Moonbase', 'Elsewhere']
+  const first = await ownPostgres({ port })
+  cleanup(() => first.remove())
+  const machine = await onPostgres(first)
+  await machine.setup()
+  const burn = Array.from({ length: 200 }, () => 'select pg_current_xact_id()')
+  await asAdmin(machine.databaseUrl, `update settings set title = '${title}'`, ...burn)
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  const shown = async () => {
+    const { settings } = (await (await fetch(`${url}/api/v1/settings/site`)).json()) as { settings: { title: string } }
+    return settings.title
+  }
+  expect(await shown()).toBe(title)
+  await sleep(amount(0, 12_000)) // pg closes a connection that is idle for 10 s, if it may
+  await first.stop()
+  const second = await ownPostgres({ port })
+  cleanup(() => second.remove())
+  await onPostgres(second)
+  await asAdmin(machine.databaseUrl, `update settings set title = '${elsewhere}'`)
+  await expect.poll(shown).toBe(elsewhere)
+})
