@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
 import type { App } from '../app.js'
 import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
 import type { Daemon, Log } from '../serve.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
@@ -67,10 +69,11 @@ async function runServer(
     },
     { isWorker: worker !== undefined },
   )
-  const app = await cli.open({ migrating: migrate, serving: true })
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../config.js'), import('../serve.js')])
-  const daemon = (running.daemon = await startDaemon(app, listenAddress(config), log))
-  if (worker === undefined) await warnIfIncomplete(app, daemon.log)
+  const daemon = (running.daemon = await onceThere(log, async () =>
+    startDaemon(await cli.open({ migrating: migrate, serving: true }), listenAddress(config), log),
+  ))
+  if (worker === undefined) await onceThere(log, async () => warnIfIncomplete(await cli.open(), daemon.log))
   await stopped
 }
 
@@ -93,7 +96,7 @@ async function runPrimary(
     logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
     if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
   })
-  await warnIfIncomplete(await cli.open({ migrating: migrate, serving: true }), logger)
+  await onceThere(log, async () => warnIfIncomplete(await cli.open({ migrating: migrate, serving: true }), logger))
   await cli.close()
   const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
   const started = await startWorkers({
@@ -104,6 +107,29 @@ async function runPrimary(
   if (typeof started === 'number') return void (process.exitCode = started) // the worker has printed why
   running.workers = started
   await stopped
+}
+
+/** Milliseconds between attempts to reach the database. */
+const RETRY_DELAY_MS = 1000
+
+/**
+ * Waits for a database that cannot be reached: at the start of a machine the server may come before PostgreSQL. What it
+ * refuses, such as a wrong password, stops the start as a mistake in the configuration.
+ */
+async function onceThere<T>(log: Log, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'DATABASE_UNREACHABLE') throw error
+      if (error.reason === 'database-refuses') throw new AppError('CONFIG_INVALID', error.message, { cause: error })
+      if (attempt === 1) {
+        const { default: pino } = await import('pino')
+        pino({ level: log.level }, log.stream).warn(`waiting for the database: ${error.message}`)
+      }
+    }
+    await sleep(RETRY_DELAY_MS)
+  }
 }
 
 const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)

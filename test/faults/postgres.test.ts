@@ -176,6 +176,52 @@ describe('PostgreSQL under writes', () => {
   })
 })
 
+describe('PostgreSQL and the start of serve', () => {
+  it.for([1, 2])('is away: serve with %i workers waits for it', async (workers, context) => {
+    const postgres = await ownPostgres()
+    cleanup(() => postgres.remove())
+    const machine = await onPostgres(postgres)
+    const token = await machine.setup()
+    await postgres.stop()
+    const server = machine.start(`serve --workers ${workers}`)
+    await server.says(/waiting for the database/)
+    await sleep(amount(2500, 60_000))
+    expect(server.output().stderr.match(/waiting for the database/g)).toHaveLength(1)
+    await postgres.start()
+    const began = performance.now()
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const waited = performance.now() - began
+    const response = await fetch(`${url}/api/v1/posts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ title: 'first' }),
+    })
+    expect(response.status).toBe(201)
+    figures(context, `listens ${Math.round(waited)} ms after PostgreSQL`)
+  })
+
+  it('is away: SIGTERM ends the wait', async () => {
+    const machine = await makeMachine('sqlite')
+    machine.env.FEEDBACKCTL_DATABASE_URL = `postgres://someone@127.0.0.1:${await freePort()}/feedback`
+    const server = machine.start('serve')
+    await server.says(/waiting for the database/)
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  it('refuses the user or has no such database: serve exits', async () => {
+    const machine = await makeMachine('postgres')
+    for (const [part, value] of [
+      ['pathname', '/nothing'],
+      ['password', 'wrong'],
+    ] as const) {
+      const url = new URL(machine.databaseUrl)
+      url[part] = value
+      const refused = await machine.run('serve', { env: { FEEDBACKCTL_DATABASE_URL: url.href } })
+      expect(refused).toMatchObject({ code: 78, stderr: expect.stringContaining('CONFIG_INVALID') })
+    }
+  })
+})
+
 it('an older server goes on while a newer one has migrated, and does not start again', async () => {
   const machine = await makeMachine('postgres')
   const token = await machine.setup()

@@ -30,9 +30,12 @@ export function session(terminal: Terminal, program: Command): Cli {
       loadConfig({ ...own, flags: { ...settingFlags(program), ...own?.flags }, env: terminal.env, cwd: terminal.cwd }),
     ))
   const open: Cli['open'] = (options) =>
-    (opened ??= Promise.all([config(), import('../../app.js')]).then(([settings, { openApp }]) =>
-      openApp(settings, options),
-    ))
+    (opened ??= Promise.all([config(), import('../../app.js')])
+      .then(([settings, { openApp }]) => openApp(settings, options))
+      .catch((error: unknown) => {
+        opened = undefined // the next call tries again
+        throw error
+      }))
   return {
     terminal,
     config,
