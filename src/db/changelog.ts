@@ -22,6 +22,21 @@ export async function isPruningDue(db: Db): Promise<boolean> {
   return (newest?.id ?? 0) - ((await lastPruning(db))?.id ?? 0) >= MIN_NEW_ROWS
 }
 
+/** Rows removed at once: PostgreSQL ends a statement of a server that takes as long as `database.timeout`. */
+const MAX_ROWS = 50_000
+
+/** Removes what `pruneChangeLog` would remove, some rows at a time, so that little is left for its transaction. */
+export async function thinChangeLog(db: Db): Promise<void> {
+  if (!isPostgres(db)) return
+  const last = await lastPruning(db)
+  const seen = last ? sql`id <> ${last.id} and pg_visible_in_snapshot(xid, ${last.ref}::pg_snapshot)` : sql`false`
+  const some = sql`select id from change_log where ${seen} or ${fromElsewhere} order by id limit ${MAX_ROWS}`
+  for (let removed = MAX_ROWS; removed === MAX_ROWS;) {
+    const { numAffectedRows } = await sql`delete from change_log where id in (${some})`.execute(db)
+    removed = Number(numAffectedRows)
+  }
+}
+
 /** Removes the changes that committed before the previous pruning. Run it in a transaction, at most once a minute. */
 export async function pruneChangeLog(db: Db): Promise<void> {
   const last = await lastPruning(db)

@@ -1,4 +1,4 @@
-import { isPruningDue, pruneChangeLog } from '../db/changelog.js'
+import { isPruningDue, pruneChangeLog, thinChangeLog } from '../db/changelog.js'
 import { transaction } from '../db/connect.js'
 import type { Job } from './runner.js'
 
@@ -8,5 +8,8 @@ export const changeLog: Job = {
   every: 60_000,
   exclusive: true,
   isDue: ({ db }) => isPruningDue(db),
-  run: ({ db }) => transaction(db, pruneChangeLog),
+  run: async ({ db }) => {
+    await thinChangeLog(db)
+    await transaction(db, pruneChangeLog)
+  },
 }

@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { sql, type QueryExecutor, type QueryResult } from 'kysely'
 import { describe, expect, inject, it, vi } from 'vitest'
 import { TOPIC_NAMES } from '../../src/db/cache/dependencies.js'
 import { pruneChangeLog } from '../../src/db/changelog.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
 import type { Db } from '../../src/db/tables.js'
+import { changeLog } from '../../src/jobs/changelog.js'
 import { cleanup, engines, makeDatabase, makeSite, temporaryFolder, type Engine } from '../support/site.js'
 
 /** Opens a database twice, as two processes would. */
@@ -120,6 +121,20 @@ it('counts everything as changed where pruning removed a change unread, while ot
   }
   await revision()
   expect(readSet.isCurrent()).toBe(false)
+})
+
+it('a long change log is pruned in short statements', async () => {
+  const { here, other } = await openTwice('postgres')
+  const run = () =>
+    changeLog.run({ db: other.db, now: () => new Date(), log: console, signal: new AbortController().signal })
+  await run()
+  await sql`insert into change_log (topic, ref) select 'posts', 'x' from generate_series(1, 120000)`.execute(here.db)
+  await run()
+  const deletes = vi.spyOn(Object.getPrototypeOf(other.db.getExecutor()) as QueryExecutor, 'executeQuery')
+  cleanup(async () => deletes.mockRestore())
+  await run()
+  const results = await Promise.all(deletes.mock.results.map(({ value }) => value as Promise<QueryResult<unknown>>))
+  expect(results.map(({ numAffectedRows }) => numAffectedRows).filter(Boolean)).toEqual([50_000n, 50_000n, 20_001n])
 })
 
 it('forgets changes of another PostgreSQL, whose transaction ids are ahead', async () => {
