@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/schema.js'
 import { makeMachine, type Machine } from '../support/cli.js'
@@ -9,15 +9,20 @@ import { cleanup } from '../support/site.js'
 import { amount, figures } from './amount.js'
 import { startWriters, titlesOf, type Writers } from './writers.js'
 
-const CUTS_MS = amount(2000, 60_000)
-const STOPPED_MS = amount(2000, 20_000)
+const CUTS_MS = amount(1000, 60_000)
+const STOPPED_MS = amount(1000, 20_000)
 const CRASHES = amount(2, 15)
-const FROZEN_MS = amount(4000, 20_000)
+const FROZEN_MS = amount(3000, 20_000)
 
-/** A site on a PostgreSQL of its own, with a server and writers. */
+let postgres: OwnPostgres
+let databases = 0
+beforeAll(async () => {
+  postgres = await ownPostgres()
+})
+afterAll(() => postgres.remove())
+
+/** A site on the PostgreSQL of these tests, with a server and writers. */
 async function makeLoad({ workers = 1, timeout = 2 } = {}) {
-  const postgres = await ownPostgres()
-  cleanup(() => postgres.remove())
   const machine = await onPostgres(postgres)
   const token = await machine.setup()
   const port = await freePort()
@@ -28,15 +33,16 @@ async function makeLoad({ workers = 1, timeout = 2 } = {}) {
   cleanup(() => writers.stop())
   await grows(writers)
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers })
-  return { postgres, machine, server, writers, get, token }
+  return { machine, server, writers, get, token }
 }
 
 type Load = Awaited<ReturnType<typeof makeLoad>>
 
 async function onPostgres({ url }: OwnPostgres): Promise<Machine> {
-  await asAdmin(url, 'create database feedback')
+  const name = `feedback_${++databases}`
+  await asAdmin(url, `create database ${name}`)
   const machine = await makeMachine('sqlite')
-  machine.databaseUrl = machine.env.FEEDBACKCTL_DATABASE_URL = withDatabase(url, 'feedback')
+  machine.databaseUrl = machine.env.FEEDBACKCTL_DATABASE_URL = withDatabase(url, name)
   const db = await connect(machine.databaseUrl)
   await migrate(db)
   await db.destroy()
@@ -77,7 +83,7 @@ describe('PostgreSQL under writes', () => {
     const load = await makeLoad({ workers })
     let cuts = 0
     for (const end = performance.now() + CUTS_MS; performance.now() < end; cuts++) {
-      await asAdmin(load.postgres.url, CUT)
+      await asAdmin(postgres.url, CUT)
       await sleep(100)
     }
     expect(await grows(load.writers)).toBeLessThan(1000)
@@ -88,7 +94,7 @@ describe('PostgreSQL under writes', () => {
     const load = await makeLoad()
     const cached = await load.get('/api/v1/boards')
     expect([cached.status, cached.headers.get('cache-status')]).toEqual([200, null])
-    await load.postgres.stop()
+    await postgres.stop()
     const until = performance.now() + STOPPED_MS
     await expect.poll(async () => (await load.get('/readyz')).status).toBe(503)
     const refused = await load.get('/readyz')
@@ -104,7 +110,7 @@ describe('PostgreSQL under writes', () => {
       expect((await load.get('/healthz')).status).toBe(200)
       await sleep(20)
     }
-    await load.postgres.start()
+    await postgres.start()
     const back = await grows(load.writers)
     expect(back).toBeLessThan(1000)
     await expect.poll(async () => (await load.get('/api/v1/boards')).headers.get('cache-status')).toBe(null)
@@ -118,9 +124,9 @@ describe('PostgreSQL under writes', () => {
   it('crashes', async (context) => {
     const load = await makeLoad()
     for (let crash = 0; crash < CRASHES; crash++) {
-      await load.postgres.stop('SIGQUIT')
+      await postgres.stop('SIGQUIT')
       await sleep(Math.random() * 300)
-      await load.postgres.start()
+      await postgres.start()
       expect(await grows(load.writers)).toBeLessThan(1000)
     }
     figures(context, `${CRASHES} crashes, ${await isWhole(load)}`)
@@ -129,7 +135,7 @@ describe('PostgreSQL under writes', () => {
   it('freezes', async (context) => {
     const load = await makeLoad({ timeout: 1 })
     await load.get('/api/v1/boards')
-    const resume = load.postgres.freeze()
+    const resume = postgres.freeze()
     try {
       const until = performance.now() + FROZEN_MS
       while (performance.now() < until) {
@@ -150,13 +156,14 @@ describe('PostgreSQL under writes', () => {
 
   it('becomes read-only', async (context) => {
     const load = await makeLoad()
-    await asAdmin(load.postgres.url, 'alter database feedback set default_transaction_read_only = on', CUT)
+    const database = `feedback_${databases}`
+    await asAdmin(postgres.url, `alter database ${database} set default_transaction_read_only = on`, CUT)
     await expect.poll(async () => (await load.get('/readyz')).status).toBe(503)
     expect((await load.get('/api/v1/boards')).status).toBe(200)
     const before = load.writers.acknowledged.size
     await sleep(200)
     expect(load.writers.acknowledged.size).toBe(before)
-    await asAdmin(load.postgres.url, 'alter database feedback reset default_transaction_read_only')
+    await asAdmin(postgres.url, `alter database ${database} reset default_transaction_read_only`)
     expect(await grows(load.writers)).toBeLessThan(1000)
     expect((await load.get('/readyz')).status).toBe(200)
     figures(context, await isWhole(load))
@@ -167,7 +174,7 @@ describe('PostgreSQL under writes', () => {
     const locking = new pg.Client({ connectionString: load.machine.databaseUrl })
     await locking.connect()
     await locking.query('begin; lock table posts in access exclusive mode')
-    await sleep(3000)
+    await sleep(2000)
     await locking.end()
     expect(await grows(load.writers)).toBeLessThan(1000)
     expect(load.writers.refused.size).toBe(1)
@@ -177,27 +184,28 @@ describe('PostgreSQL under writes', () => {
 })
 
 describe('PostgreSQL and the start of serve', () => {
-  it.for([1, 2])('is away: serve with %i workers waits for it', async (workers, context) => {
-    const postgres = await ownPostgres()
-    cleanup(() => postgres.remove())
+  it('is away: serve waits for it, with one worker and with two', async (context) => {
     const machine = await onPostgres(postgres)
     const token = await machine.setup()
     await postgres.stop()
-    const server = machine.start(`serve --workers ${workers}`)
-    await server.says(/waiting for the database/)
-    await sleep(amount(2500, 60_000))
-    expect(server.output().stderr.match(/waiting for the database/g)).toHaveLength(1)
+    const servers = [1, 2].map((workers) => machine.start(`serve --workers ${workers}`))
+    for (const server of servers) await server.says(/waiting for the database/)
+    await sleep(amount(1500, 300_000))
+    for (const server of servers) expect(server.output().stderr.match(/waiting for the database/g)).toHaveLength(1)
     await postgres.start()
     const began = performance.now()
-    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
-    const waited = performance.now() - began
-    const response = await fetch(`${url}/api/v1/posts`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ title: 'first' }),
-    })
-    expect(response.status).toBe(201)
-    figures(context, `listens ${Math.round(waited)} ms after PostgreSQL`)
+    const waited: number[] = []
+    for (const server of servers) {
+      const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+      waited.push(Math.round(performance.now() - began))
+      const response = await fetch(`${url}/api/v1/posts`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ title: 'first' }),
+      })
+      expect(response.status).toBe(201)
+    }
+    figures(context, `they listen ${waited.join(' and ')} ms after PostgreSQL`)
   })
 
   it('is away: SIGTERM ends the wait', async () => {
@@ -264,6 +272,7 @@ it('another PostgreSQL takes the place of the one that was cached', async () => 
   await first.stop()
   const second = await ownPostgres({ port })
   cleanup(() => second.remove())
+  databases-- // the name of the one on the first
   await onPostgres(second)
   await asAdmin(machine.databaseUrl, `update settings set title = '${elsewhere}'`)
   await expect.poll(shown).toBe(elsewhere)
