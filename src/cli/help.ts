@@ -77,6 +77,7 @@ Write :, / and @ in USER and PASSWORD as %3A, %2F and %40. mail.from is the send
 of site.url.
 
 A mail is stored in the same transaction as the change that causes it, so neither is lost. Commands send their own mail
-at once. "feedbackctl serve" sends the rest, and retries for days what cannot be delivered.
+at once. "feedbackctl serve" sends the rest, and retries for days what cannot be delivered. A mail can arrive twice, with
+one Message-ID, if the process or the connection dies just as the mail server accepts it: SMTP cannot rule that out.
 `,
 }

@@ -64,3 +64,11 @@ export const recordFailure = (db: Db, lease: string, lastError: string, dueAt: s
     .set({ lastError, dueAt, lease: null, leasedUntil: null })
     .where('lease', '=', lease)
     .execute()
+
+/** Gives a mail back that was not tried: it stays due, and the attempt does not count. */
+export const recordPostponed = (db: Db, lease: string, lastError: string) =>
+  db
+    .updateTable('outbox')
+    .set((eb) => ({ lastError, attempts: eb('attempts', '-', 1), lease: null, leasedUntil: null }))
+    .where('lease', '=', lease)
+    .execute()

@@ -1,6 +1,8 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { SendMailOptions, Transporter } from 'nodemailer'
+import type { NodemailerError, SendMailOptions, Transporter } from 'nodemailer'
+
+const MAX_SEND_MS = 300_000
 
 /** How mail is sent (smtp://, smtps://, sendmail: or folder:PATH), and the sender's address. */
 export interface MailSettings {
@@ -24,6 +26,16 @@ export interface Transport {
   close(): void
 }
 
+/**
+ * What a failure says about the letter: the server refused it for good, or for now. Or nothing, as the connection, the
+ * login or the sender failed.
+ */
+export function verdictOf(error: Error): 'refused' | 'deferred' | 'none' {
+  const { command = '', responseCode = 0, permanent } = error as NodemailerError
+  if (!['RCPT TO', 'DATA'].includes(command) || responseCode < 400 || responseCode === 421) return 'none'
+  return permanent ? 'refused' : 'deferred'
+}
+
 export async function openTransport({ url, from }: MailSettings): Promise<Transport> {
   const nodemailer = await import('nodemailer')
   const build = (letter: Letter): SendMailOptions => ({
@@ -35,6 +47,7 @@ export async function openTransport({ url, from }: MailSettings): Promise<Transp
     // Every attempt has the same Message-ID, so that a receiver can discard a second delivery.
     messageId: `<${letter.mailId}@${from.replace(/^.*@|>$/g, '') || 'localhost'}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
+    signal: AbortSignal.timeout(MAX_SEND_MS), // for a server that goes on sending, but never responds
   })
   if (url.startsWith('folder:'))
     return folder(url.slice('folder:'.length), (letter) =>
@@ -58,7 +71,8 @@ function smtpOptions(url: string) {
     url,
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
-    socketTimeout: 30_000,
+    // Who takes long to accept a mail may have it already: if we gave up, it would arrive twice.
+    socketTimeout: 120_000,
     requireTLS: username !== '' && !local,
   }
 }

@@ -19,6 +19,8 @@ async function run(site: TestSite, transport: Transport): Promise<Delivery[]> {
   return done
 }
 
+const refusal = (message: string) =>
+  Object.assign(new Error(message), { command: 'RCPT TO', responseCode: 550, permanent: true })
 const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
 
 describe.each(engines)('the outbox on %s', (engine) => {
@@ -53,7 +55,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
   it('counts a failed attempt, stores its reason, and waits longer each time', async () => {
     const site = await makeSite(engine)
     await queued(site)
-    const refusing = to(async () => Promise.reject(new Error('550 no such box')))
+    const refusing = to(async () => Promise.reject(refusal('550 no such box')))
     const waits: number[] = []
     for (let attempt = 1; attempt <= 7; attempt++) {
       expect(await run(site, refusing)).toMatchObject([{ error: { message: '550 no such box' } }])
@@ -73,13 +75,44 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(await row(site)).toMatchObject({ attempts: 8, lastError: null, sentAt: expect.any(String) })
   })
 
+  it('waits less when the failure may be over soon', async () => {
+    const site = await makeSite(engine)
+    await queued(site)
+    const deferring = to(async () => Promise.reject(new Error('connection closed')))
+    const waits: number[] = []
+    for (let attempt = 1; attempt <= 7; attempt++) {
+      expect(await run(site, deferring)).toHaveLength(1)
+      const wait = Date.parse((await row(site)).dueAt ?? '') - site.clock.now.getTime()
+      waits.push(wait / 1000)
+      later(site, wait)
+    }
+    expect(waits).toEqual([5, 15, 30, 60, 120, 300, 300])
+  })
+
+  it('counts no attempt, and tries no other mail, when the mail system is unreachable', async () => {
+    const site = await makeSite(engine)
+    for (let count = 0; count < 3; count++) await queued(site)
+    const unreachable = async () => Promise.reject(new Error('connection refused'))
+    const down: Transport = { send: unreachable, verify: unreachable, close: () => {} }
+    expect(await run(site, down)).toMatchObject([{ isUnreachable: true }])
+    expect(await site.db.selectFrom('outbox').select(['attempts', 'lease']).distinct().execute()).toEqual([
+      { attempts: 0, lease: null },
+    ])
+    expect(
+      await run(
+        site,
+        to(async () => {}),
+      ),
+    ).toHaveLength(3)
+  })
+
   it('gives up after twenty attempts, and keeps the mail for inspection', async () => {
     const site = await makeSite(engine)
     await queued(site)
     await site.db.updateTable('outbox').set({ attempts: 19 }).execute()
     await run(
       site,
-      to(async () => Promise.reject(new Error('no'))),
+      to(async () => Promise.reject(refusal('no'))),
     )
     expect(await row(site)).toMatchObject({ attempts: 20, dueAt: null, sentAt: null, lastError: 'no', text: 'Hello' })
   })

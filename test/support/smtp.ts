@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { cleanup } from './site.js'
 
@@ -14,25 +14,43 @@ export interface MailHost {
   url: string
   port: number
   received: Received[]
-  /** Called for each mail before it is accepted. If it rejects, so does the server. */
-  onMail: () => Promise<void>
+  /** Called for each mail before it is accepted. If it rejects, so does the server, with its `responseCode`. */
+  onMail: (incoming: Incoming) => Promise<void>
+  /** Called before the content of each mail. */
+  onContent: (incoming: Incoming) => void
+}
+
+interface Incoming {
+  to: string
+  /** Cuts the connection. */
+  cut(): void
 }
 
 /** Starts an SMTP server that requires STARTTLS and a login, unless the options disable them. */
-export async function smtpHost(options: SMTPServerOptions = {}): Promise<MailHost> {
-  const host: MailHost = { url: '', port: 0, received: [], onMail: async () => {} }
+export async function smtpHost({
+  port = 0,
+  ...options
+}: SMTPServerOptions & { port?: number } = {}): Promise<MailHost> {
+  const host: MailHost = { url: '', port: 0, received: [], onMail: async () => {}, onContent: () => {} }
+  const sockets = new Map<number | undefined, Socket>() // by the port of the client
   const server = new SMTPServer({
     authOptional: false,
     logger: false,
+    disableReverseLookup: true,
     onAuth: ({ username, password }, _session, done) =>
       username === 'board' && password === 'p@ss:w/rd'
         ? done(null, { user: username })
         : done(new Error('wrong account')),
     onData(stream, session, done) {
       const chunks: Buffer[] = []
+      const incoming: Incoming = {
+        to: session.envelope.rcptTo[0]?.address ?? '',
+        cut: () => sockets.get(session.remotePort)?.destroy(),
+      }
+      host.onContent(incoming)
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
-        host.onMail().then(
+        host.onMail(incoming).then(
           () => {
             const { mailFrom, rcptTo } = session.envelope
             host.received.push({
@@ -50,8 +68,9 @@ export async function smtpHost(options: SMTPServerOptions = {}): Promise<MailHos
     },
     ...options,
   })
+  server.server.on('connection', (socket) => sockets.set(socket.remotePort, socket))
   server.on('error', () => {}) // killed clients reset their connections
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   cleanup(() => new Promise<void>((resolve) => server.close(() => resolve())))
   host.port = (server.server.address() as AddressInfo).port
   // The certificate is self-signed. The password has characters that a URL must escape.
