@@ -6,19 +6,26 @@ interface Lease {
   until: string
 }
 
+/** ISO times. No lease ends after `limit`, unless the clock went back since. */
+interface Moment {
+  now: string
+  limit: string
+}
+
 /** Only reads, so that processes that wait for the lease do not block writers. */
-export async function isJobLeaseFree(db: Db, name: string, now: string): Promise<boolean> {
+export async function isJobLeaseFree(db: Db, name: string, { now, limit }: Moment): Promise<boolean> {
   const row = await db
     .selectFrom('job_leases')
     .select('name')
     .where('name', '=', name)
     .where('until', '>', now)
+    .where('until', '<=', limit)
     .executeTakeFirst()
   return row === undefined
 }
 
 /** Acquires a lease that is free or has expired. Returns false if another process holds it. */
-export async function acquireJobLease(db: Db, { now, ...lease }: Lease & { now: string }): Promise<boolean> {
+export async function acquireJobLease(db: Db, { now, limit, ...lease }: Lease & Moment): Promise<boolean> {
   const row = await db
     .insertInto('job_leases')
     .values(lease)
@@ -26,7 +33,7 @@ export async function acquireJobLease(db: Db, { now, ...lease }: Lease & { now: 
       conflict
         .column('name')
         .doUpdateSet({ holder: lease.holder, until: lease.until })
-        .where('job_leases.until', '<=', now),
+        .where((eb) => eb.or([eb('job_leases.until', '<=', now), eb('job_leases.until', '>', limit)])),
     )
     .returning('holder')
     .executeTakeFirst()

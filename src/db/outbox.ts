@@ -3,18 +3,36 @@ import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
 
+/** ISO times. After these limits no lease and no delay ends, unless the clock went back since. */
+export interface Moment {
+  now: string
+  leaseLimit: string
+  dueLimit: string
+}
+
 /** Only reads, so that polling does not block writers. */
-export async function isMailDue(db: Db, now: string): Promise<boolean> {
-  const row = await free(db, now).executeTakeFirst()
+export async function isMailDue(db: Db, moment: Moment): Promise<boolean> {
+  const row = await free(db, moment).executeTakeFirst()
   return row !== undefined
 }
 
-const free = (db: Db, now: string) =>
+const free = (db: Db, { now, leaseLimit, dueLimit }: Moment) =>
   db
     .selectFrom('outbox')
     .select('mailId')
-    .where('dueAt', '<=', now)
-    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now)]))
+    .where('dueAt', 'is not', null)
+    // A mail that was never tried, or whose attempt never ended, has no delay
+    .where((eb) =>
+      eb.or([
+        eb('dueAt', '<=', now),
+        eb('dueAt', '>', dueLimit),
+        eb('attempts', '=', 0),
+        eb('leasedUntil', 'is not', null),
+      ]),
+    )
+    .where((eb) =>
+      eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now), eb('leasedUntil', '>', leaseLimit)]),
+    )
     .orderBy('dueAt')
     .limit(1)
 
@@ -24,13 +42,19 @@ const free = (db: Db, now: string) =>
  */
 export const leaseMail = (
   db: Db,
-  { now, until, lease }: { now: string; until: string; lease: string },
+  { until, lease, ...moment }: Moment & { until: string; lease: string },
 ): Promise<MailRow | undefined> =>
   db
     .updateTable('outbox')
     .set((eb) => ({ lease, leasedUntil: until, attempts: eb('attempts', '+', 1) }))
-    .where('mailId', '=', free(db, now))
-    .where((eb) => eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now)]))
+    .where('mailId', '=', free(db, moment))
+    .where((eb) =>
+      eb.or([
+        eb('leasedUntil', 'is', null),
+        eb('leasedUntil', '<=', moment.now),
+        eb('leasedUntil', '>', moment.leaseLimit),
+      ]),
+    )
     .where('dueAt', 'is not', null)
     .returningAll()
     .executeTakeFirst()

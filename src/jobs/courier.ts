@@ -1,5 +1,4 @@
-import { isMailDue } from '../db/outbox.js'
-import { deliver } from '../mail/outbox.js'
+import { deliver, isAnyDue } from '../mail/outbox.js'
 import { openTransport, type MailSettings, type Transport } from '../mail/transport.js'
 import type { Job } from './runner.js'
 
@@ -19,8 +18,7 @@ export function courier(mail: MailSettings): Job {
     name: 'courier',
     every: 500,
     exclusive: true,
-    isDue: async ({ db, now }) =>
-      (!outage || performance.now() >= outage.probeAt) && (await isMailDue(db, now().toISOString())),
+    isDue: async ({ db, now }) => (!outage || performance.now() >= outage.probeAt) && (await isAnyDue(db, now())),
     async run({ db, now, log, signal }) {
       const transport = await openTransport(mail)
       const onUnrecorded = ({ mailId }: { mailId: string }, error: Error) =>

@@ -3,8 +3,8 @@ import { acquireJobLease, isJobLeaseFree, releaseJobLease, renewJobLease } from 
 import type { Db } from '../db/tables.js'
 
 /** The lifetime of a lease that is not renewed, and so the delay of a job whose holder was killed. */
-export const LEASE_MS = 10_000
-const RENEW_INTERVAL_MS = 3_000
+export const LEASE_MS = 5_000
+const RENEW_INTERVAL_MS = 1_500
 
 export interface Lease {
   /** Returns a signal that aborts when the lease is lost, or undefined if another process holds the lease. */
@@ -34,6 +34,8 @@ export function leaseOf(name: string, { db, now, stopping }: Options): Lease {
   let held: Held | undefined
 
   const fromNow = () => new Date(now().getTime() + LEASE_MS)
+  /** Another server's clock may be ahead by as long as a lease. */
+  const limit = () => new Date(now().getTime() + 2 * LEASE_MS).toISOString()
   const drop = () => {
     clearInterval(held?.renewing)
     held?.lost.abort()
@@ -51,9 +53,9 @@ export function leaseOf(name: string, { db, now, stopping }: Options): Lease {
 
   return {
     async acquire() {
-      const [at, until] = [now().toISOString(), fromNow()]
-      if (!(await isJobLeaseFree(db, name, at))) return undefined
-      if (!(await acquireJobLease(db, { name, holder, until: until.toISOString(), now: at }))) return undefined
+      const [moment, until] = [{ now: now().toISOString(), limit: limit() }, fromNow()]
+      if (!(await isJobLeaseFree(db, name, moment))) return undefined
+      if (!(await acquireJobLease(db, { name, holder, until: until.toISOString(), ...moment }))) return undefined
       const lost = new AbortController()
       const signal = AbortSignal.any([stopping, lost.signal])
       const mine: Held = { until, lost, signal, renewing: setInterval(() => void renew(mine), RENEW_INTERVAL_MS) }

@@ -4,12 +4,13 @@ import { newId } from '../core/ids.js'
 import type { Db, MailRow } from '../db/tables.js'
 import {
   insertMail,
-  leaseMail,
   isMailDue,
+  leaseMail,
   recordFailure,
   recordPostponed,
   recordSent,
   renewLease,
+  type Moment,
 } from '../db/outbox.js'
 import { verdictOf, type Letter, type Transport } from './transport.js'
 
@@ -26,6 +27,8 @@ const RECORD_RETRY_MS = 500
  */
 const REFUSED: Backoff = { delays: [60_000, 300_000, 900_000, 3_600_000, 14_400_000], maxAttempts: 20 }
 const DEFERRED: Backoff = { delays: [5_000, 15_000, 30_000, 60_000, 120_000, 300_000], maxAttempts: 1000 }
+
+const LONGEST_DELAY_MS = Math.max(...REFUSED.delays, ...DEFERRED.delays)
 
 interface Backoff {
   delays: number[]
@@ -92,10 +95,20 @@ export async function* deliver(
   }
 }
 
+/** Whether a mail could be sent now. */
+export const isAnyDue = (db: Db, now: Date): Promise<boolean> => isMailDue(db, momentOf(now))
+
 async function leaseNext({ db, now }: Sender, lease: string): Promise<MailRow | undefined> {
-  if (!(await isMailDue(db, now().toISOString()))) return undefined
-  return leaseMail(db, { now: now().toISOString(), until: later(now(), LEASE_MS), lease })
+  if (!(await isAnyDue(db, now()))) return undefined
+  return leaseMail(db, { ...momentOf(now()), until: later(now(), LEASE_MS), lease })
 }
+
+/** Another server's clock may be ahead by as long as a lease. */
+const momentOf = (now: Date): Moment => ({
+  now: now.toISOString(),
+  leaseLimit: later(now, 2 * LEASE_MS),
+  dueLimit: later(now, LONGEST_DELAY_MS + LEASE_MS),
+})
 
 /** Resolves with the first result, or with undefined if there is none in time. */
 async function firstWithin<T>(milliseconds: number, results: Promise<T>[]): Promise<T | undefined> {

@@ -64,6 +64,16 @@ describe.each(engines)('leases of jobs on %s', (engine) => {
     expect(await first.acquire()).toBeUndefined()
   })
 
+  it('counts although the clock of its holder is ahead, but not if a clock went back by far', async () => {
+    const { one, other, later, lease } = await open()
+    const [first, second] = [lease(one), lease(other)]
+    await first.acquire()
+    later(-LEASE_MS)
+    expect(await second.acquire()).toBeUndefined()
+    later(-1)
+    expect(await second.acquire()).toBeDefined()
+  })
+
   it('is renewed while it is held', async () => {
     const { one, other, now, later, lease } = await open()
     const [first, second] = [lease(one), lease(other)]

@@ -66,8 +66,8 @@ interface Running {
 }
 
 /** Starts a server of the machine, and returns a function that sends requests to it. */
-export async function serve(machine: Machine): Promise<TestSite['http']> {
-  const server = machine.start('serve')
+export async function serve(machine: Machine, env: Record<string, string> = {}): Promise<TestSite['http']> {
+  const server = machine.start('serve', { env })
   const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
   const agent = new Agent({ keepAlive: true })
   cleanup(async () => agent.destroy())
