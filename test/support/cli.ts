@@ -71,7 +71,13 @@ export async function serve(machine: Machine, env: Record<string, string> = {}):
   const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
   const agent = new Agent({ keepAlive: true })
   cleanup(async () => agent.destroy())
-  return (line, { body, token, headers = {} } = {}) =>
+  return requestsTo(url, agent)
+}
+
+/** Returns a function that sends requests to a server over the connections of an agent. */
+export const requestsTo =
+  (url: string, agent: Agent): TestSite['http'] =>
+  (line, { body, token, headers = {} } = {}) =>
     new Promise((resolve, reject) => {
       const [method, target = ''] = line.split(' ')
       const payload = body === undefined ? '' : JSON.stringify(body)
@@ -98,7 +104,6 @@ export async function serve(machine: Machine, env: Record<string, string> = {}):
         })
         .end(payload)
     })
-}
 
 interface Screen {
   text(): string
