@@ -85,7 +85,8 @@ describe.each(engines)('kill -9 on %s', (engine) => {
 
   it('of migrate leaves the old schema or the new one, with every row', async (context) => {
     let acknowledged = 0
-    const duration = await timeOf(async () => (await olderMachine(engine)).run('migrate'))
+    const unhurried = await olderMachine(engine)
+    const duration = await timeOf(() => unhurried.run('migrate'))
     for (let kill = 0; kill < COMMAND_KILLS; kill++) {
       const machine = await olderMachine(engine)
       const { code } = await killed(machine, 'migrate', duration)
