@@ -19,13 +19,13 @@ export interface Daemon {
   stop(seconds: number): Promise<void>
 }
 
-interface Address {
+interface Listening {
   host: string
   port: number
 }
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
-export async function startDaemon(app: App, { host, port }: Address, log: Log): Promise<Daemon> {
+export async function startDaemon(app: App, { host, port }: Listening, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
   const server = await buildServer(operations, { ...app.base, ping: app.ping, cache: app.cache }, log)
   try {
@@ -58,9 +58,7 @@ function listenFailed(error: unknown, host: string, port: number): unknown {
     ENOTFOUND: 'there is no such host',
   }
   const reason = reasons[code ?? '']
-  return reason === undefined
-    ? error
-    : new AppError('LISTEN_FAILED', `Cannot listen on ${host}:${port}: ${reason}. Choose another with --listen.`, {
-        cause: error,
-      })
+  if (reason === undefined) return error
+  const message = `Cannot listen on ${host}:${port}: ${reason}. Choose another with --listen.`
+  return new AppError(code === 'EADDRINUSE' ? 'PORT_IN_USE' : 'LISTEN_FAILED', message, { cause: error })
 }

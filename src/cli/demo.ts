@@ -52,7 +52,7 @@ async function listen(app: App, config: Config, { stderr }: Terminal): Promise<D
   try {
     return await startDaemon(app, listenAddress(config), quiet)
   } catch (error) {
-    if (error instanceof AppError && error.code === 'LISTEN_FAILED')
+    if (error instanceof AppError && ['LISTEN_FAILED', 'PORT_IN_USE'].includes(error.code))
       return startDaemon(app, { host: '127.0.0.1', port: 0 }, quiet)
     throw error
   }

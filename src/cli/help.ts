@@ -8,8 +8,9 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ['3', 'not found'],
   ['4', 'not signed in, or not allowed'],
   ['5', 'conflict, or something must be done or confirmed first'],
-  ['6', 'the server, the database or the mail server cannot be reached; try again'],
+  ['6', 'the server, the database or the mail server cannot be reached, or the port is in use; try again'],
   ['78', 'serve cannot start as it is configured'],
+  ['129', 'the terminal of serve was closed (SIGHUP)'],
   ['130', 'interrupted (SIGINT)'],
   ['143', 'terminated (SIGTERM)'],
 ]

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
+import type { Logger } from 'pino'
 import type { App } from '../app.js'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
@@ -57,23 +59,23 @@ async function runServer(
   cli: Cli,
   { config, log, migrate, worker }: ServeOptions & { worker: number | undefined },
 ): Promise<void> {
+  const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
   const running: { daemon?: Daemon } = {}
   const stopped = untilStopped(
     seconds,
-    async (reason) => {
-      running.daemon?.log.info({ reason }, 'stopping')
+    async () => {
       await running.daemon?.stop(seconds)
       await cli.close()
-      running.daemon?.log.info('stopped')
+      logger.info('stopped')
     },
-    { isWorker: worker !== undefined },
+    { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../config.js'), import('../serve.js')])
-  const daemon = (running.daemon = await onceThere(log, async () =>
+  running.daemon = await onceThere(logger, async () =>
     startDaemon(await cli.open({ migrating: migrate, serving: true }), listenAddress(config), log),
-  ))
-  if (worker === undefined) await onceThere(log, async () => warnIfIncomplete(await cli.open(), daemon.log))
+  )
+  if (worker === undefined) await onceThere(logger, async () => warnIfIncomplete(await cli.open(), logger))
   await stopped
 }
 
@@ -82,21 +84,23 @@ async function runPrimary(
   cli: Cli,
   { config, log, migrate, count, color }: ServeOptions & { count: number; color: boolean | undefined },
 ): Promise<void> {
-  const [{ default: pino }, { startWorkers }, { environmentOf }] = await Promise.all([
-    import('pino'),
+  const [{ startWorkers }, { environmentOf }, logger] = await Promise.all([
     import('../process/workers.js'),
     import('../config.js'),
+    loggerOf(log),
   ])
-  const logger = pino({ level: log.level }, log.stream)
   const seconds = shutdownTimeout(config) + SHUTDOWN_GRACE
   const running: { workers?: Workers } = {}
-  const stopped = untilStopped(seconds, async (reason) => {
-    logger.info({ reason }, 'stopping')
-    const graceful = (await running.workers?.stop(seconds)) ?? true
-    logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
-    if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
-  })
-  await onceThere(log, async () => warnIfIncomplete(await cli.open({ migrating: migrate, serving: true }), logger))
+  const stopped = untilStopped(
+    seconds,
+    async () => {
+      const graceful = (await running.workers?.stop(seconds)) ?? true
+      logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
+      if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
+    },
+    { log: (ending) => logEnding(logger, ending) },
+  )
+  await onceThere(logger, async () => warnIfIncomplete(await cli.open({ migrating: migrate, serving: true }), logger))
   await cli.close()
   const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
   const started = await startWorkers({
@@ -116,28 +120,30 @@ const RETRY_DELAY_MS = 1000
  * Waits for a database that cannot be reached: at the start of a machine the server may come before PostgreSQL. What it
  * refuses, such as a wrong password, stops the start as a mistake in the configuration.
  */
-async function onceThere<T>(log: Log, work: () => Promise<T>): Promise<T> {
+async function onceThere<T>(log: Logger, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATABASE_UNREACHABLE') throw error
       if (error.reason === 'database-refuses') throw new AppError('CONFIG_INVALID', error.message, { cause: error })
-      if (attempt === 1) {
-        const { default: pino } = await import('pino')
-        pino({ level: log.level }, log.stream).warn(`waiting for the database: ${error.message}`)
-      }
+      if (attempt === 1) log.warn(`waiting for the database: ${error.message}`)
     }
     await sleep(RETRY_DELAY_MS)
   }
 }
 
+const loggerOf = async ({ level, stream }: Log): Promise<Logger> => (await import('pino')).default({ level }, stream)
+
+function logEnding(log: Logger, ending: Ending): void {
+  if ('signal' in ending) log.info({ reason: ending.signal }, 'stopping')
+  else if ('err' in ending) log.fatal(ending, 'stopping after an unexpected error')
+  else log.error(ending, 'the shutdown takes too long, and is given up')
+}
+
 const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
 
-async function warnIfIncomplete(
-  app: App,
-  log: { warn(this: void, message: string): void } | Daemon['log'],
-): Promise<void> {
+async function warnIfIncomplete(app: App, log: Pick<Logger, 'warn'>): Promise<void> {
   const { localCall } = await import('../app.js')
   const { is_setup } = await localCall(app)(site.status, {})
   if (!is_setup) log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
@@ -147,23 +153,52 @@ async function warnIfIncomplete(
 /** Seconds that the rest of a shutdown may take after the time for open requests. */
 const SHUTDOWN_GRACE = 5
 
+/** Left to the system: they come from a fault of the program, and a handler would run into the same fault for ever. */
+const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+const [INTERRUPTED, HUNG_UP] = [130, 129] // 128 and the number of the signal, as in a shell
+
+/** What ends a server: a signal, a crash, or a shutdown that takes too long. */
+type Ending = { signal: string } | { err: Error } | { timeout: number }
+
 /**
- * Runs `stop` on SIGTERM, SIGINT or a crash. A second signal, or a shutdown that takes too long, ends the process at
- * once. A worker ignores the signals that a terminal sends to all processes: its primary tells it to stop.
+ * Runs `stop` on SIGTERM, SIGINT, SIGHUP or a crash. Ends with 0, with 129 if the terminal was closed, and with 1 after
+ * a crash. A second Ctrl-C ends the process at once, as does a shutdown that takes too long, which `log` is told; other
+ * signals during the shutdown are ignored. Without a terminal SIGHUP is ignored, so that `nohup` works. A worker ignores the signals that
+ * a terminal sends to all processes: its primary tells it to stop.
  */
 export async function untilStopped(
   seconds: number,
-  stop: (reason: string) => Promise<void>,
-  { isWorker = false } = {},
+  stop: () => Promise<void>,
+  { isWorker = false, log = () => {} }: { isWorker?: boolean; log?: (ending: Ending) => void } = {},
 ): Promise<never> {
-  const ignored = isWorker ? (['SIGINT', 'SIGHUP', 'SIGQUIT'] as const) : []
-  for (const signal of ignored) process.on(signal, () => {})
+  const ofTerminal = ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const
+  const ignored = isWorker ? ofTerminal : hasTerminal() ? [] : (['SIGHUP'] as const)
+  const ignore = (signal: NodeJS.Signals) => process.removeAllListeners(signal).on(signal, () => {})
+  for (const signal of ignored) ignore(signal)
+  const delay = (seconds + SHUTDOWN_GRACE) * 1000
   closeWithGrace(
-    { delay: (seconds + SHUTDOWN_GRACE) * 1000, logger: false, skip: ['beforeExit', ...ignored] },
-    async ({ signal, err }) => stop(err ? String(err.stack) : String(signal)),
+    {
+      delay,
+      logger: false,
+      skip: ['beforeExit', ...FAULTS, ...ignored],
+      onSecondSignal: () => exitWith(INTERRUPTED),
+      onTimeout: () => log({ timeout: delay / 1000 }),
+    },
+    async ({ signal, err }) => {
+      for (const each of ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) ignore(each)
+      log(err ? { err } : { signal: String(signal) })
+      await stop()
+      if (signal === 'SIGHUP') exitWith(HUNG_UP)
+    },
   )
   return new Promise<never>(() => {})
 }
+
+/** close-with-grace ends the process with 0 or 1. */
+const exitWith = (code: number): void => void process.once('exit', () => (process.exitCode = code))
+
+/** Whether a terminal may send SIGHUP when it is closed. */
+const hasTerminal = (): boolean => [0, 1, 2].some((fd) => isatty(fd))
 
 /** Opens the log on stderr: readable lines on a terminal, JSON lines otherwise. */
 async function openLog(
@@ -174,16 +209,22 @@ async function openLog(
     const write = batchWrites((lines) => void terminal.stderr.write(lines), single ? BATCH_LENGTH : WORKER_BATCH_LENGTH)
     return { level, stream: { write } }
   }
-  const { default: pretty } = await import('pino-pretty')
-  return {
-    level,
-    stream: pretty({
-      destination: terminal.stderr,
-      colorize: hasColor(terminal, terminal.stderr, { color }),
-      ignore: 'pid,hostname',
-      translateTime: 'SYS:HH:MM:ss',
-    }),
+  const { default: pinoPretty } = await import('pino-pretty')
+  const options = {
+    colorize: hasColor(terminal, terminal.stderr, { color }),
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss',
   }
+  const pretty = pinoPretty.prettyFactory({ ...options, singleLine: true })
+  const prettyRequest = pinoPretty.prettyFactory({
+    ...options,
+    hideObject: true,
+    messageFormat: '{method} {url} {status} {ms} ms {reqId}',
+  })
+  // A terminal that is gone fails every write, which `run` ignores.
+  const write = (line: string) =>
+    void terminal.stderr.write((line.endsWith('"msg":"request"}\n') ? prettyRequest : pretty)(line))
+  return { level, stream: { write } }
 }
 
 const BATCH_LENGTH = 64_000

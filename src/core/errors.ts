@@ -66,6 +66,7 @@ const CODES = {
   CONFIRMATION_NEEDED: { status: 409 },
   SERVER_UNREACHABLE: { status: 503, exit: 6 },
   LISTEN_FAILED: { status: 500, exit: 78 },
+  PORT_IN_USE: { status: 500, exit: 6 },
   MAIL_UNREACHABLE: { status: 500, exit: 6 },
   SECRET_MISMATCH: { status: 500, exit: 78 },
   DATABASE_NEWER: { status: 500, exit: 5, serve: 78 },

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { connect as connectSocket, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
@@ -114,13 +115,13 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
 })
 
 describe('feedbackctl serve', () => {
-  it('refuses a port that is in use, with 78', async () => {
+  it('refuses a port that is in use with 6, so that a service manager tries again', async () => {
     const machine = await makeMachine('sqlite')
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
     cleanup(() => new Promise<void>((resolve) => other.close(() => resolve())))
     expect(await machine.run(`serve --listen 127.0.0.1:${port}`)).toMatchObject({
-      code: 78,
+      code: 6,
       stdout: '',
       stderr: expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: another program listens there.`),
     })
@@ -143,6 +144,13 @@ describe('feedbackctl serve', () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal('serve')
     await screen.sees(/INFO.*listening on http:\/\/127\.0\.0\.1:\d+/)
+    await screen.sees(/mail is not configured[^]*\n/)
+    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(screen.text()) ?? []
+    const before = screen.text().length
+    await fetch(`${url}/healthz?a=b`)
+    await screen.sees(/healthz[^]*\n/)
+    const shown = stripVTControlCharacters(screen.text().slice(before))
+    expect(shown).toMatch(/^\[[\d:]+\] INFO: GET \/healthz\?\*\*\* 200 [\d.]+ ms \S+\r\n$/)
     screen.type('\u0003')
     expect(await screen.ended).toMatchObject({ code: 0, text: expect.stringContaining('stopped') })
   })

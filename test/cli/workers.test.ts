@@ -83,12 +83,12 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
   }, 60_000)
 })
 
-it('feedbackctl serve --workers reports once that its port is in use, and exits with 78', async () => {
+it('feedbackctl serve --workers reports once that its port is in use, and exits with 6', async () => {
   const machine = await makeMachine('sqlite')
   const { url } = await startTwoWorkers(machine)
   const refused = await machine.run(`serve --workers 3 --listen ${url.slice('http://'.length)}`)
   expect(refused).toMatchObject({
-    code: 78,
+    code: 6,
     stderr: expect.stringMatching(/^(?:{.*\n)*✗ Cannot listen on .*\n(?! *✗)[^✗]*$/),
   })
 })

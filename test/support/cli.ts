@@ -110,6 +110,8 @@ interface Screen {
   /** Waits for a match in the output since the last input. */
   sees(pattern: RegExp): Promise<void>
   type(text: string): void
+  /** Closes the terminal, as a lost connection does. */
+  close(): void
   ended: Promise<{ code: number; text: string }>
 }
 
@@ -242,6 +244,7 @@ function screen(
       inputAt = text.length
       terminal.write(input)
     },
+    close: () => (terminal as unknown as { destroy(): void }).destroy(),
     async sees(pattern) {
       if ((await until(() => pattern.exec(text.slice(inputAt)))) === null)
         throw new Error(`The screen never showed ${pattern}: ${text}`)

@@ -63,6 +63,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     DATABASE_OUTDATED: run('migrate'),
     CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
     LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),
+    PORT_IN_USE: run('serve --listen 127.0.0.1:8001'),
     CONFIG_INVALID: [...run('config list --show-origin'), 'feedbackctl help environment'],
     INVALID_AUTH_HEADER: login,
     INVALID_AUTH_HEADER_FORMAT: login,

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import pty from '@lydell/node-pty'
+import { describe, expect, it } from 'vitest'
+import { makeMachine, PROGRAM } from '../support/cli.js'
+import { freePort } from '../support/postgres.js'
+import { cleanup } from '../support/site.js'
+
+const LISTENING = /listening on (http:\S+?)"/
+
+describe('a terminal that is closed', () => {
+  it.each([
+    ['serve', /listening on/],
+    ['serve --workers 2', /listening on[^]*listening on/],
+    ['demo', /Serving until Ctrl-C/],
+  ])('ends %s with 129', async (args, ready) => {
+    const screen = (await makeMachine('sqlite')).terminal(args)
+    await screen.sees(ready)
+    screen.close()
+    expect(await screen.ended).toMatchObject({ code: 129 })
+  })
+
+  it('does not stop serve in the background, which still ends on SIGTERM', async () => {
+    const machine = await makeMachine('sqlite')
+    const port = await freePort()
+    const start = `set -m; trap '' HUP; '${process.execPath}' '${PROGRAM}' serve --listen 127.0.0.1:${port} & echo "pid $!."; sleep 60`
+    const shell = pty.spawn('bash', ['-c', start], { cwd: machine.folder, env: machine.env })
+    let text = ''
+    shell.onData((data) => (text += data))
+    await expect.poll(() => text, { timeout: 10_000 }).toContain('listening on')
+    const pid = Number(/pid (\d+)\./.exec(text)?.[1])
+    cleanup(async () => void (isAlive(pid) && process.kill(pid, 'SIGKILL')))
+    cleanup(async () => shell.kill('SIGKILL'))
+    ;(shell as unknown as { destroy(): void }).destroy()
+    for (let request = 0; request < 20; request++)
+      expect((await fetch(`http://127.0.0.1:${port}/api/v1/boards`)).status).toBe(200)
+    const before = cpuSeconds(pid)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(cpuSeconds(pid) - before).toBeLessThan(0.5)
+    process.kill(pid, 'SIGTERM')
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
+  })
+})
+
+it('SIGHUP without a terminal, as under nohup, does not stop serve', async () => {
+  const server = (await makeMachine('sqlite')).start('serve')
+  const [, url] = await server.says(LISTENING)
+  server.child.kill('SIGHUP')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  expect((await server.stop()).code).toBe(0)
+})
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** User and system time, of which there are 100 ticks in a second. */
+const cpuSeconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
