@@ -22,12 +22,14 @@ export interface Daemon {
 interface Listening {
   host: string
   port: number
+  /** The setting of this name. */
+  trustProxy?: string | undefined
 }
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
-export async function startDaemon(app: App, { host, port }: Listening, log: Log): Promise<Daemon> {
+export async function startDaemon(app: App, { host, port, trustProxy }: Listening, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
-  const server = await buildServer(operations, { ...app.base, ping: app.ping, cache: app.cache }, log)
+  const server = await buildServer(operations, { ...app.base, ping: app.ping, cache: app.cache }, log, { trustProxy })
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {

@@ -14,7 +14,7 @@ import { assertLocal, type Cli } from './lib/session.js'
 import { hasColor, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
-  for (const option of settingOptions('workers')) command.addOption(option)
+  for (const option of [...settingOptions('workers'), ...settingOptions('trust-proxy')]) command.addOption(option)
   command
     .option('--migrate', 'update a PostgreSQL schema first')
     .addHelpText(
@@ -25,9 +25,9 @@ export function register(command: Command, cli: Cli): void {
       const {
         migrate = false,
         color,
-        workers,
-      } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string }>()
-      const config = await cli.config({ flags: { workers } })
+        ...flags
+      } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string; trustProxy?: string }>()
+      const config = await cli.config({ flags: { workers: flags.workers, 'trust-proxy': flags.trustProxy } })
       assertLocal(config, 'serve')
       const [{ environmentOf }, { disconnectWorker, workerNumber }] = await Promise.all([
         import('../config.js'),
@@ -72,8 +72,9 @@ async function runServer(
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
   const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../config.js'), import('../serve.js')])
+  const listening = { ...listenAddress(config), trustProxy: config.get('trust-proxy') }
   running.daemon = await onceThere(logger, async () =>
-    startDaemon(await cli.open({ migrating: migrate, serving: true }), listenAddress(config), log),
+    startDaemon(await cli.open({ migrating: migrate, serving: true }), listening, log),
   )
   if (worker === undefined) await onceThere(logger, async () => warnIfIncomplete(await cli.open(), logger))
   await stopped
@@ -219,7 +220,7 @@ async function openLog(
   const prettyRequest = pinoPretty.prettyFactory({
     ...options,
     hideObject: true,
-    messageFormat: '{method} {url} {status} {ms} ms {reqId}',
+    messageFormat: '{method} {url} {status} {ms} ms {remoteAddress} {reqId}',
   })
   // A terminal that is gone fails every write, which `run` ignores.
   const write = (line: string) =>

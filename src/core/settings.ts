@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
 
 interface Setting {
@@ -19,6 +20,14 @@ interface Setting {
   secret?: true
   /** Returns the problem with a value, such as "must be HOST:PORT". The caller adds the value, unless it is secret. */
   check?(value: string): string | undefined
+}
+
+/** An address, a range or a name of ranges, as proxy-addr reads them. */
+function isProxy(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  if (bits === undefined && ['loopback', 'linklocal', 'uniquelocal'].includes(address)) return true
+  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return longest > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest))
 }
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -100,6 +109,16 @@ const SETTINGS = {
     default: '1',
     command: 'serve',
     check: (value) => (/^\d{1,2}$/.test(value) && Number(value) > 0 ? undefined : 'must be a number from 1 to 99'),
+  },
+  'trust-proxy': {
+    description: 'reverse proxies whose X-Forwarded-For is believed: addresses, ranges, loopback; true for all',
+    value: 'addresses',
+    default: 'false',
+    command: 'serve',
+    check: (value) =>
+      ['true', 'false'].includes(value) || value.split(',').every((each) => isProxy(each.trim()))
+        ? undefined
+        : 'must be true, false or a list of addresses, such as "loopback, 10.0.0.0/8"',
   },
   'log.level': {
     description: `how much serve logs: ${LEVELS.join(', ')}`,

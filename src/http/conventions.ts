@@ -41,7 +41,13 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
 
   server.addHook('onResponse', (request, reply, done) => {
     const { op } = request.routeOptions.config
-    const fields = { op, method: request.method, url: loggable(request.url), reqId: request.id }
+    const fields = {
+      op,
+      method: request.method,
+      url: loggable(request.url),
+      reqId: request.id,
+      remoteAddress: request.ip,
+    }
     server.log.info({ ...fields, ...outcome(reply.statusCode, reply.elapsedTime) }, 'request')
     done()
   })

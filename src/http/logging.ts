@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import proxyAddr from '@fastify/proxy-addr'
 import { randomWord } from '../core/ids.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 
@@ -9,6 +10,19 @@ let count = 0
 export function requestId({ headers: { [REQUEST_ID]: given } }: Pick<IncomingMessage, 'headers'>): string {
   return typeof given === 'string' && /^[\w.-]{1,100}$/.test(given) ? given : `${PROCESS_ID}-${(count++).toString(36)}`
 }
+
+/** Whether to believe the X-Forwarded-For of this peer. */
+export type Trust = (this: void, address: string, hop: number) => boolean
+
+/** Reads the setting `trust-proxy`. Undefined trusts nobody. */
+export function trustOf(setting = 'false'): Trust | undefined {
+  if (setting === 'false') return undefined
+  return setting === 'true' ? () => true : proxyAddr.compile(setting.split(',').map((each) => each.trim()))
+}
+
+/** The address of the client: of the connection, or of the first peer in X-Forwarded-For that is not trusted. */
+export const clientAddress = (request: IncomingMessage, trust: Trust | undefined): string | undefined =>
+  trust ? proxyAddr(request, trust) : request.socket.remoteAddress
 
 /** Log fields of a finished request. */
 export const outcome = (status: number, milliseconds: number) => ({ status, ms: Math.round(milliseconds * 10) / 10 })

@@ -9,7 +9,7 @@ import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
 import { conventions } from './conventions.js'
 import { asAppError, rejectFailed, rejectMalformed, rejectStopping } from './errors.js'
-import { requestId } from './logging.js'
+import { requestId, trustOf } from './logging.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
 import type { Surface } from './surface.js'
@@ -18,22 +18,25 @@ import { mailPages } from './web/mailpages.js'
 /** 100 kB, as in the published API. */
 const BODY_LIMIT = 100 * 1024
 
-interface Options {
+export interface ServerOptions {
   /** Run for every request, before the response cache. */
   gates?: readonly Gate[]
   /** Served beside the JSON API, the probes and the pages of mails. */
   surfaces?: readonly Surface[]
+  /** The setting of this name. */
+  trustProxy?: string | undefined
 }
 
 export async function buildServer(
   operations: readonly AnyOperation[],
   site: Site,
   log: Log,
-  { gates = [], surfaces = [] }: Options = {},
+  { gates = [], surfaces = [], trustProxy }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
-  const batch = new ResponseBatch(() => server.log)
+  const trust = trustOf(trustProxy)
+  const batch = new ResponseBatch(() => server.log, trust)
   const front = new Front({
     gates,
     reject: (error, response) => rejectFailed(server.log, error, response),
@@ -51,6 +54,7 @@ export async function buildServer(
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: 'idle',
     genReqId: requestId,
+    trustProxy: trust ?? false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
     clientErrorHandler: (error, socket) => rejectMalformed(server.log, error, socket),
     frameworkErrors: (error, request, reply: FastifyReply) => {

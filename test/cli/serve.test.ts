@@ -132,6 +132,7 @@ describe('feedbackctl serve', () => {
     ['serve --log-level loud', {}],
     ['serve', { FEEDBACKCTL_MAIL_URL: 'ftp://x' }],
     ['serve', { FEEDBACKCTL_SECRET: 'short' }],
+    ['serve --trust-proxy 10.0.0.0/33', {}],
   ])('%s with %j is a wrong configuration: 78', async (args, env) => {
     const machine = await makeMachine('sqlite')
     expect(await machine.run(args, { env })).toMatchObject({
@@ -150,7 +151,7 @@ describe('feedbackctl serve', () => {
     await fetch(`${url}/healthz?a=b`)
     await screen.sees(/healthz[^]*\n/)
     const shown = stripVTControlCharacters(screen.text().slice(before))
-    expect(shown).toMatch(/^\[[\d:]+\] INFO: GET \/healthz\?\*\*\* 200 [\d.]+ ms \S+\r\n$/)
+    expect(shown).toMatch(/^\[[\d:]+\] INFO: GET \/healthz\?\*\*\* 200 [\d.]+ ms 127\.0\.0\.1 \S+\r\n$/)
     screen.type('\u0003')
     expect(await screen.ended).toMatchObject({ code: 0, text: expect.stringContaining('stopped') })
   })

@@ -319,6 +319,20 @@ describe('HTTP', () => {
     })
   })
 
+  it.each([
+    [undefined, '127.0.0.1'],
+    ['10.0.0.0/8', '127.0.0.1'],
+    ['loopback', '198.51.100.7'],
+    ['127.0.0.1, 198.51.100.0/24', '203.0.113.9'],
+    ['true', '203.0.113.9'],
+  ])('logs the address of the client, cached or not, with trust-proxy %s as %s', async (trustProxy, expected) => {
+    const site = await makeSite('sqlite', { trustProxy })
+    const headers = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' }
+    for (let request = 0; request < 2; request++) await site.http('GET /boards', { headers })
+    const lines = site.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+    expect(lines.map(({ remoteAddress }) => remoteAddress)).toEqual([expected, expected])
+  })
+
   it('responds to HEAD without a body', async () => {
     const site = await makeSite('sqlite')
     const { status, text, headers } = await site.http('HEAD /boards')

@@ -14,8 +14,7 @@ import { openDatabase } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
 import { codesOf } from '../../src/http/api/openapi.js'
-import type { Gate } from '../../src/http/cache/front.js'
-import { buildServer } from '../../src/http/server.js'
+import { buildServer, type ServerOptions } from '../../src/http/server.js'
 import type { MailSettings } from '../../src/mail/transport.js'
 import { operator, type Actor } from '../../src/service/lib/access.js'
 import type { Context } from '../../src/service/lib/context.js'
@@ -104,18 +103,17 @@ afterAll(async () => {
   await postgres.end()
 })
 
-interface SiteOptions {
+interface SiteOptions extends ServerOptions {
   mail?: boolean
   /** Whether responses and query results are cached. */
   cached?: boolean
   /** Additional operations. */
   extra?: readonly AnyOperation[]
-  gates?: readonly Gate[]
 }
 
 export async function makeSite(
   engine: Engine,
-  { mail = true, cached = true, extra = [], gates = [] }: SiteOptions = {},
+  { mail = true, cached = true, extra = [], ...options }: SiteOptions = {},
 ): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
@@ -135,7 +133,7 @@ export async function makeSite(
     [...operations.map(checked), ...extra],
     { ...base, ping, ...(cached && { cache }) },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
-    { gates },
+    options,
   )
   cleanup(() => server.close())
   const callAs =

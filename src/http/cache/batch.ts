@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
 import fresh from 'fresh'
 import type { CachedResponse } from './responses.js'
-import { outcome, requestId } from '../logging.js'
+import { clientAddress, outcome, requestId, type Trust } from '../logging.js'
 
 interface Pending {
   response: ServerResponse
@@ -21,11 +21,13 @@ const MAX_BATCH = 32
  */
 export class ResponseBatch {
   readonly #log: () => FastifyBaseLogger
+  readonly #trust: Trust | undefined
   #pending: Pending[] = []
   #isScheduled = false
 
-  constructor(log: () => FastifyBaseLogger) {
+  constructor(log: () => FastifyBaseLogger, trust: Trust | undefined) {
     this.#log = log
+    this.#trust = trust
   }
 
   /**
@@ -53,7 +55,8 @@ export class ResponseBatch {
     const now = performance.now()
     for (const { cached, request, response, reqId, startedAt } of batch) {
       cached.log ??= this.#log().child({ op: cached.op, method: request.method, url: cached.url })
-      cached.log.info({ reqId, ...outcome(response.statusCode, now - startedAt) }, 'request')
+      const remoteAddress = clientAddress(request, this.#trust)
+      cached.log.info({ reqId, remoteAddress, ...outcome(response.statusCode, now - startedAt) }, 'request')
     }
   }
 }
