@@ -43,9 +43,8 @@ export async function startDaemon(app: App, { host, port, trustProxy }: Listenin
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     log: server.log,
     async stop(seconds) {
-      const deadline = setTimeout(() => server.server.closeAllConnections(), seconds * 1000)
-      await Promise.all([server.close(), jobs.stop(seconds)])
-      clearTimeout(deadline)
+      await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
+      await server.close()
       undoHeapLimit()
     },
   }

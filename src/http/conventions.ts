@@ -3,11 +3,16 @@ import type { FastifyInstance } from 'fastify'
 import fresh from 'fresh'
 import { REQUEST_ID } from '../core/wire.js'
 import type { ResponseCache } from './cache/responses.js'
+import type { Connections } from './connections.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
 import { loggable, outcome } from './logging.js'
 import { RETRY_AFTER } from './errors.js'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    connections: Connections
+  }
+
   interface FastifyContextConfig {
     /** Id of the operation, for the log. */
     op?: string
@@ -28,6 +33,7 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
 
   server.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER)
+    if (server.connections.isDraining) reply.raw.shouldKeepAlive = false
     if (typeof payload !== 'string' || payload === '') return done()
     const bytes = Buffer.from(payload) // shared by the tag, the response and the cache
     const tag = etag(bytes, { weak: true })

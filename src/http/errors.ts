@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { REQUEST_ID } from '../core/wire.js'
-import { loggable, requestId } from './logging.js'
+import { requestId } from './logging.js'
 
 /** Our errors for Fastify's errors about invalid requests. */
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
@@ -42,42 +42,56 @@ export function rejectFailed(log: FastifyBaseLogger, error: unknown, response: S
   const failure = serverError(error)
   log.error({ reqId, err: error, status: failure.status }, 'a check before the request failed')
   if (response.headersSent) return void response.end()
-  respond(response, failure, { [REQUEST_ID]: reqId })
-}
-
-/** Responds to a request that came on an open connection after the server began to stop. */
-export function rejectStopping(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
-  const reqId = requestId(request)
-  const failure = new AppError('DATABASE_UNREACHABLE', 'The server is stopping. Try again in a moment.')
-  log.info({ method: request.method, url: loggable(request.url ?? ''), reqId, status: failure.status }, 'request')
-  respond(response, failure, { [REQUEST_ID]: reqId, 'retry-after': RETRY_AFTER, connection: 'close' })
-}
-
-function respond(response: ServerResponse, { status, body }: AppError, headers: Record<string, string>): void {
-  response.writeHead(status, {
+  response.writeHead(failure.status, {
     'content-type': 'application/json; charset=utf-8',
     'access-control-allow-origin': '*',
-    ...headers,
+    [REQUEST_ID]: reqId,
   })
-  response.end(JSON.stringify(body))
+  response.end(JSON.stringify(failure.body))
 }
 
-/** Responds to bytes that are not HTTP, which Fastify never sees, and logs them. */
+/** Responds to bytes that are not HTTP, and to requests that take too long, which Fastify never sees, and logs them. */
 export function rejectMalformed(log: FastifyBaseLogger, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, message] = MALFORMED[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']
+  reject(log, socket, { status, error: new AppError('BAD_REQUEST', message), reason: error.code })
+}
+
+/** Ends a request that takes too long to arrive. */
+export const rejectSlow = (log: FastifyBaseLogger, socket: Socket): void =>
+  rejectMalformed(log, Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+
+/** Refuses a connection that the server has no room for. */
+export function rejectBusy(log: FastifyBaseLogger, socket: Socket): void {
+  const error = new AppError('SERVER_BUSY', 'The server has too many connections. Try again in a moment.')
+  reject(log, socket, { status: '503 Service Unavailable', error, reason: error.code })
+}
+
+/** How long a client may take to read the last response and close. */
+const LINGER_MS = 1000
+
+function reject(
+  log: FastifyBaseLogger,
+  socket: Socket,
+  { status, error, reason }: { status: string; error: AppError; reason: string | undefined },
+): void {
   const reqId = requestId({ headers: {} })
-  log.info({ reqId, reason: error.code, status: Number.parseInt(status, 10) }, 'malformed request')
-  const body = JSON.stringify(new AppError('BAD_REQUEST', message).body)
+  const { remoteAddress } = socket
+  log.info({ reqId, remoteAddress, reason, status: Number.parseInt(status, 10) }, 'malformed request')
+  const body = JSON.stringify(error.body)
   const head = [
     `HTTP/1.1 ${status}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Content-Type: application/json; charset=utf-8',
     'Access-Control-Allow-Origin: *',
     `X-Request-Id: ${reqId}`,
+    ...(error.status === 503 ? ['Retry-After: 2'] : []),
     'Connection: close',
   ]
-  if (socket.writable) socket.end([...head, '', body].join('\r\n'))
+  if (!socket.writable) return void socket.destroy()
+  socket.end([...head, '', body].join('\r\n'))
+  // At once it would cut the response, if bytes of the request have not been read.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref() // a client that does not close would hold a descriptor
 }
 
 const MALFORMED: Record<string, [string, string]> = {

@@ -7,8 +7,9 @@ import { ResponseBatch } from './cache/batch.js'
 import { Front, type Gate } from './cache/front.js'
 import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
+import { Connections, type Limits } from './connections.js'
 import { conventions } from './conventions.js'
-import { asAppError, rejectFailed, rejectMalformed, rejectStopping } from './errors.js'
+import { asAppError, rejectBusy, rejectFailed, rejectMalformed, rejectSlow } from './errors.js'
 import { requestId, trustOf } from './logging.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
@@ -25,26 +26,31 @@ export interface ServerOptions {
   surfaces?: readonly Surface[]
   /** The setting of this name. */
   trustProxy?: string | undefined
+  limits?: Partial<Limits>
 }
 
 export async function buildServer(
   operations: readonly AnyOperation[],
   site: Site,
   log: Log,
-  { gates = [], surfaces = [], trustProxy }: ServerOptions = {},
+  { gates = [], surfaces = [], trustProxy, limits = {} }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
   const trust = trustOf(trustProxy)
   const batch = new ResponseBatch(() => server.log, trust)
+  const connections = new Connections(limits, {
+    tooSlow: (socket) => rejectSlow(server.log, socket),
+    tooMany: (socket) => rejectBusy(server.log, socket),
+  })
   const front = new Front({
     gates,
     reject: (error, response) => rejectFailed(server.log, error, response),
-    rejectStopping: (request, response) => rejectStopping(server.log, request, response),
     data: site.cache,
     responses,
     routes,
     batch,
+    connections,
   })
   const server: FastifyInstance = Fastify<Server>({
     serverFactory: (handle, options) => front.server(handle, options),
@@ -53,6 +59,7 @@ export async function buildServer(
     childLoggerFactory: (logger) => logger, // no logger per request: each log line names its request
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: 'idle',
+    return503OnClosing: false, // a request that has arrived is finished
     genReqId: requestId,
     trustProxy: trust ?? false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
@@ -71,10 +78,10 @@ export async function buildServer(
     for (const each of ['GET', 'POST'] as const)
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
   })
+  server.decorate('connections', connections)
   conventions(server, responses)
   jsonErrors(server, responses)
   server.addHook('preClose', async () => {
-    front.stop()
     batch.flush() // else connections with a pending response would stay open, and their next request would be rejected
   })
   await server.register(async (surface) => api(surface, { operations, site, responses }), { prefix: API_ROOT })

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { FastifyServerOptions } from 'fastify'
 import { DRY_RUN_HEADER } from '../../core/wire.js'
 import { hasCredentials, type DataCache } from '../site.js'
+import type { Connections } from '../connections.js'
 import type { ResponseBatch } from './batch.js'
 import type { CachedResponse, ResponseCache } from './responses.js'
 import type { CacheableRoute, CacheableRoutes } from './routes.js'
@@ -16,12 +17,11 @@ interface Parts {
   gates: readonly Gate[]
   /** Responds to a request whose gate has thrown. */
   reject(this: void, error: unknown, response: ServerResponse): void
-  /** Responds to a request that comes while the server stops. */
-  rejectStopping(this: void, request: IncomingMessage, response: ServerResponse): void
   data: DataCache | undefined
   responses: ResponseCache
   routes: CacheableRoutes
   batch: ResponseBatch
+  connections: Connections
 }
 
 /** Key part of an absent header. No header value can contain it. */
@@ -35,30 +35,30 @@ const MAX_BODY_BYTES = 4096
  */
 export class Front {
   readonly #parts: Parts
-  #isStopped = false
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Rejects requests from now on. */
-  stop(): void {
-    this.#isStopped = true
-  }
-
   server(handle: RequestListener, options: FastifyServerOptions): Server {
-    const server = createServer(this.#listener(handle))
+    const { limits } = this.#parts.connections
+    const server = createServer(
+      { connectionsCheckingInterval: limits.check, headersTimeout: limits.headers, requestTimeout: limits.request },
+      this.#listener(handle),
+    )
     // Responses to earlier requests on the connection go first.
     server.on('clientError', () => this.#parts.batch.flush())
     server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
-    server.requestTimeout = options.requestTimeout ?? server.requestTimeout
+    server.setTimeout(limits.stalled)
+    this.#parts.connections.watch(server)
     return server
   }
 
   #listener(handle: RequestListener): RequestListener {
-    const { gates, batch } = this.#parts
+    const { gates, batch, connections } = this.#parts
     return (request, response) => {
       batch.schedule()
+      if (!connections.use(request.socket, response)) return
       if (gates.length === 0) this.#serve(request, response, handle)
       else void this.#runGates(request, response, handle)
     }
@@ -74,7 +74,6 @@ export class Front {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
-    if (this.#isStopped) return this.#parts.rejectStopping(request, response)
     const route = this.#parts.routes.find(request.method, request.url ?? '')
     if (!route || request.headers[DRY_RUN_HEADER] !== undefined) return handle(request, response)
     if (route.method === 'GET') return this.#lookUp(route, '', request, response, handle)

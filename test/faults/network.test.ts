@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { makeMachine, PROGRAM } from '../support/cli.js'
+import { freePort } from '../support/postgres.js'
+import { cleanup, makeSite } from '../support/site.js'
+import { amount, figures } from './amount.js'
+
+const HEADERS =
+  'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n'
+const LOGIN = `${HEADERS}\r\n{`
+const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+
+/** A connection, what it received, and whether it was cut instead of closed. */
+function open(port: number, bytes = '') {
+  const socket = connect(port, '127.0.0.1')
+  const state = { socket, text: '', closed: false, error: undefined as string | undefined }
+  cleanup(async () => void socket.destroy())
+  socket
+    .on('connect', () => void (bytes && socket.write(bytes)))
+    .on('data', (data) => (state.text += data))
+    .on('error', (error: NodeJS.ErrnoException) => (state.error = error.code))
+    .on('close', () => (state.closed = true))
+  return state
+}
+
+async function listening(options: Parameters<typeof makeSite>[1]) {
+  const site = await makeSite('sqlite', options)
+  return { site, port: Number(new URL(await site.server.listen({ host: '127.0.0.1', port: 0 })).port) }
+}
+
+describe('slow senders', () => {
+  it.each([
+    ['sends nothing', ''],
+    ['never ends its headers', HEADERS],
+    ['never ends its body', LOGIN],
+  ])('a client that %s gets 408 in time', async (_, bytes) => {
+    const { port } = await listening({ limits: { headers: 300, request: 400, check: 50 } })
+    const client = open(port, bytes)
+    await expect.poll(() => client.text, { timeout: 5000 }).toMatch(/^HTTP\/1\.1 408 [^]*"code":"BAD_REQUEST"/)
+    await expect.poll(() => client.closed, { timeout: 5000 }).toBe(true)
+    expect(client.error).toBeUndefined()
+  })
+
+  it('have limits by default', async () => {
+    const { site } = await listening({})
+    const { requestTimeout, headersTimeout, timeout } = site.server.server
+    expect([requestTimeout, headersTimeout, timeout]).toEqual([30_000, 15_000, 60_000])
+  })
+
+  it('do not delay SIGTERM', async () => {
+    const server = (await makeMachine('sqlite')).start('serve')
+    const [, url] = await server.says(/listening on (http:\S+?)"/)
+    const clients = ['', HEADERS, LOGIN].map((bytes) => open(Number(new URL(url ?? '').port), bytes))
+    await expect.poll(() => clients.map(({ socket }) => socket.bytesWritten > 0 || socket.readyState === 'open')).toEqual([true, true, true]) // prettier-ignore
+    await sleep(200)
+    const start = Date.now()
+    expect((await server.stop()).code).toBe(0)
+    expect(Date.now() - start).toBeLessThan(10_000) // not the 25 s of shutdown.timeout
+  })
+})
+
+describe('more connections than there is room for', () => {
+  it('close those that have been idle longest; those who are served go on being served', async () => {
+    const { port } = await listening({ limits: { connections: 20 } })
+    const served = open(port, GET)
+    const idle: ReturnType<typeof open>[] = []
+    for (let round = 0; round < 6; round++) {
+      for (let count = 0; count < 10; count++) idle.push(open(port, count % 2 === 0 ? LOGIN : ''))
+      await sleep(30)
+      served.socket.write(GET)
+      await sleep(30)
+    }
+    await expect.poll(() => idle.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(40)
+    expect([served.closed, served.text.split('HTTP/1.1 200').length - 1]).toEqual([false, 7])
+    expect(idle.filter(({ error }) => error)).toEqual([])
+    const fresh = open(port, GET)
+    await expect.poll(() => fresh.text).toMatch(/^HTTP\/1\.1 200/)
+  })
+
+  it('get 503 if all others are being served', async () => {
+    const waiting: (() => void)[] = []
+    const gate = () => new Promise<boolean>((resolve) => waiting.push(() => resolve(true)))
+    const { port } = await listening({ limits: { connections: 3 }, gates: [gate] })
+    const served = [1, 2, 3].map(() => open(port, GET))
+    await expect.poll(() => waiting.length).toBe(3)
+    const refused = open(port, GET)
+    await expect.poll(() => refused.closed, { timeout: 5000 }).toBe(true)
+    expect(refused.text).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: \d[^]*"code":"SERVER_BUSY"/)
+    expect([refused.error, waiting.length]).toEqual([undefined, 3])
+    for (const go of waiting) go()
+    await expect.poll(() => served.map(({ text }) => text.slice(0, 12))).toEqual(Array(3).fill('HTTP/1.1 200'))
+  })
+
+  it('do not use up the descriptors of the process', async () => {
+    const machine = await makeMachine('sqlite')
+    const port = await freePort()
+    const command = `ulimit -n 100; exec '${process.execPath}' '${PROGRAM}' serve --listen 127.0.0.1:${port}`
+    const child = spawn('bash', ['-c', command], { env: machine.env, stdio: 'ignore' })
+    cleanup(async () => void child.kill('SIGKILL'))
+    const isUp = async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status
+    await expect.poll(isUp, { timeout: 15_000 }).toBe(200)
+    for (let count = 0; count < 150; count++) open(port)
+    await sleep(300)
+    const clients = Array.from({ length: 20 }, () => open(port, GET))
+    await expect.poll(() => clients.filter(({ text }) => text.startsWith('HTTP/1.1 200')).length, { timeout: 5000 }).toBe(20) // prettier-ignore
+  })
+})
+
+describe.each([1, 2])('SIGTERM under load with %i workers', (workers) => {
+  it('cuts no request that was sent before its connection was said to close', async (context) => {
+    const machine = await makeMachine('sqlite')
+    const token = await machine.setup()
+    const counts = { stops: amount(2, 20), answered: 0, refused: 0 }
+    for (let stop = 0; stop < counts.stops; stop++) {
+      const port = await freePort()
+      const server = machine.start(`serve --workers ${workers} --listen 127.0.0.1:${port}`)
+      for (let count = 0; count < workers; count++)
+        await expect.poll(() => server.output().stderr.split('listening on').length, { timeout: 15_000 }).toBeGreaterThan(workers) // prettier-ignore
+      const ended = new AbortController()
+      const clients = Array.from({ length: 12 }, (_, number) => keepSending(port, token, number, ended.signal))
+      await sleep(500)
+      const { code } = await server.stop()
+      ended.abort()
+      const results = await Promise.all(clients)
+      expect(results.flatMap(({ cut }) => cut)).toEqual([])
+      expect(code).toBe(0)
+      expect(results.every(({ wasToldToClose }) => wasToldToClose)).toBe(true)
+      for (const { answered } of results) counts.answered += answered
+    }
+    figures(context, `${counts.stops} stops, ${counts.answered} requests answered, 0 cut`)
+  })
+})
+
+/** Reads and writes over one connection at a time until the server listens no more. */
+async function keepSending(port: number, token: string, client: number, signal: AbortSignal) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const result = { answered: 0, cut: [] as string[], wasToldToClose: false }
+  for (let number = 0; !signal.aborted; number++) {
+    const outcome = await send(port, token, agent, number % 4 === 0 ? `post ${client} ${number} ${port}` : undefined)
+    if (outcome.error === 'ECONNREFUSED') break
+    if (outcome.error !== undefined) {
+      result.cut.push(`${outcome.error} on a ${outcome.reused ? 'used' : 'new'} connection`)
+      break
+    }
+    result.answered++
+    result.wasToldToClose ||= outcome.close === true
+  }
+  agent.destroy()
+  return result
+}
+
+interface Outcome {
+  error?: string
+  reused?: boolean
+  close?: boolean
+}
+
+const send = (port: number, token: string, agent: Agent, title: string | undefined) =>
+  new Promise<Outcome>((resolve) => {
+    const sent = request({
+      agent,
+      port,
+      host: '127.0.0.1',
+      method: title === undefined ? 'GET' : 'POST',
+      path: title === undefined ? '/api/v1/boards' : '/api/v1/posts',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    })
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message, reused: sent.reusedSocket })) // prettier-ignore
+    sent.on('response', (response) => {
+      response.resume().on('end', () => {
+        const status = response.statusCode ?? 0
+        resolve(status < 300 ? { close: response.headers.connection === 'close' } : { error: String(status) })
+      })
+    })
+    sent.end(title === undefined ? undefined : JSON.stringify({ title }))
+  })
