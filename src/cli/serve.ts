@@ -109,7 +109,10 @@ async function runPrimary(
     env,
     onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
   })
-  if (typeof started === 'number') return void (process.exitCode = started) // the worker has printed why
+  if (typeof started === 'number') {
+    logger.error({ exitCode: started }, 'the first worker cannot start, and has printed why')
+    return void (process.exitCode = started)
+  }
   running.workers = started
   await stopped
 }

@@ -4,7 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A worker that exits sooner is restarted after a delay, as the next one may fail for the same reason. */
 const MIN_UPTIME_MS = 5000
+/** The first delay. It doubles with each failure in a row. */
 const RESTART_DELAY_MS = 1000
+const MAX_RESTART_DELAY_MS = 30_000
+
+const restartDelay = (failures: number): number =>
+  failures === 0 ? 0 : Math.min(RESTART_DELAY_MS * 2 ** (failures - 1), MAX_RESTART_DELAY_MS)
+
+/** How often a worker tells its primary that it is alive. */
+const HEARTBEAT_MS = 1000
+const HEARTBEAT = 'feedbackctl heartbeat'
+/** A worker that misses more heartbeats in a row hangs, and is killed. */
+const MAX_MISSED = 10
+/** How many more it may miss at first, while it starts. */
+const MISSED_AT_START = 20
 
 /** The message that stops a worker. Not a signal, because a service manager may signal all processes of a service. */
 const STOP_MESSAGE = 'feedbackctl stop'
@@ -13,7 +26,15 @@ interface WorkerOptions {
   count: number
   /** The settings, as environment variables: other users could read them on a command line. */
   env: Record<string, string>
-  onRestart(this: void, exited: { worker: number; workerPid: number | undefined; reason: string | number }): void
+  onRestart(this: void, exited: Exited): void
+}
+
+interface Exited {
+  worker: number
+  workerPid: number | undefined
+  reason: string
+  /** Milliseconds until it is restarted. */
+  delay: number
 }
 
 /** The worker processes of a server. All listen on one address. */
@@ -24,49 +45,70 @@ export interface Workers {
 
 /**
  * Starts the workers and restarts each that exits. The others start once the first one listens, so that an error that
- * stops them all is printed once. If the first fails, returns its exit code.
+ * stops them all is printed once. If the first ends by itself, returns its exit code.
  */
 export async function startWorkers({ count, env, onRestart }: WorkerOptions): Promise<Workers | number> {
   const workers = new Map<Worker, Promise<unknown>>()
   let stopping = false
+  let graceful = true
   cluster.setupPrimary({ args: ['serve'] })
 
   const start = (number: number) => {
     const worker = cluster.fork({ ...env, FEEDBACKCTL_WORKER: String(number) })
     const startedAt = performance.now()
-    const exited = new Promise<{ code: number; reason: string }>((resolve) => {
+    // Counted, not timed: if the primary itself was stopped for a while, it has not missed any.
+    let missed = -MISSED_AT_START
+    worker.on('message', (message) => void (message === HEARTBEAT && (missed = 0)))
+    const heartbeats = setInterval(() => ++missed > MAX_MISSED && kill(worker), HEARTBEAT_MS)
+    const exited = new Promise<{ code: number | undefined; reason: string }>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) =>
-        resolve({ code: code ?? 1, reason: signal ?? `exit ${code}` }),
+        resolve({
+          code: code ?? undefined,
+          reason: missed > MAX_MISSED ? `sent no heartbeat for ${MAX_MISSED} s` : (signal ?? `exit ${code}`),
+        }),
       )
       worker.once('error', (error) => resolve({ code: 1, reason: error.message })) // the process could not be spawned
     }).then((exit) => {
+      clearInterval(heartbeats)
       workers.delete(worker)
       return { ...exit, uptime: performance.now() - startedAt }
     })
     workers.set(worker, exited)
     return { worker, exited }
   }
-  const supervise = async (number: number, { worker, exited } = start(number)): Promise<void> => {
-    const { reason, uptime } = await exited
+  const kill = (worker: Worker) => {
+    if (stopping) graceful = false
+    worker.process.kill('SIGKILL')
+  }
+  const restart = async (number: number, { worker }: { worker: Worker }, reason: string, failures: number) => {
+    const delay = restartDelay(failures)
+    onRestart({ worker: number, workerPid: worker.process.pid, reason, delay })
+    await sleep(delay)
+  }
+  const supervise = async (number: number, started = start(number), failuresBefore = 0): Promise<void> => {
+    const { reason, uptime } = await started.exited
     if (stopping) return
-    onRestart({ worker: number, workerPid: worker.process.pid, reason })
-    if (uptime < MIN_UPTIME_MS) await sleep(RESTART_DELAY_MS)
-    if (!stopping) await supervise(number)
+    const failures = uptime < MIN_UPTIME_MS ? failuresBefore + 1 : 0
+    await restart(number, started, reason, failures)
+    if (!stopping) await supervise(number, start(number), failures)
+  }
+  const startFirst = async (failures = 0): Promise<ReturnType<typeof start> | number> => {
+    const first = start(1)
+    const exit = await Promise.race([once(first.worker, 'listening').then(() => undefined), first.exited])
+    if (!exit) return first
+    if (exit.code !== undefined) return exit.code
+    await restart(1, first, exit.reason, failures + 1) // it was killed
+    return startFirst(failures + 1)
   }
 
-  const first = start(1)
-  const failure = await Promise.race([once(first.worker, 'listening').then(() => undefined), first.exited])
-  if (failure) return failure.code
+  const first = await startFirst()
+  if (typeof first === 'number') return first
   void supervise(1, first)
   for (let number = 2; number <= count; number++) void supervise(number)
   return {
     async stop(seconds) {
       stopping = true
-      let graceful = true
-      const timeout = setTimeout(() => {
-        graceful = false
-        for (const worker of workers.keys()) worker.process.kill('SIGKILL')
-      }, seconds * 1000)
+      const timeout = setTimeout(() => [...workers.keys()].forEach(kill), seconds * 1000)
       for (const worker of workers.keys()) if (worker.isConnected()) worker.send(STOP_MESSAGE)
       await Promise.all(workers.values())
       clearTimeout(timeout)
@@ -83,6 +125,8 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
   const { worker } = cluster
   const number = Number(env.FEEDBACKCTL_WORKER)
   if (!worker || !Number.isInteger(number)) return undefined // a process manager may use a cluster of its own
+  const beat = () => worker.isConnected() && worker.process.send(HEARTBEAT, undefined, undefined, () => {}) // its channel may close now
+  setInterval(beat, HEARTBEAT_MS).unref()
   let terminating = false
   process.once('SIGTERM', () => (terminating = true))
   const stop = () => void (terminating || process.kill(process.pid, 'SIGTERM'))

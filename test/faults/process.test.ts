@@ -50,6 +50,31 @@ it('SIGHUP without a terminal, as under nohup, does not stop serve', async () =>
   expect((await server.stop()).code).toBe(0)
 })
 
+describe('serve --workers 2', () => {
+  it('replaces a worker that was killed while it started, and says so', async () => {
+    const server = (await makeMachine('sqlite')).start('serve --workers 2')
+    const { pid = 0 } = server.child
+    await expect.poll(() => childrenOf(pid).length, { timeout: 15_000, interval: 1 }).toBe(1)
+    process.kill(childrenOf(pid)[0] ?? 0, 'SIGKILL')
+    await server.says(/"reason":"SIGKILL".*"msg":"a worker exited and is restarted"/)
+    await server.says(LISTENING)
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  it('replaces a worker that hangs', async () => {
+    const server = (await makeMachine('sqlite')).start('serve --workers 2')
+    await server.says(/listening on[^]*listening on/)
+    const [hung = 0] = childrenOf(server.child.pid ?? 0)
+    process.kill(hung, 'SIGSTOP')
+    await server.says(/"reason":"sent no heartbeat for 10 s".*"msg":"a worker exited and is restarted"/)
+    await server.says(/listening on[^]*listening on[^]*listening on/)
+    expect((await server.stop()).code).toBe(0)
+  })
+})
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+
 const isAlive = (pid: number): boolean => {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
