@@ -1,6 +1,7 @@
 import etag from 'etag'
 import type { FastifyInstance } from 'fastify'
 import fresh from 'fresh'
+import type { Repeats } from '../core/repeats.js'
 import { REQUEST_ID } from '../core/wire.js'
 import type { ResponseCache } from './cache/responses.js'
 import type { Connections } from './connections.js'
@@ -11,6 +12,11 @@ import { RETRY_AFTER } from './errors.js'
 declare module 'fastify' {
   interface FastifyInstance {
     connections: Connections
+    repeats: Repeats
+  }
+  interface FastifyRequest {
+    /** The id of the request whose log line has the same error in full. */
+    errorOf: string | undefined
   }
 
   interface FastifyContextConfig {
@@ -54,6 +60,8 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
       reqId: request.id,
       remoteAddress: request.ip,
     }
+    if (request.errorOf !== undefined && request.errorOf !== request.id)
+      Object.assign(fields, { errorOf: request.errorOf })
     server.log.info({ ...fields, ...outcome(reply.statusCode, reply.elapsedTime) }, 'request')
     done()
   })

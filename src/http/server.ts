@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify'
+import { Repeats } from '../core/repeats.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 import type { AnyOperation } from '../service/lib/operation.js'
 import { api, jsonErrors } from './api/index.js'
@@ -79,6 +80,8 @@ export async function buildServer(
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
   })
   server.decorate('connections', connections)
+  server.decorate('repeats', new Repeats(() => server.log))
+  server.decorateRequest('errorOf', undefined)
   conventions(server, responses)
   jsonErrors(server, responses)
   server.addHook('preClose', async () => {

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError, serverError } from '../core/errors.js'
+import { Repeats } from '../core/repeats.js'
 import type { Db } from '../db/tables.js'
 import { leaseOf } from './lease.js'
 
@@ -42,7 +44,8 @@ export interface Jobs {
 /** Runs each job in its own loop until `stop`. The caller closes the database. */
 export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_MS } = {}): Jobs {
   const stopping = new AbortController()
-  const loops = Promise.all(jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff })))
+  const repeats = new Repeats(() => site.log)
+  const loops = Promise.all(jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff, repeats })))
   return {
     async stop(seconds) {
       stopping.abort()
@@ -54,9 +57,10 @@ export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_
 interface LoopOptions {
   stopping: AbortSignal
   backOff: number
+  repeats: Repeats
 }
 
-async function loop(job: Job, site: Site, { stopping, backOff }: LoopOptions): Promise<void> {
+async function loop(job: Job, site: Site, { stopping, backOff, repeats }: LoopOptions): Promise<void> {
   const lease = job.exclusive ? leaseOf(job.name, { ...site, stopping }) : undefined
   while (!stopping.aborted) {
     let wait = job.every
@@ -66,7 +70,8 @@ async function loop(job: Job, site: Site, { stopping, backOff }: LoopOptions): P
       if (signal && !signal.aborted && (await job.run({ ...site, signal })) === 'more') wait = 0
     } catch (error) {
       if (!signal?.aborted || (error as Error).name !== 'AbortError') {
-        site.log.error({ err: error, job: job.name }, 'a job failed, and will be tried again')
+        const known = error instanceof AppError ? error : serverError(error)
+        repeats.report(known, job.name, { job: job.name }, 'a job failed, and will be tried again')
         wait = backOff
       }
     } finally {

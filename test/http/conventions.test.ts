@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import jwt from 'jsonwebtoken'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
 import { connect as connectDatabase } from '../../src/db/connect.js'
 import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
-import { engines, makeSite } from '../support/site.js'
+import { cleanup, engines, makeSite } from '../support/site.js'
 
 describe.each(engines)('authentication on %s', (engine) => {
   const secret = 'a secret of the tests, long enough'
@@ -187,6 +187,7 @@ describe('HTTP', () => {
     expect([statusCode, JSON.parse(payload).code]).toEqual([503, 'DATABASE_UNREACHABLE'])
     expect(payload).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|database\.url/)
     expect(site.logs.join('')).toContain('ECONNREFUSED')
+    expect(site.logs.join('')).not.toContain('stack')
     expect(site.logs.join('')).not.toContain('CANARY')
     await server.close()
   })
@@ -331,6 +332,37 @@ describe('HTTP', () => {
     for (let request = 0; request < 2; request++) await site.http('GET /boards', { headers })
     const lines = site.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
     expect(lines.map(({ remoteAddress }) => remoteAddress)).toEqual([expected, expected])
+  })
+
+  it('logs an error that repeats once in full, then with a count each minute, and says when it is over', async () => {
+    const site = await makeSite('sqlite')
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    cleanup(async () => void vi.useRealTimers())
+    await site.db.schema.alterTable('counters').renameTo('gone').execute()
+    const ids: unknown[] = []
+    for (let second = 0; second < 80; second++) {
+      const { status, headers } = await site.http('GET /boards')
+      expect(status).toBe(500)
+      ids.push(headers['x-request-id'])
+      vi.advanceTimersByTime(1000)
+    }
+    await site.db.schema.alterTable('gone').renameTo('counters').execute()
+    vi.advanceTimersByTime(30_000)
+    const lines = site.logs.map((line) => JSON.parse(line))
+    const errors = lines.filter(({ msg, err, count }) => msg !== 'request' && (err ?? count) !== undefined)
+    expect(errors).toMatchObject([
+      { level: 50, reqId: ids[0], err: { message: expect.stringContaining('no such table') } },
+      {
+        level: 50,
+        code: 'SERVER_ERROR',
+        first: ids[0],
+        count: expect.any(Number),
+        msg: expect.stringMatching(/^goes on: /),
+      },
+      { level: 30, code: 'SERVER_ERROR', first: ids[0], count: 80, seconds: 79, msg: expect.stringMatching(/^over: /) },
+    ])
+    const requests = lines.filter(({ msg }) => msg === 'request')
+    expect(requests.map(({ errorOf }) => errorOf)).toEqual([undefined, ...Array(79).fill(ids[0])])
   })
 
   it('responds to HEAD without a body', async () => {

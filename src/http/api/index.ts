@@ -47,7 +47,7 @@ export function jsonErrors(server: FastifyInstance, responses: ResponseCache): v
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
-    server.log.error({ reqId: request.id, err: known.cause ?? known }, known.message)
+    request.errorOf = server.repeats.report(known, request.id, { reqId: request.id })
     const kept = known.code === 'DATABASE_UNREACHABLE' ? responses.whileAway(request.raw) : undefined
     if (kept) {
       const { headers, bytes } = contentOf(kept)
