@@ -51,6 +51,14 @@ it('every error code has a meaning, and every exit code is listed', () => {
   }
 })
 
+it('the systemd unit restarts the server for as long as it takes, and does not cut its shutdown short', () => {
+  const unit = /```ini\n([^]*?)```/.exec(readFileSync(path.join(ROOT, 'README.md'), 'utf8'))?.[1] ?? ''
+  const lines = Object.fromEntries(unit.split('\n').map((line) => line.split(/=(.*)/)))
+  expect(lines).toMatchObject({ StartLimitIntervalSec: '0', Restart: 'always', RestartPreventExitStatus: '78' })
+  const graces = 5 + 5 // of a worker, and of the process that waits for workers
+  expect(Number(lines.TimeoutStopSec)).toBeGreaterThanOrEqual(Number(settings['shutdown.timeout'].default) + graces)
+})
+
 it('every code, variable, route, topic and file that a document mentions exists', () => {
   const variables = new Set(keys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`]))
   const known = (name: string) =>

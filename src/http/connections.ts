@@ -56,14 +56,24 @@ interface Refusals {
   tooMany(this: void, socket: Socket): void
 }
 
+/**
+ * Numbers only: a reference to a request or a response from here, which lives longer, makes garbage collection several
+ * times as slow.
+ */
+interface Use {
+  /** Grows with each request of any connection. */
+  last: number
+  requests: number
+}
+
 /** The open connections of a server. It limits their number, and closes them without cutting a response. */
 export class Connections {
   readonly limits: Limits
   readonly #refusals: Refusals
   readonly #servers: Server[] = []
-  /** Each with its last response, least recently used first. */
-  readonly #open = new Map<Socket, ServerResponse | undefined>()
+  readonly #open = new Map<Socket, Use>()
   readonly #refused = new Set<Socket>()
+  #uses = 0
   #isDraining = false
 
   constructor(limits: Partial<Limits>, refusals: Refusals) {
@@ -79,7 +89,7 @@ export class Connections {
   watch(server: Server): void {
     this.#servers.push(server)
     server.on('connection', (socket: Socket) => {
-      this.#open.set(socket, undefined)
+      this.#open.set(socket, { last: ++this.#uses, requests: 0 })
       socket.once('close', () => this.#open.delete(socket))
       if (this.#open.size > this.limits.connections) this.#makeRoom(socket)
     })
@@ -87,17 +97,18 @@ export class Connections {
 
   /** Called for each request. Returns whether to handle it: its connection is not one that is being refused. */
   use(socket: Socket, response: ServerResponse): boolean {
-    if (this.#open.delete(socket)) this.#open.set(socket, response)
-    else if (this.#refused.has(socket)) return false
+    const use = this.#open.get(socket)
+    if (use) {
+      use.last = ++this.#uses
+      use.requests++
+    } else if (this.#refused.has(socket)) return false
     if (this.#isDraining) response.shouldKeepAlive = false
     return true
   }
 
   #makeRoom(newest: Socket): void {
-    for (const [socket, response] of this.#open) {
-      if (socket === newest) break
-      if (!isAnswered(response)) return this.#close(socket, response)
-    }
+    const idle = this.#leastRecentlyUsed(newest)
+    if (idle) return this.#close(idle)
     this.#open.delete(newest)
     if (this.#refused.size >= MAX_REFUSED) return void newest.destroy()
     this.#refused.add(newest)
@@ -105,10 +116,25 @@ export class Connections {
     this.#refusals.tooMany(newest)
   }
 
-  #close(socket: Socket, response: ServerResponse | undefined): void {
+  #leastRecentlyUsed(newest: Socket): Socket | undefined {
+    let [found, least]: [Socket | undefined, number] = [undefined, Infinity]
+    for (const [socket, { last }] of this.#open)
+      if (last < least && socket !== newest && !isAnswered(socket)) [found, least] = [socket, last]
+    return found
+  }
+
+  #close(socket: Socket): void {
+    const isArriving = this.#isArriving(socket)
     this.#open.delete(socket)
-    if (isArriving(socket, response)) this.#refusals.tooSlow(socket)
+    if (isArriving) this.#refusals.tooSlow(socket)
     else socket.destroy()
+  }
+
+  /** Whether a part of a request has arrived. Of the second one on a connection and later ones, only the body tells. */
+  #isArriving(socket: Socket): boolean {
+    const response = responseOn(socket)
+    if (response) return !response.req.complete
+    return this.#open.get(socket)?.requests === 0 && socket.bytesRead > 0
   }
 
   /**
@@ -130,15 +156,14 @@ export class Connections {
   }
 
   #closeIdle(isArrivingToo: boolean): void {
-    for (const [socket, response] of this.#open)
-      if (!isAnswered(response) && (isArrivingToo || !isArriving(socket, response))) this.#close(socket, response)
+    for (const socket of this.#open.keys())
+      if (!isAnswered(socket) && (isArrivingToo || !this.#isArriving(socket))) this.#close(socket)
   }
 }
 
-/** Whether a request has arrived, and its response has not been sent. */
-const isAnswered = (response: ServerResponse | undefined): boolean =>
-  response !== undefined && response.req.complete && !response.writableFinished
+/** The response to the request that is in progress. Node has no other name for it. */
+const responseOn = (socket: Socket): ServerResponse | null | undefined =>
+  (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage // oxlint-disable-line no-underscore-dangle -- as above
 
-/** Whether a part of a request has arrived. Of a later request on a connection only the headers tell. */
-const isArriving = (socket: Socket, response: ServerResponse | undefined): boolean =>
-  response ? !response.req.complete && !response.writableFinished : socket.bytesRead > 0
+/** Whether a request has arrived, and its response has not been sent. */
+const isAnswered = (socket: Socket): boolean => responseOn(socket)?.req.complete === true
