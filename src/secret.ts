@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
+import { makeFolder } from './core/folder.js'
 
 const MIN_LENGTH = 16
 
@@ -38,7 +39,7 @@ function read(file: string): string | undefined {
 /** If two processes create the file at once, one wins and both read its secret. */
 function create(file: string): string {
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(path.dirname(file))
   writeFileSync(temporary, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true })
   try {
     linkSync(temporary, file) // unlike a rename, it fails if the file exists by now

@@ -58,6 +58,7 @@ const CODES = {
   SERVER_ERROR: { status: 500 },
   MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },
+  STORAGE_FULL: { status: 503, exit: 6 },
   SERVER_BUSY: { status: 503, exit: 6 },
   // The codes below occur only in commands. The server never sends them.
   USAGE: { status: 400 },

@@ -28,10 +28,17 @@ export function asAppError(error: unknown): AppError {
 }
 
 /** Hides the details of an internal error, which are in the log. Clients learn only whether to try again. */
-export const publicError = (error: AppError): AppError =>
-  error.code === 'DATABASE_UNREACHABLE'
-    ? new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached. Try again in a moment.')
-    : serverError(error)
+export function publicError(error: AppError): AppError {
+  switch (error.code) {
+    case 'DATABASE_UNREACHABLE':
+    case 'DATABASE_UNUSABLE': // the file failed while the server runs; it may come back
+      return new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached. Try again in a moment.')
+    case 'STORAGE_FULL':
+      return new AppError('STORAGE_FULL', 'There is no space left to store anything. Try again later.')
+    default:
+      return serverError(error)
+  }
+}
 
 /** Seconds after which a client should try again, in responses of 503. */
 export const RETRY_AFTER = '2'

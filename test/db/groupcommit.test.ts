@@ -127,7 +127,7 @@ describe('group commit on SQLite', () => {
       })
     const results = await Promise.allSettled([write('a'), large('b'), write('c')])
     const written = ['a', 'b', 'c'].filter((_, index) => results[index]?.status === 'fulfilled')
-    expect(results[1]).toMatchObject({ status: 'rejected', reason: { code: 'DATABASE_UNUSABLE' } })
+    expect(results[1]).toMatchObject({ status: 'rejected', reason: { code: 'STORAGE_FULL' } })
     expect(committed()).toEqual([...written, 'before'].toSorted())
     await sql.raw('pragma max_page_count = 100000').execute(db)
     await large('after')

@@ -21,7 +21,10 @@ import { FileDriver, groupOf, type FileConnection } from './driver.js'
 import { fileRevisions } from './revision.js'
 
 /** One file, shared by the server and every command. Writers of all processes queue; readers wait for nobody. */
-export function openFile(file: string, invalidation: Invalidation): { engine: Engine; source: RevisionSource } {
+export function openFile(
+  file: string,
+  invalidation: Invalidation,
+): { engine: Engine; source: RevisionSource; ping: () => Promise<void> } {
   const driver = new FileDriver(file)
   const [adapter, compiler] = [new FileAdapter(), new StablePlanCompiler()]
   const dialect: Dialect = {
@@ -32,7 +35,11 @@ export function openFile(file: string, invalidation: Invalidation): { engine: En
   }
   const executor = new FileExecutor(compiler, adapter, driver)
   const database = (over: QueryExecutor) => new FileDatabase(dialect, driver, over)
-  return { engine: { driver, adapter, compiler, executor, database }, source: fileRevisions(driver, invalidation) }
+  return {
+    engine: { driver, adapter, compiler, executor, database },
+    source: fileRevisions(driver, invalidation),
+    ping: () => driver.ping(),
+  }
 }
 
 /** Needs no connection provider of Kysely's: there is nothing to wait for. */

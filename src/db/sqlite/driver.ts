@@ -1,6 +1,8 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import { Group, GroupCommit } from './groupcommit.js'
-import { Handle, patiently, PATIENCE } from './handle.js'
+import { AppError } from '../../core/errors.js'
+import { Handle, LockedError, patiently, PATIENCE } from './handle.js'
+import { statusOf, type Loss } from './watch.js'
 
 /**
  * Hands out as many Kysely connections as are wanted, over one file handle for reading and writing and, while a
@@ -13,6 +15,12 @@ export class FileDriver implements Driver {
   #writer: Handle | undefined
   #reader: Handle | undefined
   #isClosed = false
+  /** The last migration of the open file, and its site: another file in its place must have the same. */
+  #content: { newest: string | undefined; site: string | undefined } | undefined
+  /** When the path was looked at last, and a file there was tried last, by `performance.now()`. */
+  #lookedAt = 0
+  #triedAt = -Infinity
+  #files = 0
 
   constructor(file: string) {
     this.#file = file
@@ -27,6 +35,8 @@ export class FileDriver implements Driver {
         return handle()
       },
       abandon,
+      begin: () => this.#begin(),
+      committed: ({ isWritten }) => this.#committed(isWritten),
     })
   }
 
@@ -83,7 +93,8 @@ export class FileDriver implements Driver {
   async query<R>(connection: FileConnection | undefined, { sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     if (connection?.group) return this.#commit.run<R>(connection.group, sql, parameters)
     const deadline = performance.now() + PATIENCE
-    if (this.#handle.isReadonly(sql)) return patiently(deadline, () => this.#readable.run<R>(sql, parameters))
+    this.#look()
+    if (this.#isReadonly(sql)) return patiently(deadline, () => this.#read<R>(sql, parameters))
     const group = await this.#commit.enter(deadline)
     try {
       const result = this.#commit.run<R>(group, sql, parameters)
@@ -97,7 +108,15 @@ export class FileDriver implements Driver {
 
   /** Reads committed rows at once. Throws where the file is locked or cannot be read. */
   readNow<R>(sql: string, parameters: readonly unknown[] = []): R[] {
-    return this.#readable.run<R>(sql, parameters).rows
+    return this.#read<R>(sql, parameters).rows
+  }
+
+  /** Rejects where writes would fail. */
+  async ping(): Promise<void> {
+    const { failure } = this.#handle
+    if (failure?.code === 'DATABASE_UNUSABLE') throw failure
+    await this.#write(failure ? OCCUPY : undefined)
+    if (failure) await this.#write(RELEASE)
   }
 
   /** Changes with each commit of this process. */
@@ -107,7 +126,13 @@ export class FileDriver implements Driver {
 
   /** Changes with each commit of another process. */
   get version(): number {
+    this.#look()
     return this.#handle.version
+  }
+
+  /** Changes when another file has taken the place of the first. */
+  get files(): number {
+    return this.#files
   }
 
   async destroy() {
@@ -116,16 +141,157 @@ export class FileDriver implements Driver {
     this.#writer?.close()
   }
 
+  /** Writes for nobody: only takes the lock where there is nothing to run. */
+  async #write(sql?: string): Promise<void> {
+    const group = await this.#commit.enter(performance.now() + PING_PATIENCE)
+    try {
+      if (sql === undefined) return
+      this.#commit.run(group, sql)
+      group.isWritten = true
+    } finally {
+      this.#commit.leave(group)
+      await group.ended
+    }
+  }
+
+  #isReadonly(sql: string): boolean {
+    try {
+      return this.#handle.isReadonly(sql)
+    } catch (error) {
+      throw this.#isMigrated(error) ? newer(this.#file) : error
+    }
+  }
+
+  #read<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    try {
+      return this.#readable.run<R>(sql, parameters)
+    } catch (error) {
+      throw this.#isMigrated(error) ? newer(this.#file) : error
+    }
+  }
+
+  /** Whether a query may have failed because of a newer schema. */
+  #isMigrated = (error: unknown): boolean => !(error instanceof AppError) && this.#handle.isNewer
+
   /** A handle that does not see what is not committed yet. */
   get #readable(): Handle {
-    return this.#handle.inTransaction ? (this.#reader ??= new Handle(this.#file)) : this.#handle
+    return this.#handle.inTransaction ? (this.#reader ??= this.#open()) : this.#handle
   }
 
   get #handle(): Handle {
     if (this.#isClosed) throw new Error('The database was closed.')
-    return (this.#writer ??= new Handle(this.#file))
+    if (this.#writer) return this.#writer
+    this.#writer = this.#open()
+    this.#remember(this.#writer)
+    return this.#writer
+  }
+
+  /**
+   * A deferred transaction that reads and then writes beside another process fails at once with SQLITE_BUSY_SNAPSHOT,
+   * whatever busy_timeout says.
+   */
+  #begin(): void {
+    this.#assertThere()
+    const handle = this.#handle
+    handle.run('begin immediate')
+    if (!handle.isNewer) return
+    handle.run('rollback')
+    throw newer(this.#file)
+  }
+
+  #committed(isWritten: boolean): void {
+    const handle = this.#handle
+    const { loss } = handle
+    if (loss) throw lost(this.#file, loss)
+    if (!isWritten) return
+    if (handle.failure?.code === 'STORAGE_FULL') handle.failure = undefined
+    this.#remember(handle)
+  }
+
+  #remember(handle: Handle): void {
+    if (this.#content?.site === undefined) this.#content = { newest: handle.newest, site: handle.site }
+  }
+
+  /** Looks once a second whether another file is in place, for reads. */
+  #look(): void {
+    const now = performance.now()
+    if (now - this.#lookedAt < LOOK_MS || this.#writer?.inTransaction) return
+    this.#lookedAt = now
+    try {
+      this.#assertThere()
+    } catch {
+      // reads go on in the file that is open; who writes is told
+    }
+  }
+
+  /** Throws where the path no longer leads to the open file. Opens another there if it is the same site's. */
+  #assertThere(): void {
+    const [old, reader] = [this.#handle, this.#reader]
+    const { loss } = old
+    if (!loss) return
+    const now = performance.now()
+    if (loss !== 'replaced' || now - this.#triedAt < LOOK_MS) throw lost(this.#file, loss)
+    this.#triedAt = now
+    this.#writer = this.#replaced(old)
+    this.#reader = undefined
+    this.#files++
+    old.close()
+    reader?.close()
+  }
+
+  #reopen(): Handle {
+    try {
+      return new Handle(this.#file, { exists: true })
+    } catch (error) {
+      throw error instanceof LockedError ? error : lost(this.#file, 'replaced', error)
+    }
+  }
+
+  #replaced(old: Handle): Handle {
+    try {
+      return old.replace(() => this.#open())
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'DATABASE_UNREACHABLE') throw error
+      throw lost(this.#file, 'truncated', error)
+    }
+  }
+
+  #open(): Handle {
+    if (!this.#content) return new Handle(this.#file)
+    const { newest, site } = this.#content
+    if (!statusOf(this.#file)?.size) throw lost(this.#file, 'removed') // SQLite would make it a new database
+    const handle = this.#reopen()
+    if (handle.newest === newest && (site === undefined || handle.site === site)) return handle
+    handle.close()
+    throw lost(this.#file, 'replaced')
   }
 }
+
+/** Milliseconds that `ping` waits for a lock. */
+const PING_PATIENCE = 1000
+/** Milliseconds between looks at the path of the file. */
+const LOOK_MS = 1000
+/** Uses space, to see whether there is any again. */
+const OCCUPY = `insert or replace into job_leases (name, holder, until) values ('storage probe', hex(zeroblob(32768)), '')`
+const RELEASE = `delete from job_leases where name = 'storage probe'`
+
+const LOST: Record<Loss, string> = {
+  removed: 'was removed or emptied while it was in use. Put it back, or restore a backup in its place',
+  replaced:
+    'was replaced while it was in use, by a file that is not of the same site and version. Put the right one back, or restart feedbackctl',
+  truncated:
+    'was cut off while it was in use. Remove it with the files ending in -wal and -shm, and restore a backup in its place',
+  'log removed': 'has lost its file ending in -wal while it was in use. Restart feedbackctl',
+}
+
+const lost = (file: string, loss: Loss, cause?: unknown): AppError =>
+  new AppError('DATABASE_UNREACHABLE', `${file} ${LOST[loss]}. Until then nothing is written.`, { cause })
+
+const newer = (file: string): AppError =>
+  new AppError(
+    'DATABASE_UNREACHABLE',
+    `A newer feedbackctl has updated ${file} while this one used it. Restart with the newer version. Until then nothing is written.`,
+  )
 
 export function groupOf({ group }: FileConnection): Group {
   if (!group) throw new Error('This connection is in no transaction.')

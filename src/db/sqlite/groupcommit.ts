@@ -1,11 +1,15 @@
 import type { QueryResult } from 'kysely'
-import { locked, patiently, type Handle } from './handle.js'
+import { LockedError, patiently, type Handle } from './handle.js'
 
 /** Owns the handle that writes. */
 interface Writer {
   readonly handle: Handle
   /** Gives the handle up: what it has not committed ends with it, and whoever needs one next opens another. */
   abandon(this: void): void
+  /** Begins a transaction. Throws where the file must not be written to. */
+  begin(this: void): void
+  /** Runs after each commit. Throws where it went into a file that is gone. */
+  committed(this: void, group: Group): void
 }
 
 /** Someone who waits to write. */
@@ -41,7 +45,7 @@ export class GroupCommit {
   enter(deadline: number): Promise<Group> {
     if (!this.#isBusy) this.#openSoon()
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => waiter.refuse(locked()), deadline - performance.now())
+      const timer = setTimeout(() => waiter.refuse(new LockedError()), deadline - performance.now())
       const leave = () => {
         clearTimeout(timer)
         this.#waiting.delete(waiter)
@@ -97,9 +101,7 @@ export class GroupCommit {
     const [first] = this.#waiting
     if (!first) return void (this.#isBusy = false)
     try {
-      // A deferred transaction that reads and then writes beside another process fails at once with
-      // SQLITE_BUSY_SNAPSHOT, whatever busy_timeout says.
-      await patiently(first.deadline, () => this.#writer.handle.run('begin immediate'))
+      await patiently(first.deadline, this.#writer.begin)
     } catch (error) {
       first.refuse(error)
       return this.#openSoon()
@@ -113,6 +115,7 @@ export class GroupCommit {
     try {
       if (group.fault !== undefined) throw group.fault
       this.#writer.handle.run(group.isWritten ? 'commit' : 'rollback')
+      this.#writer.committed(group)
       this.#commits++
       group.end()
     } catch (error) {

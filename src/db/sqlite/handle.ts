@@ -1,11 +1,14 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
+import { makeFolder } from '../../core/folder.js'
+import { NEWEST } from '../schema.js'
 import { loadBinding, openSqlite } from './binding.js'
+import { FileWatch, statusOf, type Loss } from './watch.js'
 
 /**
  * Milliseconds that one attempt to get a lock blocks this process, and that attempts go on; other work goes on between
@@ -52,10 +55,74 @@ export class Handle {
     sizeCalculation: (_prepared, sql) => sql.length,
   })
   readonly #version: BetterSqlite.Statement
+  readonly #schema: BetterSqlite.Statement
+  #knownSchema: unknown
+  readonly #watch: FileWatch
+  /** Why the disk or the file failed last. */
+  failure: AppError | undefined
 
-  constructor(file: string) {
-    this.#database = open(file)
-    this.#version = this.#database.prepare('pragma data_version').pluck()
+  /** Creates the file where there is none, unless it `exists`. */
+  constructor(file: string, { exists = false } = {}) {
+    const { database, watch } = open(file, exists)
+    this.#database = database
+    this.#watch = watch
+    this.#version = database.prepare('pragma data_version').pluck()
+    this.#schema = database.prepare('pragma schema_version').pluck()
+  }
+
+  /** Whether the path still leads to the open file. */
+  get loss(): Loss | undefined {
+    return this.#watch.loss(() => this.#number('page_count') * this.#number('page_size'))
+  }
+
+  /** Whether a newer version of this program has changed the schema. */
+  get isNewer(): boolean {
+    const schema = this.#schema.get()
+    if (schema === this.#knownSchema) return false
+    if ((this.newest ?? '') > NEWEST) return true
+    this.#knownSchema = schema
+    return false
+  }
+
+  /** The last migration that was applied. */
+  get newest(): string | undefined {
+    return this.#text('select name from kysely_migration order by name desc limit 1')
+  }
+
+  /** What tells its site from another: undefined before it was first served. */
+  get site(): string | undefined {
+    return this.#text('select "secretFingerprint" from settings')
+  }
+
+  /**
+   * Opens the file that has taken the place of this one. The WAL of this file would be applied to that one, so it is
+   * copied into this file and removed. Processes do so in turns: all that have this file open share its lock. Throws
+   * where this file is too damaged to be locked.
+   */
+  replace(open: () => Handle): Handle {
+    if (!this.#watch.hasLog) return open()
+    this.#database.pragma('wal_checkpoint(passive)')
+    this.run('begin immediate')
+    try {
+      if (this.#watch.hasLog) this.#watch.removeLog()
+      return open()
+    } finally {
+      this.run('rollback')
+    }
+  }
+
+  #number(pragma: string): number {
+    return this.#database.pragma(pragma, { simple: true }) as number // by the documentation of the pragmas
+  }
+
+  /** Undefined where there is no such table, or it cannot be read. */
+  #text(sql: string): string | undefined {
+    try {
+      const value = this.#database.prepare(sql).pluck().get()
+      return typeof value === 'string' ? value : undefined
+    } catch {
+      return undefined
+    }
   }
 
   /** Changes with each commit of another handle or process. */
@@ -70,7 +137,9 @@ export class Handle {
       const { changes } = statement.run(...parameters)
       return { rows: [], numAffectedRows: BigInt(changes) }
     } catch (error) {
-      throw explained(error, this.#database.name)
+      const known = explained(error, this.#database.name)
+      if (known instanceof AppError && !(known instanceof LockedError)) this.failure = known
+      throw known
     }
   }
 
@@ -114,13 +183,19 @@ const rowMaker = (columns: readonly string[]): NonNullable<Prepared['row']> =>
     `return {${columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`).join(', ')}}`,
   ) as NonNullable<Prepared['row']>
 
-function open(file: string): BetterSqlite.Database {
+function open(file: string, exists: boolean): { database: BetterSqlite.Database; watch: FileWatch } {
   loadBinding() // first, or an empty file is left where there is no SQLite
   try {
-    if (!existsSync(file)) create(file)
+    if (!exists && !existsSync(file)) create(file)
+    const before = statusOf(file)
     const database = openSqlite(file)
-    database.exec(PRAGMAS.map((pragma) => `pragma ${pragma};`).join(' '))
-    return database
+    try {
+      database.exec(PRAGMAS.map((pragma) => `pragma ${pragma};`).join(' '))
+      return { database, watch: new FileWatch(file, before) }
+    } catch (error) {
+      database.close()
+      throw error
+    }
   } catch (error) {
     throw explained(error, file)
   }
@@ -132,7 +207,7 @@ function open(file: string): BetterSqlite.Database {
  * the WAL under SQLite.
  */
 function create(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(path.dirname(file))
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
@@ -143,31 +218,57 @@ function create(file: string): void {
 /** Names what is wrong with the file. Any other error is a bug, and passes unchanged. */
 function explained(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code)
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return locked(error)
-  }
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
-    return new AppError('DATABASE_UNUSABLE', `There is no space left for ${file}. Nothing was changed.`, {
-      cause: error,
-    })
-  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT'))
-    return new AppError('DATABASE_UNUSABLE', `${file} is not a usable SQLite database.`, { cause: error })
-  if (/^(SQLITE_(CANTOPEN|READONLY|IOERR|PERM)|E(ACCES|PERM|ROFS|NOTDIR|ISDIR|NOENT|EXIST)$)/.test(code)) {
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new LockedError(error)
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code) || (code.startsWith('SQLITE_IOERR') && isFull(path.dirname(file))))
+    return new AppError(
+      'STORAGE_FULL',
+      `There is no space left for ${file}. Nothing was changed. Free some space on its disk.`,
+      { cause: error },
+    )
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code))
+    return new AppError(
+      'DATABASE_UNUSABLE',
+      `${file} is not a usable SQLite database. Stop feedbackctl, and restore a backup in place of it and of the files ending in -wal and -shm.`,
+      { cause: error },
+    )
+  if (code.startsWith('SQLITE_IOERR'))
+    return new AppError(
+      'DATABASE_UNUSABLE',
+      `The disk failed while ${file} was read or written (${code}). Check the disk, and limits to the size of files.`,
+      { cause: error },
+    )
+  if (/^(SQLITE_(CANTOPEN|READONLY|PERM)(_|$)|E(ACCES|PERM|ROFS|NOTDIR|ISDIR|NOENT|EXIST)$)/.test(code))
     return new AppError(
       'DATABASE_UNUSABLE',
       `Cannot open ${file} for reading and writing. Check its folder and permissions, or choose another with --data-dir.`,
       { cause: error },
     )
-  }
   return error
 }
 
-export const locked = (cause?: unknown): AppError =>
-  new AppError(
-    'DATABASE_UNREACHABLE',
-    'Another process kept the database locked for more than 5 seconds. Try again in a moment.',
-    { cause },
-  )
+/** SQLite reports some writes to a full disk as failures of the disk. */
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize < MIN_FREE
+  } catch {
+    return false
+  }
+}
+
+/** Bytes below which a disk counts as full: the index of a WAL needs 32 KiB at once. */
+const MIN_FREE = 64 * 1024
+
+/** Another process has locked the database. */
+export class LockedError extends AppError {
+  constructor(cause?: unknown) {
+    super(
+      'DATABASE_UNREACHABLE',
+      'Another process kept the database locked for more than 5 seconds. Try again in a moment.',
+      { cause },
+    )
+  }
+}
 
 /**
  * Tries again while another process holds the lock, and lets this one work meanwhile. `deadline` is by
@@ -178,8 +279,7 @@ export async function patiently<T>(deadline: number, attempt: () => T): Promise<
     try {
       return attempt()
     } catch (error) {
-      const isLocked = error instanceof AppError && error.code === 'DATABASE_UNREACHABLE'
-      if (!isLocked || performance.now() > deadline) throw error
+      if (!(error instanceof LockedError) || performance.now() > deadline) throw error
     }
     await sleep(ATTEMPT)
   }

@@ -13,6 +13,7 @@ const NEWEST = 'select id, topic, ref from change_log order by id desc limit 1'
 interface Seen {
   commits: number
   version: number
+  files: number
   last: Row | undefined
 }
 
@@ -25,16 +26,17 @@ export function fileRevisions(driver: FileDriver, invalidation: Invalidation): R
   let isAway = false
 
   const look = () => {
-    const { commits, version } = driver
-    if (seen?.commits === commits && seen.version === version) return
+    const { commits, version, files } = driver
+    if (seen?.commits === commits && seen.version === version && seen.files === files) return
+    if (seen?.files !== files) seen = undefined
     const rows = seen ? driver.readNow<Row>(SINCE, [seen.last?.id ?? 0]) : []
     const changes = seen?.last ? rows.slice(1) : rows
     if (!seen || !continues(rows, seen.last) || missesChanges(changes)) {
       invalidation.invalidateAll()
-      seen = { commits, version, last: driver.readNow<Row>(NEWEST)[0] }
+      seen = { commits, version, files, last: driver.readNow<Row>(NEWEST)[0] }
     } else {
       if (changes.length > 0) invalidation.invalidate(changes)
-      seen = { commits, version, last: rows.at(-1) }
+      seen = { commits, version, files, last: rows.at(-1) }
     }
   }
   return {

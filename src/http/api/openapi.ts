@@ -57,6 +57,7 @@ function failuresOf(op: AnyOperation): Failure[] {
       'DECODE_URI_ERROR',
       'SERVER_ERROR',
       'DATABASE_UNREACHABLE',
+      ...(op.http.startsWith('GET') ? [] : (['STORAGE_FULL'] as const)),
     ] as Failure[]),
   ]
 }
