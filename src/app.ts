@@ -1,15 +1,20 @@
+import { existsSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { isPostgres, openDatabase, type Database } from './db/connect.js'
+import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import type { MailSettings } from './mail/transport.js'
-import { lazySecret } from './secret.js'
+import { hasSecret, lazySecret, replaceSecret, secretFile } from './secret.js'
 import { operator } from './service/lib/access.js'
 import type { Context } from './service/lib/context.js'
 import { execute, type Call } from './service/lib/operation.js'
 import { operatorAs } from './service/lib/sessions.js'
+import { bindSecret } from './service/lib/tokens.js'
+
+export { exposedSecret } from './secret.js'
 
 /** The open database, and the context that all operations share. */
 export interface App extends Database {
@@ -29,6 +34,7 @@ export interface OpenOptions {
  * `migrating`, because other processes may use it.
  */
 export async function openApp(config: Config, { migrating = false, serving = false }: OpenOptions = {}): Promise<App> {
+  assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
   if (migrating && isPostgres(url)) await migrateDatabase(config)
   const database = await openDatabase(url, {
@@ -36,8 +42,10 @@ export async function openApp(config: Config, { migrating = false, serving = fal
     timeout: serving ? Number.parseInt(config.get('database.timeout') ?? '5', 10) * 1000 : undefined,
   })
   const { db } = database
+  let isBound = false
   try {
     await prepareSchema(db, !isPostgres(url))
+    if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null
   } catch (error) {
     await database.close()
     throw error
@@ -45,7 +53,7 @@ export async function openApp(config: Config, { migrating = false, serving = fal
   const base = {
     db,
     now: () => new Date(),
-    secret: lazySecret(config),
+    secret: lazySecret(config, { isBound }),
     mail: mailSettings(config),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
@@ -53,6 +61,20 @@ export async function openApp(config: Config, { migrating = false, serving = fal
 }
 
 const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
+
+/** Refuses to make a new SQLite file where a secret shows that there was a site: whoever came first would own it. */
+function assertDatabaseKept(config: Config): void {
+  const url = config.get('database.url') ?? ''
+  const secret = secretFile(config)
+  if (isPostgres(url) || !existsSync(secret)) return
+  const file = url.slice('sqlite:'.length)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found && found.size > 0) return
+  throw new AppError(
+    'DATABASE_MISSING',
+    `${file} is ${found ? 'empty' : 'missing'}, but ${secret} shows that there was a site. Restore the database from a backup. To begin a new site, remove that secret, or choose another folder with --data-dir.`,
+  )
+}
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
   const state = await schemaState(db)
@@ -98,8 +120,20 @@ function loginName(): string {
   }
 }
 
+/**
+ * Gives the site another secret: the setting, or a new one in the data folder, whose name is returned then. Every session
+ * ends. A server that runs keeps the old secret until it is started again.
+ */
+export async function resetSecret(app: App, config: Config): Promise<string | undefined> {
+  const isFile = config.get('secret') === undefined
+  if (isFile) replaceSecret(config)
+  await bindSecret({ db: app.db, secret: lazySecret(config, { isBound: true }) })
+  return isFile ? secretFile(config) : undefined
+}
+
 /** Migrates the configured database, and returns the names of the migrations that were applied. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
+  assertDatabaseKept(config)
   const { db } = await openDatabase(config.get('database.url') ?? '', { prepare: isPrepared(config) })
   try {
     return await migrate(db)

@@ -76,7 +76,7 @@ async function runServer(
   running.daemon = await onceThere(logger, async () =>
     startDaemon(await cli.open({ migrating: migrate, serving: true }), listening, log),
   )
-  if (worker === undefined) await onceThere(logger, async () => warnIfIncomplete(await cli.open(), logger))
+  if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
   await stopped
 }
 
@@ -101,7 +101,7 @@ async function runPrimary(
     },
     { log: (ending) => logEnding(logger, ending) },
   )
-  await onceThere(logger, async () => warnIfIncomplete(await cli.open({ migrating: migrate, serving: true }), logger))
+  await onceThere(logger, async () => warnAbout(await cli.open({ migrating: migrate, serving: true }), config, logger))
   await cli.close()
   const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
   const started = await startWorkers({
@@ -147,11 +147,13 @@ function logEnding(log: Logger, ending: Ending): void {
 
 const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
 
-async function warnIfIncomplete(app: App, log: Pick<Logger, 'warn'>): Promise<void> {
-  const { localCall } = await import('../app.js')
+async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
+  const { exposedSecret, localCall } = await import('../app.js')
   const { is_setup } = await localCall(app)(site.status, {})
   if (!is_setup) log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
   if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
+  const file = exposedSecret(config)
+  if (file !== undefined) log.warn(`everybody on this machine can read the secret: run "chmod 600 ${file}"`)
 }
 
 /** Seconds that the rest of a shutdown may take after the time for open requests. */

@@ -93,5 +93,11 @@ export const branches: readonly Branch[] = [
     group: OPERATION,
     load: () => import('./migrate.js'),
   },
+  {
+    name: 'secret',
+    summary: 'Manage the key that signs session tokens',
+    group: OPERATION,
+    load: () => import('./secret.js'),
+  },
   { name: 'config', summary: 'Show the configuration', group: OPERATION, load: () => import('./config.js') },
 ]

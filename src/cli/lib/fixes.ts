@@ -60,6 +60,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
       '--mail-url smtp://USER:PASSWORD@HOST:587',
       'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)',
     ],
+    SECRET_MISMATCH: run('secret reset'),
     DATABASE_OUTDATED: run('migrate'),
     CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
     LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),

@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, randomBytes } from 'node:crypt
 import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
-import { claimFingerprint } from '../../db/settings.js'
+import { claimFingerprint, updateSettings } from '../../db/settings.js'
 import { deleteOneTimeToken, findOneTimeToken, putOneTimeToken, type OneTimeToken } from '../../db/tokens.js'
 import type { Db, UserRow } from '../../db/tables.js'
 import type { Context } from './context.js'
@@ -144,10 +144,17 @@ function missingToken(): AppError {
  * Binds the database to the secret at first use, and refuses another secret: it would make every issued token invalid.
  */
 export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret'>): Promise<void> {
-  const fingerprint = createHmac('sha256', ctx.secret()).update('feedbackctl secret fingerprint').digest('hex')
+  const fingerprint = fingerprintOf(ctx.secret())
   if ((await claimFingerprint(ctx.db, fingerprint)) === fingerprint) return
   throw new AppError(
     'SECRET_MISMATCH',
-    'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the first data folder.',
+    'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the first data folder. If it is lost, make a new one: everybody has to sign in again.',
   )
 }
+
+/** Binds the database to another secret. Every session token that was issued stops working. */
+export const bindSecret = (ctx: Pick<Context, 'db' | 'secret'>): Promise<unknown> =>
+  updateSettings(ctx.db, { secretFingerprint: fingerprintOf(ctx.secret()) })
+
+const fingerprintOf = (secret: string): string =>
+  createHmac('sha256', secret).update('feedbackctl secret fingerprint').digest('hex')

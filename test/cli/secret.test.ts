@@ -1,0 +1,109 @@
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+const LISTENING = /listening on (http:\S+?)"/
+const secretOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/secret')
+const fileOf = ({ databaseUrl }: Machine): string => databaseUrl.slice('sqlite:'.length)
+
+const signIn = (url: string) =>
+  fetch(`${url}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.org', password: 'correct horse battery' }),
+  })
+
+describe.each(engines)('a site on %s whose secret is lost', (engine) => {
+  it('does not start, is given no new secret, and shows the command that fixes it', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    rmSync(secretOf(machine))
+    expect(await machine.run('serve')).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/secret is missing[^]*feedbackctl secret reset[^]*SECRET_MISMATCH/),
+    })
+    expect(existsSync(secretOf(machine))).toBe(false)
+    expect((await machine.run('boards list')).code).toBe(0)
+  })
+
+  it('starts after "secret reset", which ends all sessions', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    rmSync(secretOf(machine))
+    expect(await machine.run('secret reset')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
+    })
+    expect(existsSync(secretOf(machine))).toBe(false)
+    expect(await machine.run('secret reset --yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(secretOf(machine)),
+    })
+    const [, url = ''] = await machine.start('serve').says(LISTENING)
+    expect((await signIn(url)).status).toBe(200)
+    const asked = await fetch(`${url}/api/v1/users/permissions`, { headers: { authorization: `Bearer ${token}` } })
+    expect(asked.status).toBe(401)
+  })
+})
+
+it('"secret reset" replaces a secret that does not fit, or takes the one that is set', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  writeFileSync(secretOf(machine), 'not the secret of the site')
+  expect((await machine.run('serve')).code).toBe(78)
+  expect((await machine.run('secret reset -y')).code).toBe(0)
+  expect(readFileSync(secretOf(machine), 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
+  await machine.start('serve').says(LISTENING)
+
+  const env = { FEEDBACKCTL_SECRET: 'chosen by whoever runs it' }
+  expect((await machine.run('serve', { env })).code).toBe(78)
+  expect((await machine.run('secret reset -y', { env })).code).toBe(0)
+  await machine.start('serve', { env }).says(LISTENING)
+})
+
+describe('a secret without its SQLite file', () => {
+  it.each([
+    ['missing', (file: string) => rmSync(file)],
+    ['empty', (file: string) => writeFileSync(file, '')],
+  ])('that is %s makes no new site', async (_, damage) => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    damage(fileOf(machine))
+    const before = existsSync(fileOf(machine))
+    for (const [command, code] of [
+      ['serve', 78],
+      ['serve --workers 2', 78],
+      ['setup --email eve@example.org --generate-password --mail-url folder:mail', 5],
+      ['boards list', 5],
+      ['migrate', 5],
+    ] as const)
+      expect(await machine.run(command)).toMatchObject({
+        code,
+        stdout: '',
+        stderr: expect.stringMatching(/feedback\.db is (missing|empty)[^]*backup[^]*DATABASE_MISSING/),
+      })
+    expect(existsSync(fileOf(machine))).toBe(before)
+    rmSync(secretOf(machine))
+    expect((await machine.run('boards list')).code).toBe(0)
+  })
+})
+
+it('a secret that everybody may read is named when serve starts', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  chmodSync(secretOf(machine), 0o644)
+  const server = machine.start('serve')
+  await server.says(LISTENING)
+  const { stderr } = await server.stop()
+  expect(stderr).toMatch(/everybody on this machine can read the secret: run \\"chmod 600 .*secret\\"/)
+})
+
+it('a data folder that cannot be created is named', async () => {
+  const machine = await makeMachine('sqlite')
+  expect(await machine.run('boards list --data-dir /proc/feedbackctl')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Cannot open \/proc\/feedbackctl\/feedback\.db[^]*DATABASE_UNUSABLE/),
+  })
+})
