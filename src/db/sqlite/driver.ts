@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import { Group, GroupCommit } from './groupcommit.js'
 import { AppError } from '../../core/errors.js'
-import { Handle, LockedError, patiently, PATIENCE } from './handle.js'
+import { Handle, isDamage, LockedError, patiently, PATIENCE } from './handle.js'
 import { statusOf, type Loss } from './watch.js'
 
 /**
@@ -114,7 +114,7 @@ export class FileDriver implements Driver {
   /** Rejects where writes would fail. */
   async ping(): Promise<void> {
     const { failure } = this.#handle
-    if (failure?.code === 'DATABASE_UNUSABLE') throw failure
+    if (failure && isDamage(failure)) throw failure
     await this.#write(failure ? OCCUPY : undefined)
     if (failure) await this.#write(RELEASE)
   }
@@ -204,7 +204,7 @@ export class FileDriver implements Driver {
     const { loss } = handle
     if (loss) throw lost(this.#file, loss)
     if (!isWritten) return
-    if (handle.failure?.code === 'STORAGE_FULL') handle.failure = undefined
+    if (handle.failure && !isDamage(handle.failure)) handle.failure = undefined
     this.#remember(handle)
   }
 

@@ -225,7 +225,7 @@ function explained(error: unknown, file: string): unknown {
       `There is no space left for ${file}. Nothing was changed. Free some space on its disk.`,
       { cause: error },
     )
-  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code))
+  if (DAMAGE.test(code))
     return new AppError(
       'DATABASE_UNUSABLE',
       `${file} is not a usable SQLite database. Stop feedbackctl, and restore a backup in place of it and of the files ending in -wal and -shm.`,
@@ -245,6 +245,11 @@ function explained(error: unknown, file: string): unknown {
     )
   return error
 }
+
+const DAMAGE = /^SQLITE_(NOTADB|CORRUPT)/
+
+/** Whether pages of the file are wrong, which no successful write changes. */
+export const isDamage = ({ cause }: AppError): boolean => DAMAGE.test(String((cause as { code?: unknown }).code))
 
 /** SQLite reports some writes to a full disk as failures of the disk. */
 function isFull(folder: string): boolean {
