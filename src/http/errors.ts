@@ -92,7 +92,7 @@ function reject(
     'Content-Type: application/json; charset=utf-8',
     'Access-Control-Allow-Origin: *',
     `X-Request-Id: ${reqId}`,
-    ...(error.status === 503 ? ['Retry-After: 2'] : []),
+    ...(error.status === 503 ? [`Retry-After: ${RETRY_AFTER}`] : []),
     'Connection: close',
   ]
   if (!socket.writable) return void socket.destroy()

@@ -126,6 +126,7 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
   const number = Number(env.FEEDBACKCTL_WORKER)
   if (!worker || !Number.isInteger(number)) return undefined // a process manager may use a cluster of its own
   const beat = () => worker.isConnected() && worker.process.send(HEARTBEAT, undefined, undefined, () => {}) // its channel may close now
+  beat()
   setInterval(beat, HEARTBEAT_MS).unref()
   let terminating = false
   process.once('SIGTERM', () => (terminating = true))
