@@ -195,6 +195,32 @@ describe('a server on SQLite', () => {
     expect(await isSetUp(url)).toBe(true)
   })
 
+  it('refuses writes after its WAL was removed, and has lost nothing when it is started again', async () => {
+    const { machine, token, url, server, file } = await makeServer()
+    for (let count = 0; count < 10; count++) expect(await posts(url, token)).toBe('201')
+    rmSync(`${file}-wal`)
+    expect([await posts(url, token), await responds(url, '/readyz')]).toEqual([UNREACHABLE, UNREACHABLE])
+    await server.stop()
+    expect(await titlesOf(machine)).toHaveLength(10)
+    const again = machine.start(`serve --listen ${url.slice('http://'.length)}`)
+    await again.says(/listening/)
+    expect(await posts(url, token)).toBe('201')
+  })
+
+  it('shrinks the WAL after another program has read for long', async (context) => {
+    const { token, url, file } = await makeServer()
+    const other = openSqlite(file)
+    other.exec('begin; select * from posts')
+    const log = () => statSync(`${file}-wal`).size / 1e6
+    while (log() < 25) expect(await posts(url, token, 'x'.repeat(45_000))).toBe('201')
+    const largest = log()
+    other.exec('rollback')
+    await expect.poll(log, { timeout: 10_000 }).toBeLessThan(1)
+    other.close()
+    expect(await posts(url, token)).toBe('201')
+    figures(context, `${largest.toFixed(0)} MB while it read, ${log().toFixed(1)} MB afterwards`)
+  })
+
   it('says what is wrong where nothing can be written at start', async () => {
     const machine = await makeMachine('sqlite')
     const { status, stderr } = spawnSync(

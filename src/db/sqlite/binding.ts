@@ -21,6 +21,9 @@ let binding: ReturnType<typeof load> | undefined
 
 export const loadBinding = (): ReturnType<typeof load> => (binding ??= load())
 
+/** The path of better-sqlite3, for another thread. */
+export const sqlitePackage = (): string => installed.resolve(NAME)
+
 export function openSqlite(file: string): BetterSqlite.Database {
   const { Database, nativeBinding } = loadBinding()
   return new Database(file, { nativeBinding })

@@ -1,4 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+import { Checkpointer } from './checkpointer.js'
 import { Group, GroupCommit } from './groupcommit.js'
 import { AppError } from '../../core/errors.js'
 import { Handle, isDamage, LockedError, patiently, PATIENCE } from './handle.js'
@@ -12,6 +13,7 @@ import { statusOf, type Loss } from './watch.js'
 export class FileDriver implements Driver {
   readonly #file: string
   readonly #commit: GroupCommit
+  readonly #checkpointer: Checkpointer
   #writer: Handle | undefined
   #reader: Handle | undefined
   #isClosed = false
@@ -25,7 +27,9 @@ export class FileDriver implements Driver {
   constructor(file: string) {
     this.#file = file
     const handle = () => this.#handle
+    this.#checkpointer = new Checkpointer(file, (pages) => this.#writer?.setCheckpoint(pages))
     const abandon = () => {
+      void this.#checkpointer.stop()
       const writer = this.#writer
       this.#writer = undefined
       writer?.close()
@@ -36,7 +40,7 @@ export class FileDriver implements Driver {
       },
       abandon,
       begin: () => this.#begin(),
-      committed: ({ isWritten }) => this.#committed(isWritten),
+      committed: ({ writes }) => this.#committed(writes),
     })
   }
 
@@ -69,7 +73,7 @@ export class FileDriver implements Driver {
     const group = groupOf(connection)
     this.#commit.run(group, 'release member')
     connection.group = undefined
-    group.isWritten = true
+    group.writes++
     this.#commit.leave(group)
     await group.ended
   }
@@ -98,7 +102,7 @@ export class FileDriver implements Driver {
     const group = await this.#commit.enter(deadline)
     try {
       const result = this.#commit.run<R>(group, sql, parameters)
-      group.isWritten = true
+      group.writes++
       return result
     } finally {
       this.#commit.leave(group)
@@ -137,6 +141,7 @@ export class FileDriver implements Driver {
 
   async destroy() {
     this.#isClosed = true
+    await this.#checkpointer.close() // its handle first: the last one to be closed copies the rest
     this.#reader?.close()
     this.#writer?.close()
   }
@@ -147,7 +152,7 @@ export class FileDriver implements Driver {
     try {
       if (sql === undefined) return
       this.#commit.run(group, sql)
-      group.isWritten = true
+      group.writes++
     } finally {
       this.#commit.leave(group)
       await group.ended
@@ -199,11 +204,13 @@ export class FileDriver implements Driver {
     throw newer(this.#file)
   }
 
-  #committed(isWritten: boolean): void {
+  #committed(writes: number): void {
     const handle = this.#handle
     const { loss } = handle
     if (loss) throw lost(this.#file, loss)
-    if (!isWritten) return
+    if (writes === 0) return
+    this.#checkpointer.count(writes)
+    this.#checkpointer.watch(handle.logSize)
     if (handle.failure && !isDamage(handle.failure)) handle.failure = undefined
     this.#remember(handle)
   }
@@ -228,13 +235,14 @@ export class FileDriver implements Driver {
   #assertThere(): void {
     const [old, reader] = [this.#handle, this.#reader]
     const { loss } = old
-    if (!loss) return
+    if (!loss) return this.#checkpointer.watch(old.logSize)
     const now = performance.now()
     if (loss !== 'replaced' || now - this.#triedAt < LOOK_MS) throw lost(this.#file, loss)
     this.#triedAt = now
     this.#writer = this.#replaced(old)
     this.#reader = undefined
     this.#files++
+    void this.#checkpointer.stop()
     old.close()
     reader?.close()
   }

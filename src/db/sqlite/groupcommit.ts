@@ -114,7 +114,7 @@ export class GroupCommit {
   #commit(group: Group) {
     try {
       if (group.fault !== undefined) throw group.fault
-      this.#writer.handle.run(group.isWritten ? 'commit' : 'rollback')
+      this.#writer.handle.run(group.writes > 0 ? 'commit' : 'rollback')
       this.#writer.committed(group)
       this.#commits++
       group.end()
@@ -137,8 +137,8 @@ export class GroupCommit {
 
 /** One transaction of SQLite, and the writers that share it. */
 export class Group {
-  /** Whether there is anything to commit. */
-  isWritten = false
+  /** How many of its members wrote. */
+  writes = 0
   /** Whether the turn of the event loop in which it began is over: writers that come now wait for the next group. */
   isFull = false
   /** Why SQLite rolled it back. */

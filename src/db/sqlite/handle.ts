@@ -8,6 +8,7 @@ import { AppError } from '../../core/errors.js'
 import { makeFolder } from '../../core/folder.js'
 import { NEWEST } from '../schema.js'
 import { loadBinding, openSqlite } from './binding.js'
+import { MAX_LOG, MIN_PAGES } from './checkpointer.js'
 import { FileWatch, statusOf, type Loss } from './watch.js'
 
 /**
@@ -21,15 +22,14 @@ export const PATIENCE = 5000
  * go.
  */
 const CACHE = 4000
-/** Pages in the WAL before a checkpoint: a page that is written again and again is then copied once. */
-const CHECKPOINT = 4000
 const PRAGMAS = [
   `busy_timeout = ${PATIENCE}`,
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
   `cache_size = -${CACHE}`,
-  `wal_autocheckpoint = ${CHECKPOINT}`,
+  `wal_autocheckpoint = ${MIN_PAGES}`,
+  `journal_size_limit = ${MAX_LOG}`,
   'temp_store = MEMORY', // the statement journal of one post is over 64 KiB, and would be a temporary file each time
   `busy_timeout = ${ATTEMPT}`,
 ]
@@ -75,6 +75,11 @@ export class Handle {
     return this.#watch.loss(() => this.#number('page_count') * this.#number('page_size'))
   }
 
+  /** Bytes of the WAL, at the last call of `loss`. */
+  get logSize(): number {
+    return this.#watch.logSize
+  }
+
   /** Whether a newer version of this program has changed the schema. */
   get isNewer(): boolean {
     const schema = this.#schema.get()
@@ -109,6 +114,11 @@ export class Handle {
     } finally {
       this.run('rollback')
     }
+  }
+
+  /** Makes this handle copy the WAL into the file when it has so many pages; 0: never. */
+  setCheckpoint(pages: number): void {
+    this.#database.pragma(`wal_autocheckpoint = ${pages}`)
   }
 
   #number(pragma: string): number {

@@ -13,6 +13,8 @@ export class FileWatch {
   /** Absent where SQLite may not write. */
   readonly #log: Stats | undefined
   #size: number
+  /** Bytes of the WAL, when it was looked at last. */
+  logSize = 0
   /** Once some of the file is lost, no larger size brings it back. */
   #isTruncated = false
 
@@ -34,7 +36,9 @@ export class FileWatch {
     this.#isTruncated ||= data.size < this.#size && (data.size === 0 || !isSmaller(bytes, this.#size))
     if (this.#isTruncated) return 'truncated'
     this.#size = data.size
-    return this.#log && !this.hasLog ? 'log removed' : undefined
+    const log = this.#log && statusOf(`${this.#file}-wal`)
+    this.logSize = log?.size ?? 0
+    return this.#log && !(log && isSame(log, this.#log)) ? 'log removed' : undefined
   }
 
   /** Whether the WAL beside the path is that of the open file. */

@@ -1,0 +1,103 @@
+import type { Worker } from 'node:worker_threads'
+import { sqlitePackage } from './binding.js'
+
+/**
+ * Pages in the WAL after which a commit copies them into the file, which stops the process: for some 50 ms with the least,
+ * for 200 ms with the most on a busy disk. The more writers share a commit, the more pages it has, and the more it would
+ * cost to copy them after each.
+ */
+export const MIN_PAGES = 500
+const MAX_PAGES = 4000
+const PAGES_PER_WRITER = 64
+/** Bytes of the WAL from which on a thread copies it. It grows so far only while another program reads for long. */
+export const MAX_LOG = 16 * 1024 * 1024
+/** Milliseconds between attempts while a reader is in the way. */
+const RETRY_MS = 1000
+/** Milliseconds that the end of a checkpoint may hold writers up. */
+const PATIENCE = 100
+
+/**
+ * Decides when the WAL is copied into the file. A WAL that has grown large is copied and emptied by a thread, as that takes
+ * seconds; reading and writing go on meanwhile. The thread ends when the WAL is empty.
+ */
+export class Checkpointer {
+  readonly #file: string
+  /** Sets after how many pages the handle that writes copies them; 0: never. */
+  readonly #setAutomatic: (pages: number) => void
+  #isRunning = false
+  #isClosed = false
+  #worker: Worker | undefined
+  /** Moving average of the writers that share a commit. */
+  #writers = 1
+  #pages = MIN_PAGES
+
+  constructor(file: string, setAutomatic: (pages: number) => void) {
+    this.#file = file
+    this.#setAutomatic = setAutomatic
+  }
+
+  /** Call it after each commit, with the number of writers that shared it. */
+  count(writers: number): void {
+    this.#writers += (writers - this.#writers) / 8
+    const pages = Math.min(MAX_PAGES, Math.max(MIN_PAGES, Math.round(this.#writers) * PAGES_PER_WRITER))
+    if (pages === this.#pages || this.#isRunning) return
+    this.#pages = pages
+    this.#setAutomatic(pages)
+  }
+
+  /** Call it with the size of the WAL in bytes from time to time. */
+  watch(log: number): void {
+    if (log > MAX_LOG && !this.#isRunning && !this.#isClosed) void this.#start()
+  }
+
+  /** Ends the thread. The next call of `watch` may start it again. */
+  async stop(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#isRunning = false
+    if (!worker) return
+    this.#pages = MIN_PAGES
+    if (!this.#isClosed) this.#setAutomatic(MIN_PAGES)
+    await worker.terminate()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.stop()
+  }
+
+  async #start(): Promise<void> {
+    this.#isRunning = true
+    const { Worker } = await import('node:worker_threads')
+    if (!this.#isRunning || this.#isClosed) return
+    this.#setAutomatic(0)
+    const worker = new Worker(`(${run.toString()})(require)`, {
+      eval: true,
+      execArgv: [],
+      workerData: { file: this.#file, sqlite: sqlitePackage(), retry: RETRY_MS, patience: PATIENCE },
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
+    })
+    this.#worker = worker
+    worker.unref()
+    worker.on('error', () => {}) // it exits then, and is started again
+    worker.on('exit', () => this.#worker === worker && void this.stop())
+  }
+}
+
+/** Runs in the thread, as text: it may use nothing from outside. */
+function run(require: NodeJS.Require): void {
+  const { workerData } = require('node:worker_threads') as typeof import('node:worker_threads')
+  const { file, sqlite, retry, patience } = workerData as Record<'file' | 'sqlite', string> &
+    Record<'retry' | 'patience', number>
+  const Database = require(sqlite) as typeof import('better-sqlite3')
+  const database = new Database(file, { fileMustExist: true, timeout: patience })
+  const timer = setInterval(() => {
+    // First beside the writers. Emptying the WAL holds them up: only where no reader is in the way.
+    for (const mode of ['passive', 'passive', 'truncate']) {
+      const [row] = database.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
+      if (!row || row.busy !== 0 || row.checkpointed < 0.9 * row.log) return
+    }
+    clearInterval(timer)
+    database.close()
+  }, retry)
+}
