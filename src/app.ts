@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { isPostgres, openDatabase, type Database } from './db/connect.js'
@@ -62,12 +63,13 @@ export async function openApp(config: Config, { migrating = false, serving = fal
 
 const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
 
-/** Refuses to make a new SQLite file where a secret shows that there was a site: whoever came first would own it. */
+/** Refuses to make a new SQLite file beside a secret, which shows that there was a site: whoever came first would own it. */
 function assertDatabaseKept(config: Config): void {
   const url = config.get('database.url') ?? ''
   const secret = secretFile(config)
-  if (isPostgres(url) || !existsSync(secret)) return
   const file = url.slice('sqlite:'.length)
+  if (isPostgres(url) || path.dirname(path.resolve(file)) !== path.dirname(path.resolve(secret))) return
+  if (!existsSync(secret)) return
   const found = statSync(file, { throwIfNoEntry: false })
   if (found && found.size > 0) return
   throw new AppError(

@@ -75,6 +75,7 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     const ended = server.stop()
     await server.says(/stopping/)
+    await new Promise((resolve) => setTimeout(resolve, 200)) // connections that are on their way come first
     socket.write('}GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')
     await ended
     expect(received).toMatch(/^HTTP\/1.1 400 .*\r\nconnection: close\r\n.*EMAIL_INVALID/is)

@@ -18,13 +18,14 @@ const WRITER = { refusal: null, permissions: new Set(EVERYONE), expiresAt: Infin
 /** Tables that stay small on every site. */
 const SMALL = ['settings', 'counters', 'roles', 'role_permissions', 'roadmaps']
 
-/** Returns the statements that the work executes. Those of a transaction run in another executor than the others. */
+/** Returns the statements that the work executes. Transactions have another executor, and requests each one of their own. */
 async function statementsOf(site: TestSite, work: () => Promise<unknown>): Promise<CompiledQuery[]> {
   const statements = new Set<CompiledQuery>()
   const inTransactions = await site.db
     .transaction()
     .execute(async (tx) => Object.getPrototypeOf(tx.getExecutor()) as QueryExecutor)
-  const spies = [site.db.getExecutor(), inTransactions].map((executor) => {
+  const outside = Object.getPrototypeOf(site.db.getExecutor()) as QueryExecutor
+  const spies = [...new Set([outside, inTransactions])].map((executor) => {
     const original = executor.executeQuery
     return vi.spyOn(executor, 'executeQuery').mockImplementation(function (this: QueryExecutor, query) {
       statements.add(query)
