@@ -18,6 +18,8 @@ export interface DataCache {
   revision(exact: boolean): number | Promise<number>
   /** Whether the database does not answer. */
   isAway(): boolean
+  /** Whether this process has committed what the cache has not seen. */
+  missesCommits(): boolean
   /** When a request that begins now has to end, of `performance.now()`. */
   deadline(): number
   /** A database with cached reads, for a request that began at this revision. Queries fail after the deadline. */

@@ -284,3 +284,36 @@ it('another PostgreSQL takes the place of the one that was cached', async () => 
   await asAdmin(machine.databaseUrl, `update settings set title = '${elsewhere}'`)
   await expect.poll(shown).toBe(elsewhere)
 })
+
+it('the connection of the cache fails alone: nobody gets what was cached before', async () => {
+  const machine = await onPostgres(postgres)
+  const role = `site_${databases}`
+  await asAdmin(
+    machine.databaseUrl,
+    `create role ${role} login password 'secret'`,
+    `grant all on all tables in schema public to ${role}`,
+    `grant all on all sequences in schema public to ${role}`,
+  )
+  const url = new URL(machine.databaseUrl)
+  Object.assign(url, { username: role, password: 'secret' })
+  machine.env.FEEDBACKCTL_DATABASE_URL = url.href
+  const token = await machine.setup()
+  const [, server = ''] = await machine.start('serve').says(/listening on (http:\/\/[\d.:]+)/)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const name = async () => {
+    const response = await fetch(`${server}/api/v1/users/profile`, { headers })
+    return ((await response.json()) as { user: { name: string } }).user.name
+  }
+  for (let time = 0; time < 3; time++) expect(await name()).toBe('Ada')
+  await asAdmin(
+    machine.databaseUrl,
+    `alter role ${role} connection limit 0`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}' and application_name = 'feedbackctl cache'`,
+  )
+  const body = JSON.stringify({ name: 'Grace' })
+  expect((await fetch(`${server}/api/v1/users/profile`, { method: 'PATCH', headers, body })).status).toBe(200)
+  for (let time = 0; time < 10; time++) {
+    expect(await name()).toBe('Grace')
+    await sleep(200)
+  }
+})

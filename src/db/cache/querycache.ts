@@ -108,6 +108,11 @@ export class QueryCache {
     return this.#source.isAway()
   }
 
+  /** See `RevisionSource`. */
+  missesCommits(): boolean {
+    return this.#source.missesCommits()
+  }
+
   /** When a request that begins now has to end, of `performance.now()`. */
   deadline(): number {
     return this.#engine.deadline?.() ?? Infinity

@@ -18,5 +18,7 @@ export interface RevisionSource {
    * again after a look that succeeds.
    */
   isAway(this: void): boolean
+  /** Whether this process has committed since the last look: what was cached may then be older than its own writes. */
+  missesCommits(this: void): boolean
   close(this: void): Promise<void>
 }

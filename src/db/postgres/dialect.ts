@@ -50,9 +50,11 @@ export function openPostgres(url: string, invalidation: Invalidation, options: O
     new RetryingExecutor(compiler, adapter, new ProviderUntil(driver, deadline), names)
   const executor = executorUntil()
   const database = (over: QueryExecutor) => new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: over })
+  // The connection of the cache may fail alone: only where requests fail too, cached responses are the best there is
+  const isAway = () => source.isAway() && driver.isFailing()
   return {
     engine: { driver, adapter, compiler, executor, database, deadline: () => driver.deadline(), executorUntil },
-    source,
+    source: { ...source, isAway },
     ping: () => driver.ping(),
   }
 }

@@ -18,6 +18,8 @@ const PING_TIMEOUT = 2000
 /** Milliseconds of silence after which the system checks that the other end is there. */
 const KEEPALIVE = 10_000
 const MAX_CONNECTIONS = 10
+/** Milliseconds between requests that try a server that failed. */
+const RETRY_INTERVAL = 1000
 
 /** Of the time that a request has. The server gives up first, so that the connection stays usable. */
 const SERVER_SHARE = 0.9
@@ -34,6 +36,8 @@ export class PoolDriver implements Driver {
   readonly #openedAt = new WeakMap<pg.PoolClient, number>()
   readonly #broken = new WeakSet<pg.PoolClient>()
   #readOnlyAt = -Infinity
+  #isFailing = false
+  #triedAt = -Infinity
 
   constructor(url: string, options: Options) {
     this.#url = url
@@ -70,6 +74,19 @@ export class PoolDriver implements Driver {
     }
   }
 
+  /**
+   * Whether the last query or attempt to connect found no usable server. Returns false once a second all the same, so that
+   * one caller finds out whether the server is back.
+   */
+  isFailing(): boolean {
+    const now = performance.now()
+    if (!this.#isFailing || now - this.#triedAt > RETRY_INTERVAL) {
+      this.#triedAt = now
+      return false
+    }
+    return true
+  }
+
   /** When a request or a piece of work that begins now has to end. */
   deadline(): number {
     const { timeout } = this.#options
@@ -80,11 +97,15 @@ export class PoolDriver implements Driver {
     return new Promise((resolve, reject) => {
       const left = deadline - performance.now()
       if (left <= 0) return reject(this.#tooLate())
+      const fail = (error: AppError) => {
+        this.#isFailing = true
+        reject(error)
+      }
       let taken: pg.PoolClient | undefined
       let isLate = false
       const onDeadline = () => {
         isLate = true
-        reject(this.#tooLate())
+        fail(this.#tooLate())
         void taken?.end() // closes the socket if a query is under way
       }
       const timer = deadline === Infinity ? undefined : setTimeout(onDeadline, left)
@@ -94,7 +115,12 @@ export class PoolDriver implements Driver {
           resolve(
             new PoolConnection(client, {
               nameOf: (text) => this.#options.names?.nameOf(text),
-              explained: (cause) => (isLate ? this.#tooLate(cause) : this.#explained(client, cause)),
+              worked: () => (this.#isFailing = false),
+              explained: (cause) => {
+                const error = isLate ? this.#tooLate(cause) : this.#explained(client, cause)
+                this.#isFailing = error instanceof AppError
+                return error
+              },
               release: (isUnusable) => {
                 clearTimeout(timer)
                 release(isUnusable || isLate || this.#broken.has(client))
@@ -104,7 +130,7 @@ export class PoolDriver implements Driver {
         } else if (client) release()
         else {
           clearTimeout(timer)
-          reject(connectFailed(error, this.#url))
+          fail(connectFailed(error, this.#url))
         }
       })
     })
@@ -190,6 +216,7 @@ export class ProviderUntil implements ConnectionProvider {
 
 interface Held {
   nameOf(this: void, text: string): string | undefined
+  worked(this: void): void
   explained(this: void, cause: unknown): unknown
   release(this: void, isUnusable: boolean): void
 }
@@ -218,6 +245,7 @@ class PoolConnection implements DatabaseConnection {
   async #query<R>(query: pg.QueryConfig): Promise<QueryResult<R>> {
     try {
       const { command, rowCount, rows } = await this.client.query(query)
+      this.#held.worked()
       return {
         rows: (rows ?? []) as R[],
         ...(WRITES.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),

@@ -61,6 +61,7 @@ export function snapshotRevisions(
   let failed = -Infinity
   let failures = 0
   let commits = 0
+  let seenCommits = 0
   let looking: Promise<Revision> | undefined
   let next: Promise<Revision> | undefined
 
@@ -76,6 +77,7 @@ export function snapshotRevisions(
       invalidation.invalidateAll()
     else if (changes.length > 0) invalidation.invalidate(changes)
     seen = first
+    seenCommits = commitsBefore
     failures = 0
     failed = -Infinity
     if (commits === commitsBefore) looked = began
@@ -109,6 +111,7 @@ export function snapshotRevisions(
       return now - failed < REST ? UNKNOWN : lookAgain()
     },
     isAway: () => failures >= AWAY,
+    missesCommits: () => commits !== seenCommits,
     committed: () => {
       commits++
       looked = -Infinity

@@ -24,6 +24,7 @@ interface Seen {
 export function fileRevisions(driver: FileDriver, invalidation: Invalidation): RevisionSource {
   let seen: Seen | undefined
   let isAway = false
+  let seenCommits = driver.commits
 
   const look = () => {
     const { commits, version, files } = driver
@@ -44,6 +45,7 @@ export function fileRevisions(driver: FileDriver, invalidation: Invalidation): R
       try {
         look()
         isAway = false
+        seenCommits = driver.commits
         return invalidation.revision
       } catch {
         isAway = true
@@ -52,6 +54,7 @@ export function fileRevisions(driver: FileDriver, invalidation: Invalidation): R
       }
     },
     isAway: () => isAway,
+    missesCommits: () => driver.commits !== seenCommits,
     close: async () => {},
   }
 }
