@@ -47,8 +47,13 @@ async function load(): Promise<MarkdownIt> {
  */
 function htmlIn({ type, map, content, children }: Token, all: Brackets): number[] {
   if (!map || (type !== 'html_block' && type !== 'inline')) return []
-  const [first, end] = [all.before(map[0]), all.before(map[1])]
-  if (type === 'html_block') return Array.from({ length: end - first }, (_, index) => first + index)
+  const first = all.before(map[0])
+  if (type === 'html_block') {
+    // A fence in it begins a code block once the lines before it are text: the next pass finds that
+    const fence = content.split('\n').findIndex((line, index) => index > 0 && /^ {0,3}(```|~~~)/.test(line))
+    const end = all.before(fence < 0 ? map[1] : map[0] + fence)
+    return Array.from({ length: end - first }, (_, index) => first + index)
+  }
   const starts = new Set(
     (children ?? []).filter((child) => child.type === 'html_inline').map(({ meta }) => (meta as { pos: number }).pos),
   )

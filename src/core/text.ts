@@ -19,14 +19,12 @@ export const counted = (count: number | string, noun: string): string =>
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100).toWellFormed())
 
 /**
- * One line of text without characters that change how it is shown and are not seen: a control character becomes a
- * space; direction marks and zero-width characters go, but for joiners inside of a word or an emoji.
+ * One line of text without characters that change how it is shown and are not seen: a control character or a line
+ * separator becomes a space; direction marks and zero-width characters go, but for joiners, which belong to the spelling
+ * of many scripts and to emoji, after a letter, mark, digit or emoji.
  */
 export const plainText = (text: string): string =>
   text
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .replaceAll(/[\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu, '')
-    .replaceAll(
-      /(?<![\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{Extended_Pictographic}])/gu,
-      '',
-    )
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replaceAll(/[\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu, '')
+    .replaceAll(/(?<![\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d]+/gu, '')

@@ -126,6 +126,7 @@ describe.each(engines)('posts on %s', (engine) => {
       ['`<b> <b>', '`&lt;b> &lt;b>'],
       ['[<b>](y) ![<b>](y) **<b>**', '[&lt;b>](y) ![&lt;b>](y) **&lt;b>**'],
       ['<https://example.org> <eve@example.org> 1 < 2 \\<b>', '<https://example.org> <eve@example.org> 1 < 2 \\<b>'],
+      ['x\n<div>\n```js\na<b) c<d\n```\n</div>', 'x\n&lt;div>\n```js\na<b) c<d\n```\n&lt;/div>'],
       ['<div>\n    <b>\n\n<p onclick=x', '&lt;div>\n    &lt;b>\n\n&lt;p onclick=x'],
     ])('shows raw HTML in the text %j as text', async (contentMarkdown, stored) => {
       const site = await makeSite(engine)
@@ -143,6 +144,8 @@ describe.each(engines)('posts on %s', (engine) => {
         ['Dark\u202e\u2066 mode\u200b\ufeff', 'Dark mode'],
         ['a\nb\u0007\u009b', 'a b'],
         ['👩\u200d💻 नि\u200dक', '👩\u200d💻 नि\u200dक'],
+        ['র\u200d্যাম അവന്\u200d ۲۰\u200cساله', 'র\u200d্যাম അവന്\u200d ۲۰\u200cساله'],
+        ['a\u2028b', 'a b'],
         ['\u200d\u200b', 'new post'],
       ])
         expect((await site.http('POST /posts', { token, body: { title } })).body.post.title).toBe(shown)
