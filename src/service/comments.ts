@@ -48,13 +48,19 @@ const Activity = Type.Object({
 })
 export type Activity = Type.Static<typeof Activity>
 
-const body = Type.String({
-  minLength: 1,
-  maxLength: 1000,
-  trim: true,
-  description: 'Text of at most 1000 characters',
-  codes: { required: 'COMMENT_BODY_MISSING', type: 'COMMENT_BODY_MISSING', minLength: 'COMMENT_BODY_MISSING' },
-})
+const MAX_BODY = 1000
+const bodyOf = (maxLength: number) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    trim: true,
+    rule: `text of 1 to ${MAX_BODY} characters`,
+    description: `Text of at most ${MAX_BODY} characters`,
+    codes: { required: 'COMMENT_BODY_MISSING', type: 'COMMENT_BODY_MISSING', minLength: 'COMMENT_BODY_MISSING' },
+  })
+const body = bodyOf(MAX_BODY)
+/** An editor sends the text as it is stored, where each `<` of HTML is four characters. */
+const editedBody = bodyOf(MAX_BODY * 4)
 const internal = Type.Boolean({ description: 'Only for the team; needs comment:create_internal' })
 const inPost = inPath('Id or slug of the post')
 const inThread = { post_id: inPost, comment_id: inPath('Id of the comment') }
@@ -159,7 +165,7 @@ export const update = operation({
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
   input: fields({
     ...inThread,
-    body: Type.Optional(body),
+    body: Type.Optional(editedBody),
     is_internal: Type.Optional(internal),
     is_spam: Type.Optional(Type.Boolean({ description: 'Hide it as spam; needs comment:update:any' })),
     partial: Type.Optional(
@@ -170,6 +176,7 @@ export const update = operation({
   subject: commentGiven,
   async run(ctx, input, { id }) {
     if (input.body === undefined && !input.partial) throw bodyMissing()
+    if ((input.body?.replaceAll('&lt;', '<').length ?? 0) > MAX_BODY) throw bodyTooLong()
     const written = input.body === undefined ? undefined : await withoutHtml(input.body)
     return change(ctx, async (tx) => {
       const comment = await lockedComment(tx, input, id)
@@ -214,6 +221,11 @@ const bodyMissing = () =>
     field: 'body',
     rule: 'text of 1 to 1000 characters',
   })
+
+const bodyTooLong = () => {
+  const rule = `text of 1 to ${MAX_BODY} characters`
+  return invalidField({ code: 'TOO_LONG', message: `body must be ${rule}.`, field: 'body', rule })
+}
 
 const flips = (wanted: boolean | undefined, present: number): boolean =>
   wanted !== undefined && wanted !== (present === 1)

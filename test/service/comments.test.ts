@@ -29,6 +29,12 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(await bodies()).toEqual(['&lt;img src=x onerror=alert(1)> `<b>`'])
     await site.http(`PUT ${path}/comments/${id}`, { token, body: { body: 'a <script>' } })
     expect(await bodies()).toEqual(['a &lt;script>'])
+    const put = async (text: string) =>
+      (await site.http(`PUT ${path}/comments/${id}`, { token, body: { body: text } })).body
+    const stored = (await put('<b>'.repeat(333))).comment.body
+    expect(stored).toHaveLength(6 * 333)
+    expect((await put(stored)).comment.body).toBe(stored)
+    expect((await put('a'.repeat(1001))).errors).toMatchObject([{ code: 'TOO_LONG', field: 'body' }])
   })
 
   it('are created, listed newest first and replied to, in the shape of the contract', async () => {
