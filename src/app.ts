@@ -74,7 +74,7 @@ function assertDatabaseKept(config: Config): void {
   if (found && found.size > 0) return
   throw new AppError(
     'DATABASE_MISSING',
-    `${file} is ${found ? 'empty' : 'missing'}, but ${secret} shows that there was a site. Restore the database from a backup. To begin a new site, remove that secret, or choose another folder with --data-dir.`,
+    `${file} is ${found ? 'empty' : 'missing'}, but ${secret} shows that there was a site. Check database.url, or restore the database from a backup. To begin a new site, remove that secret, or choose another folder with --data-dir.`,
   )
 }
 
