@@ -161,9 +161,9 @@ const SHUTDOWN_GRACE = 5
 
 /** Left to the system: they come from a fault of the program, and a handler would run into the same fault for ever. */
 const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
-const [INTERRUPTED, HUNG_UP] = [130, 129] // 128 and the number of the signal, as in a shell
+const [INTERRUPTED, HUNG_UP] = [130, 129] // 128 plus the signal number, as in a shell
 
-/** What ends a server: a signal, a crash, or a shutdown that takes too long. */
+/** Why a server ends: a signal, a crash, or a shutdown that timed out. */
 type Ending = { signal: string } | { err: Error } | { timeout: number }
 
 /**

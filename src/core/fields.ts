@@ -8,7 +8,7 @@ import { plainText } from './text.js'
  * A property of a schema: JSON Schema keywords, and these of ours.
  * - `codes`: the item code by violated keyword, where the contract defines one (`{ pattern: 'BOARD_COLOR_HEX_CHAR' }`)
  * - `trim`: surrounding whitespace is removed
- * - `plain`: so are characters that nobody sees, see `plainText`
+ * - `plain`: control, direction and zero-width characters are removed, see `plainText`
  * - `anyCase`: the choices are case-insensitive
  * - `fromText`: a body may contain the integer as text; empty text counts as missing
  * - `secret`: the value never appears in an error

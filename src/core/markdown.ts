@@ -1,13 +1,13 @@
 import type { MarkdownIt, Token } from 'markdown-it'
 
-/** Passes after which every `<` of a text is escaped: each pass may find HTML that an HTML block has hidden. */
+/** Escaping an HTML block can reveal more HTML, so the text is parsed again. After this many passes every `<` is escaped. */
 const MAX_PASSES = 10
 
 let parser: Promise<MarkdownIt> | undefined
 
 /**
- * Markdown whose raw HTML is text: `<` becomes `&lt;` where HTML begins, outside of code and links. Published clients
- * show texts as HTML, so a script in a post would run in the page of whoever reads it.
+ * Escapes raw HTML in Markdown: the `<` of each tag, comment or declaration becomes `&lt;`. Code and autolinks stay as
+ * they are. Published clients render texts as HTML, so a script in a post would run for everyone who reads it.
  */
 export async function withoutHtml(markdown: string): Promise<string> {
   if (!markdown.includes('<')) return markdown

@@ -11,19 +11,19 @@ interface Repeat {
   startedAt: number
   lastAt: number
   loggedAt: number
-  /** Since the last line. */
+  /** Occurrences since the last log line. */
   count: number
   total: number
 }
 
-/** An error that repeats has a line at most this often. */
+/** The shortest time between two log lines of a repeating error. */
 const LINE_MS = 60_000
-/** An error is over when it has not come for so long. */
+/** An error that has not occurred for this long has stopped. */
 const OVER_MS = 10_000
-/** More kinds of errors at a time are logged one by one. */
+/** Kinds of errors counted at a time. Further kinds are logged in full each time. */
 const MAX_KINDS = 100
 
-/** Logs an error that repeats once in full, then with a count, then that it is over. */
+/** Logs a repeating error in full the first time. Later it logs only a count, and finally that the error stopped. */
 export class Repeats {
   readonly #log: () => Log
   readonly #kinds = new Map<string, Repeat>()

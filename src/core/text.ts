@@ -19,9 +19,9 @@ export const counted = (count: number | string, noun: string): string =>
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100).toWellFormed())
 
 /**
- * One line of text without characters that change how it is shown and are not seen: a control character or a line
- * separator becomes a space; direction marks and zero-width characters go, but for joiners, which belong to the spelling
- * of many scripts and to emoji, after a letter, mark, digit or emoji.
+ * Returns text on one line, without invisible characters. Control characters and line separators become a space.
+ * Direction marks and zero-width characters are removed. A zero-width joiner stays after a letter, mark, digit or emoji,
+ * because many scripts and emoji need it.
  */
 export const plainText = (text: string): string =>
   text

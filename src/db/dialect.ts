@@ -72,8 +72,8 @@ export async function withTempFiles<T>(db: AnyDb, work: () => Promise<T>): Promi
 }
 
 /**
- * The rows of a query for each value, in the order of the values. PostgreSQL plans the query once for any number of
- * values; SQLite, which has no lateral joins, gets a query per value.
+ * Runs a query for each value and returns all rows, in the order of the values. PostgreSQL uses a lateral join, with one
+ * plan for any number of values. SQLite has no lateral joins, so the queries are combined with `union all`.
  */
 export function rowsForEach<Row>(
   db: AnyDb,
@@ -87,9 +87,9 @@ export function rowsForEach<Row>(
 }
 
 /**
- * A bound of the rows a page reads, its offset included: PostgreSQL takes an unknown limit for a tenth of the table, so it
- * would plan a statement anew for each page. It keeps one plan for each constant bound. Undefined on SQLite, which plans
- * a statement once.
+ * Returns a constant upper bound for `rows` (limit plus offset), for use as a literal limit. With a parameter as limit,
+ * PostgreSQL expects a tenth of the table, finds the generic plan too expensive, and plans each page again. Bounds are
+ * powers of two, so that there are few statements. Undefined on SQLite, which plans a statement once.
  */
 export const boundOf = (db: AnyDb, rows: number): number | undefined =>
   isPostgres(db) ? Math.max(MIN_BOUND, 2 ** Math.ceil(Math.log2(rows))) : undefined

@@ -23,22 +23,13 @@ import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
-import { authorIdFrom, boardIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
+import { authorIdFrom, boardIdFrom, roadmapIdAfter, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
+import { title, withShortTitle } from './lib/posttitles.js'
 import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { votersOf } from './lib/voters.js'
 
-const MAX_TITLE = 100
-const ELLIPSIS = '...'
-
-const title = Type.String({
-  maxLength: MAX_TITLE,
-  rule: 'text of 1 to 100 characters',
-  trim: true,
-  plain: true,
-  description: 'Title on one line',
-})
 const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
 const boardId = nullable('string', { description: 'Id or url of the board' })
 const roadmapId = nullable('string', { description: 'Id or url of the roadmap' })
@@ -219,7 +210,7 @@ export const update = operation({
       const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
       assertMayChange(ctx.actor, before)
       const board = input.boardId === undefined ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
-      const roadmap = await roadmapAfter(tx, input.roadmapId, before)
+      const roadmap = await roadmapIdAfter(tx, input.roadmapId, before)
       await updatePost(tx.db, postId, {
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
         ...(input.contentMarkdown !== undefined && { contentMarkdown: contentMarkdown || null }),
@@ -256,31 +247,6 @@ export const remove = operation({
 async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, voter)
   return rows.map((post, index) => toPost(ctx.actor, post, voters[index]))
-}
-
-/** As LogChimp does: published clients show no error for a title that is too long, so its end moves into the text. */
-function withShortTitle(input: Record<string, unknown>): Record<string, unknown> {
-  const { title: given, contentMarkdown: text } = input
-  if (typeof given !== 'string' || (text !== undefined && text !== null && typeof text !== 'string')) return input
-  const characters = Array.from(given.trim())
-  if (given.trim().length <= MAX_TITLE) return input
-  let start = ''
-  while (start.length + (characters[0]?.length ?? 0) <= MAX_TITLE - ELLIPSIS.length) start += characters.shift()
-  const end = `${ELLIPSIS}${characters.join('')}`
-  return { ...input, title: `${start}${ELLIPSIS}`, contentMarkdown: [end, text?.trim()].filter(Boolean).join('\n\n') }
-}
-
-/** Editors send null for a private roadmap that they were not shown, so it stays. */
-async function roadmapAfter(
-  ctx: Pick<Context, 'db' | 'actor'>,
-  given: string | null | undefined,
-  { roadmap_id: present, roadmapDisplay: display }: PostView,
-): Promise<string | null> {
-  if (given === undefined) return present
-  const isHidden = present !== null && display !== 1 && !can(ctx.actor, 'roadmap:read')
-  if (!isHidden) return roadmapIdFrom(ctx, given, present)
-  if (given !== null && given !== '') throw notAllowed(['roadmap:read'])
-  return present
 }
 
 function assertMayChange(actor: Actor, { userId }: PostView): void {

@@ -103,7 +103,7 @@ const placeholdersFor = (values: Record<string, unknown>) =>
       ]),
   )
 
-/** A list of placeholders is one parameter, where the driver takes arrays. */
+/** Replaces placeholders by their values. An array of placeholders becomes one array parameter. */
 function resolved(parameter: unknown, values: Record<string, unknown>): unknown {
   if (Array.isArray(parameter)) return parameter.map((each) => resolved(each, values))
   if (!(parameter instanceof Placeholder)) return parameter

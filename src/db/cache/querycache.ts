@@ -68,8 +68,8 @@ export interface Engine {
   /** A `Db` that runs its queries with an executor. `transaction` of it must reach `executor.provideConnection`. */
   database(executor: QueryExecutor): Db
   /**
-   * When a request that begins now has to end, of `performance.now()`, and the executor for it. Absent where there is no
-   * server to wait for.
+   * The deadline of a request that starts now, on the clock of `performance.now()`, and an executor that keeps a deadline.
+   * SQLite has neither, because there is no server to wait for.
    */
   deadline?(this: void): number
   executorUntil?(this: void, deadline: number): QueryExecutor
@@ -113,7 +113,7 @@ export class QueryCache {
     return this.#source.missesCommits()
   }
 
-  /** When a request that begins now has to end, of `performance.now()`. */
+  /** The deadline of a request that starts now, on the clock of `performance.now()`. */
   deadline(): number {
     return this.#engine.deadline?.() ?? Infinity
   }

@@ -50,7 +50,7 @@ export function openPostgres(url: string, invalidation: Invalidation, options: O
     new RetryingExecutor(compiler, adapter, new ProviderUntil(driver, deadline), names)
   const executor = executorUntil()
   const database = (over: QueryExecutor) => new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: over })
-  // The connection of the cache may fail alone: only where requests fail too, cached responses are the best there is
+  // The cache has its own connection, which can fail while queries work. Stale responses are sent only if both fail.
   const isAway = () => source.isAway() && driver.isFailing()
   return {
     engine: { driver, adapter, compiler, executor, database, deadline: () => driver.deadline(), executorUntil },

@@ -1,6 +1,7 @@
 import type { CompiledQuery, ConnectionProvider, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import pg from 'pg'
 import { AppError } from '../../core/errors.js'
+import { connectFailed, isOutage, READ_ONLY, TOO_SLOW } from './errors.js'
 import type { StatementNames } from './statements.js'
 
 interface Options {
@@ -18,8 +19,8 @@ const PING_TIMEOUT = 2000
 /** Milliseconds of silence after which the system checks that the other end is there. */
 const KEEPALIVE = 10_000
 const MAX_CONNECTIONS = 10
-/** Milliseconds between requests that try a server that failed. */
-const RETRY_INTERVAL = 1000
+/** Milliseconds between pings of a server that may be away. */
+const PING_INTERVAL = 1000
 
 /** Of the time that a request has. The server gives up first, so that the connection stays usable. */
 const SERVER_SHARE = 0.9
@@ -37,7 +38,8 @@ export class PoolDriver implements Driver {
   readonly #broken = new WeakSet<pg.PoolClient>()
   #readOnlyAt = -Infinity
   #isFailing = false
-  #triedAt = -Infinity
+  #isPinging = false
+  #pingedAt = -Infinity
 
   constructor(url: string, options: Options) {
     this.#url = url
@@ -59,7 +61,7 @@ export class PoolDriver implements Driver {
     this.#pool.on('error', () => {}) // an idle connection was cut; the next query opens another
     this.#pool.on('connect', (client) => {
       this.#openedAt.set(client, performance.now())
-      client.on('error', () => this.#broken.add(client)) // one in use was cut: its query fails
+      client.on('error', () => this.#broken.add(client)) // the connection was cut while in use; its query fails
     })
   }
 
@@ -75,19 +77,22 @@ export class PoolDriver implements Driver {
   }
 
   /**
-   * Whether the last query or attempt to connect found no usable server. Returns false once a second all the same, so that
-   * one caller finds out whether the server is back.
+   * Whether the last query or connection attempt found no usable server. Pings the server in the background, once a second
+   * at most, so that no request has to wait to find out.
    */
   isFailing(): boolean {
-    const now = performance.now()
-    if (!this.#isFailing || now - this.#triedAt > RETRY_INTERVAL) {
-      this.#triedAt = now
-      return false
-    }
-    return true
+    if (!this.#isPinging && performance.now() - this.#pingedAt > PING_INTERVAL) void this.#pingAgain()
+    return this.#isFailing
   }
 
-  /** When a request or a piece of work that begins now has to end. */
+  async #pingAgain(): Promise<void> {
+    this.#isPinging = true
+    await this.ping().catch(() => {}) // the outcome of its query is what counts
+    this.#isPinging = false
+    this.#pingedAt = performance.now()
+  }
+
+  /** The deadline of a request or job that starts now, on the clock of `performance.now()`. */
   deadline(): number {
     const { timeout } = this.#options
     return timeout === undefined ? Infinity : performance.now() + timeout
@@ -157,7 +162,7 @@ export class PoolDriver implements Driver {
     connection.release(false)
   }
 
-  /** DATABASE_UNREACHABLE where PostgreSQL does not answer soon, or takes no writes. */
+  /** Throws DATABASE_UNREACHABLE if PostgreSQL does not answer within two seconds, or is read-only. */
   async ping(): Promise<void> {
     const connection = await this.acquireConnection(Math.min(this.deadline(), performance.now() + PING_TIMEOUT))
     try {
@@ -275,31 +280,3 @@ const limitsOf = (timeout: number) => ({
   lock_timeout: Math.ceil(timeout * SERVER_SHARE),
   idle_in_transaction_session_timeout: timeout,
 })
-
-const READ_ONLY = '25006'
-/** A statement or a wait for a lock that was ended, and a transaction that was idle for too long. */
-const TOO_SLOW = ['57014', '55P03', '25P03']
-
-/** No connection, no resources, an operator who stops or starts the server, a failing disk. */
-const isOutage = (code: string): boolean => /^(08|53|57P|58)/.test(code)
-
-/** What PostgreSQL refuses as long as nobody changes the settings of either side. */
-const REFUSALS: Record<string, (database: string) => string> = {
-  '28P01': () => 'it refused the user name or password',
-  '28000': () => 'it refused the user',
-  '3D000': (database) => `it has no database "${database}"`,
-  '42501': (database) => `the user may not connect to the database "${database}"`,
-}
-
-function connectFailed(error: unknown, url: string): AppError {
-  const { code = '', message } = error as { code?: string; message: string }
-  const { host, pathname } = new URL(url)
-  const refusal = /unsupported startup parameter/.test(message)
-    ? 'it is a pooler that needs database.prepare = false'
-    : REFUSALS[code]?.(pathname.slice(1))
-  return new AppError(
-    'DATABASE_UNREACHABLE',
-    `Cannot reach PostgreSQL at ${host || 'its socket'}: ${refusal ?? (message || code)}. Check database.url and that the server runs.`,
-    { cause: error, ...(refusal !== undefined && { reason: 'database-refuses' }) },
-  )
-}

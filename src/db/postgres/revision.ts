@@ -5,8 +5,8 @@ import { UNKNOWN, type Revision, type RevisionSource } from '../cache/revision.j
 /** Milliseconds that a look may take, and that nobody looks after one that took longer or failed. */
 const TIMEOUT = 500
 const REST = 500
-/** Looks that fail one after another until the database counts as away: one alone may be a cut connection. */
-const AWAY = 3
+/** Attempts of one look. The first may fail because its connection was cut. */
+const ATTEMPTS = 3
 
 /**
  * Changes that are visible now, and were not in an earlier snapshot: exact whatever the order in which transactions
@@ -54,8 +54,8 @@ export function snapshotRevisions(
   })
   pool.on('error', () => {}) // an idle connection was cut
   pool.on('connect', (client) => {
-    client.on('error', () => {}) // one in use was cut: its query fails
-    seen = undefined // this may be another server or database, with a log of its own
+    client.on('error', () => {}) // the connection was cut while in use; its query fails
+    seen = undefined // the new connection may lead to another server, whose change log is different
   })
   let looked = -Infinity
   let failed = -Infinity
@@ -91,7 +91,7 @@ export function snapshotRevisions(
         failed = performance.now()
         seen = undefined
         // A connection that was cut fails at once, and the next may be fine
-        if (++failures >= AWAY || failed - began >= TIMEOUT) return UNKNOWN
+        if (++failures >= ATTEMPTS || failed - began >= TIMEOUT) return UNKNOWN
       }
     }
   }
@@ -110,7 +110,7 @@ export function snapshotRevisions(
       if (!exact && now - looked <= staleness) return invalidation.revision
       return now - failed < REST ? UNKNOWN : lookAgain()
     },
-    isAway: () => failures >= AWAY,
+    isAway: () => failures > 0,
     missesCommits: () => commits !== seenCommits,
     committed: () => {
       commits++

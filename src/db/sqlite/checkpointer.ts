@@ -2,14 +2,13 @@ import type { Worker } from 'node:worker_threads'
 import { sqlitePackage } from './binding.js'
 
 /**
- * Pages in the WAL after which a commit copies them into the file, which stops the process: for some 50 ms with the least,
- * for 200 ms with the most on a busy disk. The more writers share a commit, the more pages it has, and the more it would
- * cost to copy them after each.
+ * Pages in the WAL after which a commit checkpoints. A checkpoint blocks the process: about 50 ms for the minimum, up to
+ * 200 ms for the maximum on a busy disk. Commits that many writers share have more pages, so they checkpoint less often.
  */
 export const MIN_PAGES = 500
 const MAX_PAGES = 4000
 const PAGES_PER_WRITER = 64
-/** Bytes of the WAL from which on a thread copies it. It grows so far only while another program reads for long. */
+/** WAL size in bytes from which a thread checkpoints it. Only a long read of another program lets it grow so far. */
 export const MAX_LOG = 16 * 1024 * 1024
 /** Milliseconds between attempts while a reader is in the way. */
 const RETRY_MS = 1000
@@ -17,8 +16,8 @@ const RETRY_MS = 1000
 const PATIENCE = 100
 
 /**
- * Decides when the WAL is copied into the file. A WAL that has grown large is copied and emptied by a thread, as that takes
- * seconds; reading and writing go on meanwhile. The thread ends when the WAL is empty.
+ * Decides when SQLite checkpoints the WAL. A large WAL takes seconds to copy, so a thread checkpoints and truncates it
+ * while reads and writes continue. The thread ends when the WAL is empty.
  */
 export class Checkpointer {
   readonly #file: string

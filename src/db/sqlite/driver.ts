@@ -2,8 +2,9 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kys
 import { Checkpointer } from './checkpointer.js'
 import { Group, GroupCommit } from './groupcommit.js'
 import { AppError } from '../../core/errors.js'
-import { Handle, isDamage, LockedError, patiently, PATIENCE } from './handle.js'
-import { statusOf, type Loss } from './watch.js'
+import { isDamage, LockedError, lost, newer } from './errors.js'
+import { Handle, patiently, PATIENCE } from './handle.js'
+import { statusOf } from './watch.js'
 
 /**
  * Hands out as many Kysely connections as are wanted, over one file handle for reading and writing and, while a
@@ -282,24 +283,6 @@ const LOOK_MS = 1000
 /** Uses space, to see whether there is any again. */
 const OCCUPY = `insert or replace into job_leases (name, holder, until) values ('storage probe', hex(zeroblob(32768)), '')`
 const RELEASE = `delete from job_leases where name = 'storage probe'`
-
-const LOST: Record<Loss, string> = {
-  removed: 'was removed or emptied while it was in use. Put it back, or restore a backup in its place',
-  replaced:
-    'was replaced while it was in use, by a file that is not of the same site and version. Put the right one back, or restart feedbackctl',
-  truncated:
-    'was cut off while it was in use. Remove it with the files ending in -wal and -shm, and restore a backup in its place',
-  'log removed': 'has lost its file ending in -wal while it was in use. Restart feedbackctl',
-}
-
-const lost = (file: string, loss: Loss, cause?: unknown): AppError =>
-  new AppError('DATABASE_UNREACHABLE', `${file} ${LOST[loss]}. Until then nothing is written.`, { cause })
-
-const newer = (file: string): AppError =>
-  new AppError(
-    'DATABASE_UNREACHABLE',
-    `A newer feedbackctl has updated ${file} while this one used it. Restart with the newer version. Until then nothing is written.`,
-  )
 
 export function groupOf({ group }: FileConnection): Group {
   if (!group) throw new Error('This connection is in no transaction.')

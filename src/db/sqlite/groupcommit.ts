@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely'
-import { LockedError, patiently, type Handle } from './handle.js'
+import { LockedError } from './errors.js'
+import { patiently, type Handle } from './handle.js'
 
 /** Owns the handle that writes. */
 interface Writer {

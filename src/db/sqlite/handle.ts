@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, statfsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
 import { makeFolder } from '../../core/folder.js'
 import { NEWEST } from '../schema.js'
+import { explained, LockedError } from './errors.js'
 import { loadBinding, openSqlite } from './binding.js'
 import { MAX_LOG, MIN_PAGES } from './checkpointer.js'
 import { FileWatch, statusOf, type Loss } from './watch.js'
@@ -222,66 +223,6 @@ function create(file: string): void {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
-  }
-}
-
-/** Names what is wrong with the file. Any other error is a bug, and passes unchanged. */
-function explained(error: unknown, file: string): unknown {
-  const code = String((error as { code?: unknown }).code)
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new LockedError(error)
-  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code) || (code.startsWith('SQLITE_IOERR') && isFull(path.dirname(file))))
-    return new AppError(
-      'STORAGE_FULL',
-      `There is no space left for ${file}. Nothing was changed. Free some space on its disk.`,
-      { cause: error },
-    )
-  if (DAMAGE.test(code))
-    return new AppError(
-      'DATABASE_UNUSABLE',
-      `${file} is not a usable SQLite database. Stop feedbackctl, and restore a backup in place of it and of the files ending in -wal and -shm.`,
-      { cause: error },
-    )
-  if (code.startsWith('SQLITE_IOERR'))
-    return new AppError(
-      'DATABASE_UNUSABLE',
-      `The disk failed while ${file} was read or written (${code}). Check the disk, and limits to the size of files.`,
-      { cause: error },
-    )
-  if (/^(SQLITE_(CANTOPEN|READONLY|PERM)(_|$)|E(ACCES|PERM|ROFS|NOTDIR|ISDIR|NOENT|EXIST)$)/.test(code))
-    return new AppError(
-      'DATABASE_UNUSABLE',
-      `Cannot open ${file} for reading and writing. Check its folder and permissions, or choose another with --data-dir.`,
-      { cause: error },
-    )
-  return error
-}
-
-const DAMAGE = /^SQLITE_(NOTADB|CORRUPT)/
-
-/** Whether pages of the file are wrong, which no successful write changes. */
-export const isDamage = ({ cause }: AppError): boolean => DAMAGE.test(String((cause as { code?: unknown }).code))
-
-/** SQLite reports some writes to a full disk as failures of the disk. */
-function isFull(folder: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize < MIN_FREE
-  } catch {
-    return false
-  }
-}
-
-/** Bytes below which a disk counts as full: the index of a WAL needs 32 KiB at once. */
-const MIN_FREE = 64 * 1024
-
-/** Another process has locked the database. */
-export class LockedError extends AppError {
-  constructor(cause?: unknown) {
-    super(
-      'DATABASE_UNREACHABLE',
-      'Another process kept the database locked for more than 5 seconds. Try again in a moment.',
-      { cause },
-    )
   }
 }
 

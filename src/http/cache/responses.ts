@@ -111,7 +111,7 @@ export class ResponseCache {
    * is known to have changed in it. So a right that was withdrawn stays withdrawn.
    */
   whileAway(request: IncomingMessage): CachedResponse | undefined {
-    // Who is signed in may have written it, or lost the right to it
+    // A signed-in user must see their own writes, and must not see what they lost access to
     if (hasCredentials(request.headers) && this.#site.cache?.missesCommits()) return undefined
     const entry = this.#entries.get(this.#pending.get(request)?.key ?? '')
     if (!entry || entry.expiresAt <= this.#site.now().getTime() || !entry.readSet.isCurrent()) return undefined

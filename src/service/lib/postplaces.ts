@@ -2,7 +2,8 @@ import { invalidField } from '../../core/fields.js'
 import { findBoard } from '../../db/boards.js'
 import { findRoadmap } from '../../db/roadmaps.js'
 import type { BoardRow } from '../../db/tables.js'
-import { can } from './access.js'
+import type { PostView } from '../../db/posts.js'
+import { can, notAllowed } from './access.js'
 import type { Context } from './context.js'
 import { findPerson } from './people.js'
 
@@ -38,6 +39,22 @@ export async function roadmapIdFrom(
   const roadmap = await findRoadmap(db, given)
   if (roadmap && (roadmap.display === 1 || can(actor, 'roadmap:read'))) return roadmap.id
   throw unknown('roadmapId', 'roadmap', given)
+}
+
+/**
+ * The id of the roadmap of a post after a change. A private roadmap stays if the actor may not see it: the editors of
+ * clients send null for it, because they never received it. Throws NOT_ENOUGH_PERMISSION for any other roadmap.
+ */
+export async function roadmapIdAfter(
+  ctx: Reader,
+  given: string | null | undefined,
+  { roadmap_id: present, roadmapDisplay: display }: Pick<PostView, 'roadmap_id' | 'roadmapDisplay'>,
+): Promise<string | null> {
+  if (given === undefined) return present
+  const isHidden = present !== null && display !== 1 && !can(ctx.actor, 'roadmap:read')
+  if (!isHidden) return roadmapIdFrom(ctx, given, present)
+  if (given !== null && given !== '') throw notAllowed(['roadmap:read'])
+  return present
 }
 
 /** The id of an author. */

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import base from './vitest.config.js'
+import base from '../../vitest.config.js'
 
 /** The long versions of the tests of faults, one at a time: `npm run test:faults`. */
 export default defineConfig({

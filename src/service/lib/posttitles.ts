@@ -1,0 +1,24 @@
+import * as Type from 'typebox'
+
+const MAX_TITLE = 100
+const ELLIPSIS = '...'
+
+export const title = Type.String({
+  maxLength: MAX_TITLE,
+  rule: 'text of 1 to 100 characters',
+  trim: true,
+  plain: true,
+  description: 'Title on one line',
+})
+
+/** Moves the end of a long title into the text, as LogChimp does: published clients do not show the error. */
+export function withShortTitle(input: Record<string, unknown>): Record<string, unknown> {
+  const { title: given, contentMarkdown: text } = input
+  if (typeof given !== 'string' || (text !== undefined && text !== null && typeof text !== 'string')) return input
+  const characters = Array.from(given.trim())
+  if (given.trim().length <= MAX_TITLE) return input
+  let start = ''
+  while (start.length + (characters[0]?.length ?? 0) <= MAX_TITLE - ELLIPSIS.length) start += characters.shift()
+  const end = `${ELLIPSIS}${characters.join('')}`
+  return { ...input, title: `${start}${ELLIPSIS}`, contentMarkdown: [end, text?.trim()].filter(Boolean).join('\n\n') }
+}
