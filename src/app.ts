@@ -20,7 +20,7 @@ export { exposedSecret } from './secret.js'
 /** The open database, and the context that all operations share. */
 export interface App extends Database {
   /** Each caller adds the actor, the origin and `dryRun`. */
-  base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
+  base: Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'>
 }
 
 export interface OpenOptions {

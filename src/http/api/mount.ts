@@ -24,7 +24,8 @@ export function mount(server: FastifyInstance, op: AnyOperation, site: Site, res
       const { db, allowCaching } = await responses.open(request.raw)
       const actor = await actorOf(request.headers.authorization, { db, secret: site.secret, now: site.now })
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
-      const output = await execute(op, { ...site, db, actor, origin: 'http', dryRun }, inputOf(op, request))
+      const client = { address: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 200) }
+      const output = await execute(op, { ...site, db, actor, origin: 'http', client, dryRun }, inputOf(op, request))
       if (op.cache) allowCaching(op.id, actor.expiresAt)
       reply.code(output === undefined ? 204 : Number(status))
       return output

@@ -2,6 +2,14 @@ import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
 
+/** Who sent a request over HTTP. */
+interface Client {
+  /** The address, by the setting `trust-proxy`. */
+  address: string
+  /** The header `User-Agent`, at most 200 characters; empty if it was not sent. */
+  userAgent: string
+}
+
 /** What an operation has besides its input. */
 export interface Context {
   db: Db
@@ -14,6 +22,8 @@ export interface Context {
   siteUrl: string
   /** Where the request comes from: `http`, or `cli:` and the login name. */
   origin: string
+  /** Absent at the command line. */
+  client?: Client
   /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean
 }
