@@ -243,6 +243,25 @@ describe('feedbackctl setup on a terminal', () => {
     expect((await machine.run('setup --if-needed')).code).toBe(0)
   })
 
+  it('shows no password that is typed before its prompt', async () => {
+    const machine = await makeMachine('sqlite')
+    const screen = machine.terminal('setup --email ada@example.org --name Ada --site-title X --mail-url folder:mail')
+    await screen.sees(/Password \(8 to 256/)
+    const repeat = async (password: string) => {
+      screen.type(`${PASSWORD}\r`)
+      await screen.sees(/Confirm password/)
+      screen.type(`${password}\r`)
+    }
+    for (let round = 0; round < 20; round++) {
+      await repeat('another password')
+      await screen.sees(/The passwords do not match/)
+    }
+    await repeat(PASSWORD)
+    const { code, text } = await screen.ended
+    expect(code).toBe(0)
+    expect(text).not.toContain(PASSWORD)
+  })
+
   it('checks the SMTP server, and prompts again if it does not respond', async () => {
     const machine = await makeMachine('sqlite')
     const host = await smtpHost({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })

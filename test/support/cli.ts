@@ -1,4 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { Agent, request, type ClientRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -226,7 +227,11 @@ function screen(
   const terminal = pty.spawn(process.execPath, args, { cwd, env, cols: columns, rows: 40 })
   let text = ''
   let inputAt = 0 // length of the output at the last input
-  terminal.onData((data) => (text += data))
+  const changed = new EventEmitter()
+  terminal.onData((data) => {
+    text += data
+    changed.emit('data')
+  })
   const ended = new Promise<{ code: number; text: string }>((resolve) =>
     terminal.onExit(({ exitCode }) => resolve({ code: exitCode, text })),
   )
@@ -245,9 +250,13 @@ function screen(
       terminal.write(input)
     },
     close: () => (terminal as unknown as { destroy(): void }).destroy(),
+    // Returns as soon as the text is there, so that what is typed next can come before the program is ready for it.
     async sees(pattern) {
-      if ((await until(() => pattern.exec(text.slice(inputAt)))) === null)
-        throw new Error(`The screen never showed ${pattern}: ${text}`)
+      const signal = AbortSignal.timeout(25_000)
+      while (!pattern.test(text.slice(inputAt)))
+        await once(changed, 'data', { signal }).catch(() => {
+          throw new Error(`The screen never showed ${pattern}: ${text}`)
+        })
     },
   }
 }

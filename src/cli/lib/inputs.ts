@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
 import { assertNewPassword } from '../../service/lib/passwords.js'
 import { isSource, type FieldOption, type Source } from './options.js'
-import { withPrompts } from './prompts.js'
+import { withoutEcho, withPrompts } from './prompts.js'
 import { canPrompt, say, whyNoPrompts, type Terminal } from './terminal.js'
 import { readText, type EditedText } from './textfile.js'
 
@@ -115,16 +115,18 @@ async function promptFor(terminal: Terminal, { secret, description }: Field): Pr
 /** Prompts twice for a new password, without echo. */
 export async function promptForNewPassword(terminal: Terminal): Promise<string> {
   const validate = (typed: string) => problemOf(() => assertNewPassword(typed)) ?? true
-  for (;;) {
-    const password = await withPrompts(terminal, (prompts, streams) =>
-      prompts.password({ message: 'Password (8 to 256 characters)', mask: false, validate }, streams),
-    )
-    const repeated = await withPrompts(terminal, (prompts, streams) =>
-      prompts.password({ message: 'Confirm password', mask: false }, streams),
-    )
-    if (repeated === password) return password
-    say(terminal, 'The passwords do not match. Try again.')
-  }
+  return withoutEcho(terminal, async () => {
+    for (;;) {
+      const password = await withPrompts(terminal, (prompts, streams) =>
+        prompts.password({ message: 'Password (8 to 256 characters)', mask: false, validate }, streams),
+      )
+      const repeated = await withPrompts(terminal, (prompts, streams) =>
+        prompts.password({ message: 'Confirm password', mask: false }, streams),
+      )
+      if (repeated === password) return password
+      say(terminal, 'The passwords do not match. Try again.')
+    }
+  })
 }
 
 /** The message of the error that a check throws, for the validation of a prompt. */

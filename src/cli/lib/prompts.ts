@@ -19,6 +19,21 @@ export async function withPrompts<T>(
   }
 }
 
+/**
+ * Shows nothing of what is typed between the prompts of `ask`. Each prompt hides its own input, but turns the echo of the
+ * terminal on again when it ends.
+ */
+export async function withoutEcho<T>({ stdin }: Terminal, ask: () => Promise<T>): Promise<T> {
+  stdin.setRawMode(true)
+  stdin.setRawMode = () => stdin // hides the method of the prototype from the prompts
+  try {
+    return await ask()
+  } finally {
+    delete (stdin as Partial<typeof stdin>).setRawMode // shows that method again
+    stdin.setRawMode(false)
+  }
+}
+
 /** The question before data is lost. If much is lost, `type` is the name that must be typed to confirm. */
 export type Confirmation = string | { question: string; type: string }
 
