@@ -1,6 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { isPostgres, openDatabase, type Database } from './db/connect.js'
@@ -8,6 +6,7 @@ import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import type { MailSettings } from './mail/transport.js'
+import { assertDatabaseKept, markSite } from './marker.js'
 import { hasSecret, lazySecret, replaceSecret, secretFile } from './secret.js'
 import { operator } from './service/lib/access.js'
 import type { Context } from './service/lib/context.js'
@@ -15,6 +14,7 @@ import { execute, type Call } from './service/lib/operation.js'
 import { operatorAs } from './service/lib/sessions.js'
 import { bindSecret } from './service/lib/tokens.js'
 
+export { markSite } from './marker.js'
 export { exposedSecret } from './secret.js'
 
 /** The open database, and the context that all operations share. */
@@ -46,6 +46,7 @@ export async function openApp(config: Config, { migrating = false, serving = fal
   let isBound = false
   try {
     await prepareSchema(db, !isPostgres(url))
+    if (serving) markSite(config)
     if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null
   } catch (error) {
     await database.close()
@@ -62,21 +63,6 @@ export async function openApp(config: Config, { migrating = false, serving = fal
 }
 
 const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
-
-/** Refuses to make a new SQLite file beside a secret, which shows that there was a site: whoever came first would own it. */
-function assertDatabaseKept(config: Config): void {
-  const url = config.get('database.url') ?? ''
-  const secret = secretFile(config)
-  const file = url.slice('sqlite:'.length)
-  if (isPostgres(url) || path.dirname(path.resolve(file)) !== path.dirname(path.resolve(secret))) return
-  if (!existsSync(secret)) return
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found && found.size > 0) return
-  throw new AppError(
-    'DATABASE_MISSING',
-    `${file} is ${found ? 'empty' : 'missing'}, but ${secret} shows that there was a site. Check database.url, or restore the database from a backup. To begin a new site, remove that secret, or choose another folder with --data-dir.`,
-  )
-}
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
   const state = await schemaState(db)

@@ -7,7 +7,7 @@ import { settings } from '../core/settings.js'
 import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/lib/people.js'
-import { prepareSetting, type PreparedSetting } from './lib/configfile.js'
+import { hasSetting, prepareSetting, type PreparedSetting } from './lib/configfile.js'
 import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
 import { checkMail, deliverOutbox, promptForMailUrl } from './lib/mail.js'
 import { secretOptions, settingOptions, type Source } from './lib/options.js'
@@ -66,6 +66,8 @@ export function register(command: Command, cli: Cli): void {
         if (remote) await setUpRemotely(cli, config, flags, gathered)
         else await setUpLocally(cli, config, flags, gathered)
       } catch (error) {
+        if (!remote && error instanceof AppError && error.code === 'SETUP_COMPLETED')
+          finishEarlierSetup(cli, config, flags)
         if (!flags.ifNeeded || !(error instanceof AppError) || error.code !== 'SETUP_COMPLETED') throw error
         say(cli.terminal, 'The site already has an owner: nothing to do.') // also if another process was faster
       }
@@ -100,7 +102,7 @@ async function setUpLocally(
   { answers, mailUrl, mailWorks, generated }: Gathered,
 ): Promise<void> {
   const app = await cli.open()
-  const { localCall } = await import('../app.js')
+  const { localCall, markSite } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
   const setting = mailUrl === undefined || flags.dryRun ? undefined : prepareSetting(config.file, 'mail.url', mailUrl)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
@@ -110,6 +112,7 @@ async function setUpLocally(
     setting?.discard()
     throw error
   })
+  if (!flags.dryRun) markSite(config)
   commitSetting(cli, config, setting)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
@@ -117,6 +120,15 @@ async function setUpLocally(
   ])
   if (!mail || !mailWorks || flags.dryRun) return
   await deliverOutbox(cli.terminal, app, mail)
+}
+
+/** Writes the mail setting if an earlier setup was killed after it created the owner, and before it wrote that. */
+function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags): void {
+  const mailUrl = config.get('mail.url')
+  if (dryRun || mailUrl === undefined || !config.origin('mail.url').startsWith('--')) return
+  if (hasSetting(config.file, 'mail.url')) return
+  prepareSetting(config.file, 'mail.url', mailUrl).commit()
+  say(terminal, `mail.url was not set yet: written to ${config.file}.`)
 }
 
 /** Only warns if it fails: the owner exists by now, and a generated password must still be shown. */

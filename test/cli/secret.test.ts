@@ -85,8 +85,50 @@ describe('a secret without its SQLite file', () => {
         stderr: expect.stringMatching(/feedback\.db is (missing|empty)[^]*backup[^]*DATABASE_MISSING/),
       })
     expect(existsSync(fileOf(machine))).toBe(before)
-    rmSync(secretOf(machine))
+    for (const evidence of [secretOf(machine), `${fileOf(machine)}.site`]) {
+      const { stderr } = await machine.run('boards list')
+      expect(stderr).toContain(evidence)
+      rmSync(evidence)
+    }
     expect((await machine.run('boards list')).code).toBe(0)
+  })
+})
+
+describe('a site whose secret is a setting', () => {
+  const env = { FEEDBACKCTL_SECRET: 'chosen by whoever runs it' }
+
+  it.each([
+    [
+      'a command',
+      async (machine: Machine) => {
+        const args = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
+        expect((await machine.run(args, { env })).code).toBe(0)
+      },
+    ],
+    [
+      'a request',
+      async (machine: Machine) => {
+        const server = machine.start('serve --mail-url folder:mail', { env })
+        const [, url = ''] = await server.says(LISTENING)
+        const { status } = await fetch(`${url}/api/v1/auth/setup`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ email: 'ada@example.org', password: 'correct horse battery' }),
+        })
+        expect(status).toBe(201)
+        await server.stop()
+      },
+    ],
+  ])('and that was set up by %s is not set up again where its SQLite file is lost', async (_, setUp) => {
+    const machine = await makeMachine('sqlite')
+    await setUp(machine)
+    expect(existsSync(secretOf(machine))).toBe(false)
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${fileOf(machine)}${suffix}`, { force: true })
+    expect(await machine.run('serve', { env })).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/feedback\.db\.site shows that there was a site[^]*DATABASE_MISSING/),
+    })
+    expect(existsSync(fileOf(machine))).toBe(false)
   })
 })
 

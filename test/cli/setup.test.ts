@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -187,6 +187,23 @@ describe('feedbackctl setup without a terminal', () => {
     ).toBe(0)
     expect(readFileSync(path.join(machine.folder, 'real.toml'), 'utf8')).toContain('[mail]')
     expect(readdirSync(machine.folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  it('writes the mail setting when it runs again after it was killed in between', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
+    const before = readFileSync(file, 'utf8')
+    rmSync(file) // as if it had been killed before the file was there
+    const again = () => machine.run(`setup ${FLAGS} --mail-url folder:mail`, { stdin: PASSWORD })
+    expect(await again()).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/mail\.url was not set yet: written to .*config\.toml\.\n[^]*SETUP_COMPLETED/),
+    })
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    writeFileSync(file, '[mail]\nurl = "folder:elsewhere"\n')
+    expect((await again()).stderr).not.toContain('written')
+    expect(readFileSync(file, 'utf8')).toContain('elsewhere')
   })
 
   it('succeeds if the mail server does not respond: the mail is queued, and serve delivers it', async () => {

@@ -42,6 +42,12 @@ export function prepareSetting(file: string, key: `${string}.${string}`, value: 
   }
 }
 
+/** Whether the file sets this key. A file that is missing sets none. */
+export function hasSetting(file: string, key: `${string}.${string}`): boolean {
+  const [section = '', name = ''] = key.split('.')
+  return existsSync(file) && valueIn(readFileSync(file, 'utf8'), section, name) !== undefined
+}
+
 function valueIn(text: string, section: string, name: string): unknown {
   try {
     return (parse(text) as Record<string, Record<string, unknown> | undefined>)[section]?.[name]
