@@ -9,13 +9,15 @@ import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import { cleanup, engines, httpOf, makeSite, OWNER, stable, type TestSite } from '../support/site.js'
 
+const SILENT = { level: 'silent', stream: { write() {} } }
+
 /** Starts a second server of the site: without a cache, or with one of this staleness. */
 async function secondServer(site: TestSite, { staleness }: { staleness?: number } = {}) {
   const { db, cache, ping, close } = await openDatabase(site.databaseUrl, staleness === undefined ? {} : { staleness })
   const server = await buildServer(
     operations,
     { ...site.base, db, ping, ...(staleness !== undefined && { cache }) },
-    { level: 'silent', stream: { write() {} } },
+    SILENT,
   )
   cleanup(async () => {
     await server.close()
@@ -325,6 +327,26 @@ it('on PostgreSQL, a hanging cache connection blocks neither reads nor probes', 
   } finally {
     process.kill(connection?.pid ?? 0, 'SIGCONT')
   }
+})
+
+it('on PostgreSQL, the time that a request has includes the look for changes', async () => {
+  const site = await makeSite('postgres')
+  const { db, cache, ping, close } = await openDatabase(site.databaseUrl, { timeout: 1000 })
+  const server = await buildServer(operations, { ...site.base, db, ping, cache }, SILENT)
+  cleanup(async () => {
+    await server.close()
+    await close()
+  })
+  let looked = 0
+  vi.spyOn(cache, 'revision').mockImplementation(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    looked = performance.now()
+    return NaN
+  })
+  const forRequest = vi.spyOn(cache, 'forRequest')
+  await httpOf(server)('GET /events')
+  const [, deadline = Infinity] = forRequest.mock.lastCall ?? []
+  expect(deadline - looked).toBeLessThan(950) // at most 900 are left
 })
 
 /** Returns a function that returns the number of queries since this call. */

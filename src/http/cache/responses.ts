@@ -133,10 +133,9 @@ export class ResponseCache {
     const { db, cache } = this.#site
     if (!cache) return { db, allowCaching: () => {} }
     const pending = this.#pending.get(request)
-    const { db: cached, readSet } = cache.forRequest(
-      pending?.revision ?? (await cache.revision(hasCredentials(request.headers))),
-      pending?.deadline,
-    )
+    const deadline = pending?.deadline ?? cache.deadline() // before the revision, which a frozen server delays
+    const revision = pending?.revision ?? (await cache.revision(hasCredentials(request.headers)))
+    const { db: cached, readSet } = cache.forRequest(revision, deadline)
     const allowCaching: RequestData['allowCaching'] = (op, expiresAt = Infinity) => {
       if (pending && readSet.isKnown) Object.assign(pending, { op, expiresAt, readSet })
     }
