@@ -5,6 +5,7 @@ import envPaths from 'env-paths'
 import { closest } from 'fastest-levenshtein'
 import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
+import { limitNames, rateOf, type Rates } from './core/limits.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
 
 /** The settings as environment variables of a child process of this program, which then reads no configuration file. */
@@ -17,6 +18,15 @@ export const environmentOf = (config: Config): Record<string, string> => ({
     }),
   ),
 })
+
+/** The limits, without those that are off. */
+export const ratesOf = (config: Pick<Config, 'get'>): Rates =>
+  Object.fromEntries(
+    limitNames.flatMap((name) => {
+      const rate = rateOf(config.get(`limits.${name}`) ?? 'off')
+      return rate ? [[name, rate]] : []
+    }),
+  )
 
 /** A value and its source: `--listen`, `FEEDBACKCTL_LISTEN`, a file, or `default`. */
 export interface Origin {

@@ -2,12 +2,14 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
+import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import type { Log } from './http/site.js'
 import { jobsOf } from './jobs/index.js'
 import { startJobs } from './jobs/runner.js'
 import { limitHeapGrowth } from './process/heap.js'
 import { operations } from './service/index.js'
+import { Limits } from './service/lib/limits.js'
 import { assertSecretFits } from './service/lib/tokens.js'
 
 export type { Log }
@@ -24,12 +26,14 @@ interface Listening {
   port: number
   /** The setting of this name. */
   trustProxy?: string | undefined
+  rates: Rates
 }
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
-export async function startDaemon(app: App, { host, port, trustProxy }: Listening, log: Log): Promise<Daemon> {
+export async function startDaemon(app: App, { host, port, trustProxy, rates }: Listening, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
-  const server = await buildServer(operations, { ...app.base, ping: app.ping, cache: app.cache }, log, { trustProxy })
+  const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
+  const server = await buildServer(operations, site, log, { trustProxy })
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {

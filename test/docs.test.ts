@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { EXIT_CODES, topics } from '../src/cli/help.js'
 import { branches } from '../src/cli/tree.js'
 import { AppError, errorCodes, statusOf, type ErrorCode } from '../src/core/errors.js'
+import { limitNames, LIMITS, SHARED } from '../src/core/limits.js'
 import { declaredFlags, keys, settings, variableOf } from '../src/core/settings.js'
 import { codesOf } from '../src/http/api/openapi.js'
 import { operations } from '../src/service/index.js'
@@ -37,7 +38,7 @@ it.each(DOCUMENTS)('the tables of %s say what the code says', async (document) =
 it('every operation, setting, code and command is in a table', () => {
   const nouns = tableNames.flatMap((name) => (name.startsWith('operations ') ? name.split(' ').slice(1) : []))
   expect(nouns.toSorted()).toEqual([...new Set(operations.map(nounOf))].toSorted())
-  for (const name of ['settings', 'errors', 'exit-codes', 'commands']) expect(tableNames).toContain(name)
+  for (const name of ['settings', 'limits', 'errors', 'exit-codes', 'commands']) expect(tableNames).toContain(name)
 })
 
 it('every error code has a meaning, and every exit code is listed', () => {
@@ -84,6 +85,7 @@ async function tableOf(name: string, before: string): Promise<string> {
   const [kind = '', ...words] = name.split(' ')
   if (kind === 'operations') return table(['Route', 'Access', 'Answer', 'Description'], operationRows(words))
   if (kind === 'settings') return table(['Key', 'Flag', 'Variable', 'Default', 'Description'], settingRows())
+  if (kind === 'limits') return table(['Setting', 'Default', 'What is counted', 'For an account', 'For an address'], limitRows()) // prettier-ignore
   if (kind === 'errors') return table(['Code', 'HTTP', 'Exit', 'Meaning'], errorRows(before))
   if (kind === 'exit-codes') return table(['Exit', 'Meaning'], EXIT_CODES)
   if (kind === 'commands') return table(['Command', 'Verbs', 'Description'], await commandRows())
@@ -126,6 +128,20 @@ const settingRows = (): string[][] =>
     const flags = declaredFlags(key).map(({ flags: flag }) => code(flag.replace(/ .*/, '')))
     const only = command === undefined ? '' : ` (${command})`
     return [code(key), flags.join(', ') + only, code(variableOf(key)), preset ? code(preset) : derived, description]
+  })
+
+const limitRows = (): string[][] =>
+  limitNames.map((name) => {
+    const { accounts, counted } = LIMITS[name]
+    const preset = settings[`limits.${name}`].default ?? ''
+    const [few, time] = preset.split('/') as [string, string]
+    const many = `${Number(few) * SHARED} in ${time}`
+    const ofAccount = {
+      none: '',
+      together: `${few} in ${time}`,
+      'by address': `${few} in ${time} from one address, ${many} from all`,
+    }
+    return [code(`limits.${name}`), code(preset), counted, ofAccount[accounts], accounts === 'none' ? `${few} in ${time}` : many] // prettier-ignore
   })
 
 /** The meanings are written by hand. */

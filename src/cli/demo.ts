@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { localCall, openApp, type App } from '../app.js'
-import { listenAddress, loadConfig, type Config } from '../config.js'
+import { listenAddress, loadConfig, ratesOf, type Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { startDaemon, type Daemon } from '../serve.js'
 import * as posts from '../service/posts.js'
@@ -50,10 +50,10 @@ export function register(command: Command, cli: Cli): void {
 async function listen(app: App, config: Config, { stderr }: Terminal): Promise<Daemon> {
   const quiet = { level: 'warn', stream: stderr }
   try {
-    return await startDaemon(app, listenAddress(config), quiet)
+    return await startDaemon(app, { ...listenAddress(config), rates: ratesOf(config) }, quiet)
   } catch (error) {
     if (error instanceof AppError && ['LISTEN_FAILED', 'PORT_IN_USE'].includes(error.code))
-      return startDaemon(app, { host: '127.0.0.1', port: 0 }, quiet)
+      return startDaemon(app, { host: '127.0.0.1', port: 0, rates: ratesOf(config) }, quiet)
     throw error
   }
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { App } from '../app.js'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
+import { keys, settings } from '../core/settings.js'
 import type { Daemon, Log } from '../serve.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
@@ -14,7 +15,8 @@ import { assertLocal, type Cli } from './lib/session.js'
 import { hasColor, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
-  for (const option of [...settingOptions('workers'), ...settingOptions('trust-proxy')]) command.addOption(option)
+  const own = keys.filter((key) => settings[key].command === 'serve').flatMap(settingOptions)
+  for (const option of own) command.addOption(option)
   command
     .option('--migrate', 'update a PostgreSQL schema first')
     .addHelpText(
@@ -26,8 +28,9 @@ export function register(command: Command, cli: Cli): void {
         migrate = false,
         color,
         ...flags
-      } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; workers?: string; trustProxy?: string }>()
-      const config = await cli.config({ flags: { workers: flags.workers, 'trust-proxy': flags.trustProxy } })
+      } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; [flag: string]: unknown }>()
+      const given = own.map((option) => [option.name(), flags[option.attributeName()] as string | undefined] as const)
+      const config = await cli.config({ flags: Object.fromEntries(given) })
       assertLocal(config, 'serve')
       const [{ environmentOf }, { disconnectWorker, workerNumber }] = await Promise.all([
         import('../config.js'),
@@ -71,8 +74,11 @@ async function runServer(
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
-  const [{ listenAddress }, { startDaemon }] = await Promise.all([import('../config.js'), import('../serve.js')])
-  const listening = { ...listenAddress(config), trustProxy: config.get('trust-proxy') }
+  const [{ listenAddress, ratesOf }, { startDaemon }] = await Promise.all([
+    import('../config.js'),
+    import('../serve.js'),
+  ])
+  const listening = { ...listenAddress(config), trustProxy: config.get('trust-proxy'), rates: ratesOf(config) }
   running.daemon = await onceThere(logger, async () =>
     startDaemon(await cli.open({ migrating: migrate, serving: true }), listening, log),
   )

@@ -55,6 +55,7 @@ const CODES = {
   ROLE_USER_CONFLICT: { status: 409, body: () => ({ success: 0 }) },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  RATE_LIMITED: { status: 429, exit: 6 },
   SERVER_ERROR: { status: 500 },
   MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },
@@ -110,6 +111,8 @@ export class AppError extends Error {
   readonly errors: Issue[] | undefined
   readonly why: string | undefined
   readonly reason: Reason | undefined
+  /** Seconds after which the caller may try again. */
+  readonly retryAfter: number | undefined
   readonly status: number
 
   constructor(
@@ -119,6 +122,7 @@ export class AppError extends Error {
       errors?: Issue[] | undefined
       why?: string | undefined
       reason?: Reason | undefined
+      retryAfter?: number | undefined
       cause?: unknown
     } = {},
   ) {
@@ -130,6 +134,7 @@ export class AppError extends Error {
     this.errors = details.errors
     this.why = details.why
     this.reason = details.reason
+    this.retryAfter = details.retryAfter
   }
 
   /** The exit code of a command that fails with this error, as listed in `feedbackctl help exit-codes`. */

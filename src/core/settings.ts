@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
+import { LIMITS, rateOf, type LimitName } from './limits.js'
 
 interface Setting {
   /** One phrase, for help and documentation. */
@@ -29,6 +30,17 @@ function isProxy(text: string): boolean {
   const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
   return longest > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest))
 }
+
+const limit = (description: string, preset: string) =>
+  ({
+    description,
+    value: 'rate',
+    default: preset,
+    command: 'serve',
+    check: (value: string) =>
+      rateOf(value) === undefined ? 'must be off, or a number and a time of at most 24h, such as 10/15m' : undefined,
+  }) as const satisfies Setting
+const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or off`, LIMITS[name].default)
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
@@ -120,6 +132,9 @@ const SETTINGS = {
         ? undefined
         : 'must be true, false or a list of addresses, such as "loopback, 10.0.0.0/8"',
   },
+  'limits.sign-in': limitOf('sign-in'),
+  'limits.mail': limitOf('mail'),
+  'limits.token': limitOf('token'),
   'log.level': {
     description: `how much serve logs: ${LEVELS.join(', ')}`,
     value: 'level',

@@ -122,6 +122,8 @@ export interface Tables {
   }
   /** `holder` is the process that may run the job until then. */
   job_leases: { name: string; holder: string; until: string }
+  /** What was counted for a limit, until then. */
+  limits: { key: string; points: number; until: string }
   counters: { name: string; value: number }
   /** '' stands for posts without a board or roadmap, '*' for all posts. */
   post_counts: { board: string; roadmap: string; display: number; value: number }

@@ -27,6 +27,7 @@ export const login = operation({
   summary: 'Sign in with e-mail address and password',
   http: 'POST /auth/login 200',
   access: 'public',
+  limit: 'sign-in',
   errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'USER_NOT_FOUND', 'USER_BLOCKED', 'INCORRECT_PASSWORD'],
   input: fields({ email: emailField, password: passwordField }),
   output: Type.Object({ user: AuthUser }),
@@ -50,6 +51,7 @@ export const signup = operation({
   http: 'POST /auth/signup 201',
   access: 'public',
   mails: true,
+  limit: 'mail',
   errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'SIGNUP_NOT_ALLOWED', 'USER_EXISTS', 'USERNAME_EXISTS'],
   input: fields({ email: emailField, password: passwordField, name: nameField }),
   output: Type.Object({ user: AuthUser }),
@@ -81,6 +83,7 @@ export const verify = operation({
   http: 'POST /auth/email/verify 200',
   access: 'signed-in',
   mails: true,
+  limit: 'mail',
   errors: ['USER_NOT_FOUND', 'EMAIL_DOMAIN_BLACKLISTED', 'EMAIL_VERIFIED'],
   input: fields({}, ['email']),
   output: Verified,
@@ -103,6 +106,7 @@ export const validate = operation({
   summary: 'Confirm an address with the token that was mailed to it',
   http: 'POST /auth/email/validate 200',
   access: 'public',
+  limit: 'token',
   errors: [...TOKEN_ERRORS, 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND', 'EMAIL_VERIFIED'],
   input: fields({ token: tokenField }),
   output: Verified,
@@ -126,6 +130,7 @@ export const resetPassword = operation({
   http: 'POST /auth/password/reset 200',
   access: 'public',
   mails: true,
+  limit: 'mail',
   errors: [...ADDRESS_ERRORS, 'USER_NOT_FOUND'],
   input: fields({ email: emailField }),
   output: Reset,
@@ -149,6 +154,7 @@ export const validateToken = operation({
   summary: 'Check a token for a new password',
   http: 'POST /auth/password/validateToken 200',
   access: 'public',
+  limit: 'token',
   errors: [...TOKEN_ERRORS],
   input: fields({ token: tokenField }),
   output: Type.Object({ reset: Type.Object({ valid: Type.Boolean() }) }),
@@ -163,6 +169,7 @@ export const setPassword = operation({
   summary: 'Set a new password with a mailed token; all sessions of the account end',
   http: 'POST /auth/password/set 200',
   access: 'public',
+  limit: 'token',
   errors: [...TOKEN_ERRORS, 'PASSWORD_MISSING', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'],
   input: fields({ token: tokenField, password: passwordField }, 'all'),
   output: Reset,
@@ -172,7 +179,7 @@ export const setPassword = operation({
     if (!input.password) throw passwordMissing()
     assertNewPassword(input.password)
     const password = await hashPassword(input.password)
-    return change(ctx, async ({ db, record }) => {
+    const answer = await change(ctx, async ({ db, record }) => {
       await useUp(db, token)
       const user = await updateUser(
         db,
@@ -184,6 +191,8 @@ export const setPassword = operation({
       record('user.password_set', token.userId)
       return { reset: { success: true } }
     })
+    await ctx.limits?.forgive('sign-in', ctx, token.email)
+    return answer
   },
 })
 

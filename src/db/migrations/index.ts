@@ -6,6 +6,7 @@ import { up as leanerWrites } from './0004_leaner_writes.js'
 import { up as changeLog } from './0005_change_log.js'
 import { up as jobLeases } from './0006_job_leases.js'
 import { up as plainText } from './0007_plain_text.js'
+import { up as limits } from './0008_limits.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   '0005_change_log': { up: changeLog },
   '0006_job_leases': { up: jobLeases },
   '0007_plain_text': { up: plainText },
+  '0008_limits': { up: limits },
 }

@@ -46,6 +46,7 @@ export async function api(server: FastifyInstance, { operations, site, responses
 export function jsonErrors(server: FastifyInstance, responses: ResponseCache): void {
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
+    if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
     if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
     request.errorOf = server.repeats.report(known, request.id, { reqId: request.id })
     const kept = known.code === 'DATABASE_UNREACHABLE' ? responses.whileAway(request.raw) : undefined

@@ -55,6 +55,7 @@ function failuresOf(op: AnyOperation): Failure[] {
       ...op.errors,
       ...body,
       'DECODE_URI_ERROR',
+      'RATE_LIMITED',
       'SERVER_ERROR',
       'DATABASE_UNREACHABLE',
       ...(op.http.startsWith('GET') ? [] : (['STORAGE_FULL'] as const)),

@@ -1,3 +1,4 @@
+import type { LimitName } from '../../core/limits.js'
 import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
@@ -8,6 +9,14 @@ interface Client {
   address: string
   /** The header `User-Agent`, at most 200 characters; empty if it was not sent. */
   userAgent: string
+}
+
+/** Counts what is limited. Requests without a `client` are not. */
+export interface Limiter {
+  /** Runs the work, and counts how it ends. Throws RATE_LIMITED. */
+  guard<T>(name: LimitName, ctx: Context, account: string | undefined, work: () => Promise<T>): Promise<T>
+  /** Forgets what was counted for an account. */
+  forgive(name: LimitName, ctx: Context, account: string): Promise<void>
 }
 
 /** What an operation has besides its input. */
@@ -24,6 +33,8 @@ export interface Context {
   origin: string
   /** Absent at the command line. */
   client?: Client
+  /** Absent: nothing is limited. */
+  limits?: Limiter
   /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean
 }

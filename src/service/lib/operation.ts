@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
 import { assertReadable, parse } from '../../core/fields.js'
+import type { LimitName } from '../../core/limits.js'
 import { assertAllowed, assertOwner, assertSignedIn, type Access } from './access.js'
 import type { Context } from './context.js'
 
@@ -21,6 +22,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required, so that no operation is public by omission
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
+  limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter
@@ -62,7 +64,16 @@ export async function execute<In, Out, Subject>(
   assertAllowed(op.access, ctx.actor)
   const checked = parse(op.input, input) as In
   assertOwner(op.access, ctx.actor)
-  return op.run(ctx, checked, subject)
+  const run = () => op.run(ctx, checked, subject)
+  return op.limit && ctx.limits
+    ? ctx.limits.guard(op.limit, ctx, accountOf(op.access, ctx, checked as Fields), run)
+    : run()
+}
+
+/** A visitor names the account. Whoever is signed in cannot choose another one. */
+function accountOf(access: Access, { actor }: Context, { email }: Fields): string | undefined {
+  if (access === 'public' && typeof email === 'string') return email.trim().toLowerCase()
+  return actor.userId ?? undefined
 }
 
 /** Checked first: the HTTP server calls it before it reads the body. */

@@ -1,0 +1,79 @@
+import type { ErrorCode } from './errors.js'
+
+/** At most so many in so many seconds. */
+export interface Rate {
+  points: number
+  seconds: number
+}
+
+const SECONDS = { s: 1, m: 60, h: 3600 }
+const LONGEST = 24 * SECONDS.h
+
+/** Reads `10/15m`; null for `off`, undefined for anything else. */
+export function rateOf(text: string): Rate | null | undefined {
+  if (text === 'off') return null
+  const [, points, count = 1, unit] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})?([smh])$/.exec(text) ?? []
+  const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS]
+  return points !== undefined && seconds <= LONGEST ? { points: Number(points), seconds } : undefined
+}
+
+/** What an operation may declare as its `limit`. */
+export type LimitName = 'sign-in' | 'mail' | 'token'
+
+interface Limit {
+  default: string
+  /** What is limited, and what of it is counted, in words. */
+  what: string
+  counted: string
+  /** Codes of the failures that are counted. */
+  failures: readonly ErrorCode[]
+  /** Whether a success is counted too. If not, it clears the failures of the account at that address. */
+  successes?: true
+  /**
+   * How an account is counted: not at all, whoever asks, or first of all for each address, so that a stranger does not
+   * shut it out.
+   */
+  accounts: 'none' | 'together' | 'by address'
+  /** Begins the message of the refusal. */
+  message: string
+}
+
+/**
+ * Where accounts are counted, an address may have so many times the points, and an account that is counted `by address`
+ * too, from all addresses.
+ */
+export const SHARED = 10
+
+/** The limits of operations. The setting is `limits.` and the name. */
+export const LIMITS: Readonly<Record<LimitName, Limit>> = {
+  'sign-in': {
+    default: '10/15m',
+    what: 'failed sign-ins of one account',
+    counted: 'sign-ins that fail; one that succeeds forgets those of its account at its address',
+    failures: ['USER_NOT_FOUND', 'USER_BLOCKED', 'INCORRECT_PASSWORD'],
+    accounts: 'by address',
+    message: 'Too many failed sign-ins.',
+  },
+  mail: {
+    default: '20/1h',
+    what: 'mails to one person that sign-up, reset and confirmation send',
+    counted: 'mails that sign-up, reset and confirmation send, and their answers that an account exists or does not',
+    failures: ['USER_NOT_FOUND', 'USER_EXISTS'],
+    successes: true,
+    accounts: 'together',
+    message: 'Too many mails were requested.',
+  },
+  token: {
+    default: '100/15m',
+    what: 'wrong tokens of mails and of setup from one address',
+    counted: 'wrong tokens of mails and of setup',
+    failures: ['INVALID_TOKEN'],
+    accounts: 'none',
+    message: 'Too many wrong tokens.',
+  },
+}
+
+export const limitNames = Object.keys(LIMITS) as LimitName[]
+
+/** Absent where a limit is off. */
+export type Rates = Partial<Record<LimitName, Rate>>

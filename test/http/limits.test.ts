@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { buildServer } from '../../src/http/server.js'
+import { operations } from '../../src/service/index.js'
+import { Limits } from '../../src/service/lib/limits.js'
+import { cleanup, engines, httpOf, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
+
+const RATES = { 'sign-in': { points: 3, seconds: 900 }, mail: { points: 2, seconds: 3600 }, token: { points: 10, seconds: 60 } } // prettier-ignore
+const ONE = { ...RATES, 'sign-in': { points: 1, seconds: 900 } }
+const RIGHT = { email: OWNER.email, password: OWNER.password }
+const WRONG = { ...RIGHT, password: 'a wrong password' }
+
+/** A site behind a proxy on this machine, and its owner. */
+async function makeLimited(engine: Engine, rates = RATES) {
+  const site = await makeSite(engine, { trustProxy: 'loopback', rates })
+  await site.owner()
+  return site
+}
+
+/** Sends a request from an address. */
+const from =
+  (http: TestSite['http'], address: string) =>
+  async (request: string, body: unknown): Promise<{ status: number; code?: string; retryAfter?: unknown }> => {
+    const { status, body: answer, headers } = await http(request, { body, headers: { 'x-forwarded-for': address } })
+    return { status, code: answer?.code, retryAfter: headers['retry-after'] }
+  }
+
+/** The statuses of the same request, sent one after another. */
+async function inTurn(times: number, send: () => Promise<{ status: number }>): Promise<number[]> {
+  const statuses: number[] = []
+  for (let time = 0; time < times; time++) statuses.push((await send()).status)
+  return statuses
+}
+
+const later = (site: TestSite, seconds: number) =>
+  void (site.clock.now = new Date(site.clock.now.getTime() + seconds * 1000))
+
+describe.each(engines)('limits on %s', (engine) => {
+  it('refuse an account to one address after wrong passwords, the right one too, until the time is over', async () => {
+    const site = await makeLimited(engine)
+    const [here, elsewhere] = [from(site.http, '198.51.100.1'), from(site.http, '198.51.100.2')]
+    expect(await inTurn(3, () => here('POST /auth/login', WRONG))).toEqual([403, 403, 403])
+    later(site, 300)
+    expect(await here('POST /auth/login', RIGHT)).toEqual({ status: 429, code: 'RATE_LIMITED', retryAfter: '600' })
+    expect((await here('POST /auth/login', { ...RIGHT, email: ` ${OWNER.email.toUpperCase()}` })).status).toBe(429)
+    expect((await elsewhere('POST /auth/login', RIGHT)).status).toBe(200)
+    later(site, 600)
+    expect((await here('POST /auth/login', RIGHT)).status).toBe(200)
+  })
+
+  it('count failures only, and forget those of an account when it signs in', async () => {
+    const site = await makeLimited(engine)
+    const here = from(site.http, '198.51.100.1')
+    expect(await inTurn(12, () => here('POST /auth/login', RIGHT))).toEqual(Array(12).fill(200))
+    for (let round = 0; round < 4; round++) {
+      expect(await inTurn(2, () => here('POST /auth/login', WRONG))).toEqual([403, 403])
+      expect((await here('POST /auth/login', RIGHT)).status).toBe(200)
+    }
+    expect(await inTurn(5, () => here('POST /auth/login', { email: 'no address' }))).toEqual(Array(5).fill(400))
+  })
+
+  it('refuse an address that tries many accounts, and an account that many addresses try', async () => {
+    const site = await makeLimited(engine, ONE)
+    const here = from(site.http, '2001:db8:1:1::1')
+    for (let n = 0; n < 10; n++)
+      expect((await here('POST /auth/login', { ...WRONG, email: `u${n}@example.org` })).status).toBe(404)
+    expect((await here('POST /auth/login', RIGHT)).status).toBe(429)
+    const neighbour = from(site.http, '2001:db8:1:1:ffff::2')
+    expect((await neighbour('POST /auth/login', RIGHT)).status, 'the same network').toBe(429)
+    expect((await from(site.http, '2001:db8:1:2::1')('POST /auth/login', RIGHT)).status).toBe(200)
+    for (let n = 0; n < 10; n++) await from(site.http, `203.0.113.${n}`)('POST /auth/login', WRONG)
+    expect((await from(site.http, '198.51.100.9')('POST /auth/login', RIGHT)).status).toBe(429)
+  })
+
+  it('are met by many requests at once as by one after another, and the right ones among them pass', async () => {
+    const site = await makeLimited(engine)
+    const here = from(site.http, '198.51.100.1')
+    const wrong = await Promise.all(Array.from({ length: 20 }, () => here('POST /auth/login', WRONG)))
+    expect(wrong.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      ...Array(3).fill(403),
+      ...Array(17).fill(429),
+    ])
+    const elsewhere = from(site.http, '198.51.100.2')
+    const right = await Promise.all(Array.from({ length: 20 }, () => elsewhere('POST /auth/login', RIGHT)))
+    expect(right.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  })
+
+  it('are shared by all servers on a database', async () => {
+    const site = await makeLimited(engine)
+    const log = { level: 'silent', stream: { write: () => {} } }
+    const other = await buildServer(
+      operations,
+      { ...site.base, ping: async () => {}, limits: new Limits(RATES) },
+      log,
+      { trustProxy: 'loopback' },
+    )
+    cleanup(() => other.close())
+    const [one, two] = [from(site.http, '198.51.100.1'), from(httpOf(other), '198.51.100.1')]
+    expect(await inTurn(2, () => one('POST /auth/login', WRONG))).toEqual([403, 403])
+    expect(await inTurn(2, () => two('POST /auth/login', WRONG))).toEqual([403, 429])
+    expect((await one('POST /auth/login', RIGHT)).status).toBe(429)
+  })
+
+  it('count the mails to one person, whoever asks for them, and those that one address causes', async () => {
+    const site = await makeLimited(engine)
+    const reset = (address: string, email: string) => from(site.http, address)('POST /auth/password/reset', { email })
+    expect((await reset('198.51.100.1', OWNER.email)).status).toBe(200)
+    expect((await reset('198.51.100.2', OWNER.email)).status).toBe(200)
+    expect((await reset('198.51.100.3', OWNER.email)).status).toBe(429)
+    const here = from(site.http, '198.51.100.4')
+    for (let n = 0; n < 20; n++) {
+      const email = `m${n}@example.org`
+      expect((await here('POST /auth/signup', { email, password: 'long enough' })).status).toBe(201)
+    }
+    const one = { email: 'one.more@example.org', password: 'long enough' }
+    expect((await here('POST /auth/signup', one)).status).toBe(429)
+    expect(await site.db.selectFrom('users').select('userId').where('email', '=', one.email).execute()).toEqual([])
+  })
+
+  it('count the mails to somebody who is signed in, whatever address the request names', async () => {
+    const site = await makeLimited(engine)
+    const { token } = await site.member()
+    const verify = (email: string) => site.http('POST /auth/email/verify', { token, body: { email } })
+    const statuses = [await verify('a@example.org'), await verify('b@example.org'), await verify('c@example.org')]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429])
+  })
+
+  it('count wrong tokens of mails', async () => {
+    const site = await makeLimited(engine)
+    const here = from(site.http, '198.51.100.1')
+    const token = 'x'.repeat(43)
+    for (let n = 0; n < 5; n++) {
+      expect((await here('POST /auth/password/set', { token, password: 'long enough' })).status).toBe(404)
+      expect((await here('POST /auth/email/validate', { token })).status).toBe(404)
+    }
+    expect((await here('POST /auth/password/validateToken', { token })).status).toBe(429)
+  })
+
+  it('let a person in again who has set a new password', async () => {
+    const site = await makeLimited(engine, ONE)
+    for (let n = 0; n < 10; n++) await from(site.http, `203.0.113.${n}`)('POST /auth/login', WRONG)
+    const here = from(site.http, '198.51.100.1')
+    expect((await here('POST /auth/login', RIGHT)).status).toBe(429)
+    await here('POST /auth/password/reset', { email: OWNER.email })
+    const changed = { token: await site.mailedToken(OWNER.email), password: 'another password' }
+    expect((await here('POST /auth/password/set', changed)).status).toBe(200)
+    expect((await here('POST /auth/login', { ...RIGHT, password: changed.password })).status).toBe(200)
+  })
+
+  it('keep no address and no e-mail address', async () => {
+    const site = await makeLimited(engine)
+    await from(site.http, '198.51.100.1')('POST /auth/login', WRONG)
+    const stored = JSON.stringify(await site.db.selectFrom('limits').selectAll().execute())
+    expect(JSON.parse(stored)).toHaveLength(3)
+    expect(stored).not.toMatch(/198\.51|example/)
+  })
+
+  it('by address do not apply to programs on this machine, or to a proxy on it that nobody named', async () => {
+    const site = await makeSite(engine, { rates: ONE })
+    await site.owner()
+    const login = (email: string) => site.http('POST /auth/login', { body: { ...WRONG, email } })
+    for (let n = 0; n < 15; n++) expect((await login(`u${n}@example.org`)).status).toBe(404)
+    for (let n = 0; n < 10; n++) expect((await login(OWNER.email)).status).toBe(403)
+    expect((await login(OWNER.email)).status).toBe(429)
+  })
+})
