@@ -22,7 +22,7 @@ export const environmentOf = (config: Config): Record<string, string> => ({
 /** The limits, without those that are off. */
 export const ratesOf = (config: Pick<Config, 'get'>): Rates =>
   Object.fromEntries(
-    limitNames.flatMap((name) => {
+    (['requests', ...limitNames] as const).flatMap((name) => {
       const rate = rateOf(config.get(`limits.${name}`) ?? 'off')
       return rate ? [[name, rate]] : []
     }),

@@ -10,6 +10,7 @@ import { startJobs } from './jobs/runner.js'
 import { limitHeapGrowth } from './process/heap.js'
 import { operations } from './service/index.js'
 import { Limits } from './service/lib/limits.js'
+import { RequestLimit } from './service/lib/requests.js'
 import { assertSecretFits } from './service/lib/tokens.js'
 
 export type { Log }
@@ -33,7 +34,8 @@ interface Listening {
 export async function startDaemon(app: App, { host, port, trustProxy, rates }: Listening, log: Log): Promise<Daemon> {
   await assertSecretFits(app.base)
   const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
-  const server = await buildServer(operations, site, log, { trustProxy })
+  const requests = rates.requests && new RequestLimit(rates.requests, app.base)
+  const server = await buildServer(operations, site, log, { trustProxy, requests })
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { EXIT_CODES, topics } from '../src/cli/help.js'
 import { branches } from '../src/cli/tree.js'
 import { AppError, errorCodes, statusOf, type ErrorCode } from '../src/core/errors.js'
-import { limitNames, LIMITS, SHARED } from '../src/core/limits.js'
+import { limitNames, LIMITS, REQUESTS, SHARED } from '../src/core/limits.js'
 import { declaredFlags, keys, settings, variableOf } from '../src/core/settings.js'
 import { codesOf } from '../src/http/api/openapi.js'
 import { operations } from '../src/service/index.js'
@@ -130,8 +130,9 @@ const settingRows = (): string[][] =>
     return [code(key), flags.join(', ') + only, code(variableOf(key)), preset ? code(preset) : derived, description]
   })
 
-const limitRows = (): string[][] =>
-  limitNames.map((name) => {
+const limitRows = (): string[][] => [
+  [code('limits.requests'), code(REQUESTS), 'requests of every kind, cached or not', '', REQUESTS.replace('/', ' in ')],
+  ...limitNames.map((name) => {
     const { accounts, counted } = LIMITS[name]
     const preset = settings[`limits.${name}`].default ?? ''
     const [few, time] = preset.split('/') as [string, string]
@@ -142,7 +143,8 @@ const limitRows = (): string[][] =>
       'by address': `${few} in ${time} from one address, ${many} from all`,
     }
     return [code(`limits.${name}`), code(preset), counted, ofAccount[accounts], accounts === 'none' ? `${few} in ${time}` : many] // prettier-ignore
-  })
+  }),
+]
 
 /** The meanings are written by hand. */
 function errorRows(before: string): string[][] {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.js'
+import { AppError, type ErrorCode } from './errors.js'
 
 /** At most so many in so many seconds. */
 export interface Rate {
@@ -44,6 +44,9 @@ interface Limit {
  */
 export const SHARED = 10
 
+/** The default of `limits.requests`: of one address. */
+export const REQUESTS = '5000/10s'
+
 /** The limits of operations. The setting is `limits.` and the name. */
 export const LIMITS: Readonly<Record<LimitName, Limit>> = {
   'sign-in': {
@@ -76,4 +79,13 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
 export const limitNames = Object.keys(LIMITS) as LimitName[]
 
 /** Absent where a limit is off. */
-export type Rates = Partial<Record<LimitName, Rate>>
+export type Rates = Partial<Record<LimitName | 'requests', Rate>>
+
+/** The error of a limit that was met, for so many seconds. */
+export function rateLimited(message: string, seconds: number): AppError {
+  const retryAfter = Math.max(1, Math.ceil(seconds))
+  const [number, unit] = retryAfter < 100 ? [retryAfter, 'second'] : [Math.ceil(retryAfter / 60), 'minute']
+  return new AppError('RATE_LIMITED', `${message} Try again in ${number} ${unit}${number === 1 ? '' : 's'}.`, {
+    retryAfter,
+  })
+}

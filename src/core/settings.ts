@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
-import { LIMITS, rateOf, type LimitName } from './limits.js'
+import { LIMITS, rateOf, REQUESTS, type LimitName } from './limits.js'
 
 interface Setting {
   /** One phrase, for help and documentation. */
@@ -132,6 +132,7 @@ const SETTINGS = {
         ? undefined
         : 'must be true, false or a list of addresses, such as "loopback, 10.0.0.0/8"',
   },
+  'limits.requests': limit('how many requests of one address, or off', REQUESTS),
   'limits.sign-in': limitOf('sign-in'),
   'limits.mail': limitOf('mail'),
   'limits.token': limitOf('token'),

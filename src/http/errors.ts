@@ -49,12 +49,18 @@ export function rejectFailed(log: FastifyBaseLogger, error: unknown, response: S
   const failure = serverError(error)
   log.error({ reqId, err: error, status: failure.status }, 'a check before the request failed')
   if (response.headersSent) return void response.end()
-  response.writeHead(failure.status, {
+  sendError(response, failure, reqId)
+}
+
+/** Sends the response to a request that Fastify does not see. */
+export function sendError(response: ServerResponse, { status, body, retryAfter }: AppError, reqId: string): void {
+  response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'access-control-allow-origin': '*',
     [REQUEST_ID]: reqId,
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
   })
-  response.end(JSON.stringify(failure.body))
+  response.end(JSON.stringify(body))
 }
 
 /** Responds to bytes that are not HTTP, and to requests that take too long, which Fastify never sees, and logs them. */

@@ -3,6 +3,7 @@ import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 
 import { Repeats } from '../core/repeats.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 import type { AnyOperation } from '../service/lib/operation.js'
+import type { RequestLimit } from '../service/lib/requests.js'
 import { api, jsonErrors } from './api/index.js'
 import { ResponseBatch } from './cache/batch.js'
 import { Front, type Gate } from './cache/front.js'
@@ -11,6 +12,7 @@ import { CacheableRoutes } from './cache/routes.js'
 import { Connections, type Limits } from './connections.js'
 import { conventions } from './conventions.js'
 import { asAppError, rejectBusy, rejectFailed, rejectMalformed, rejectSlow } from './errors.js'
+import { clientGate } from './gate.js'
 import { requestId, trustOf } from './logging.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
@@ -28,13 +30,15 @@ export interface ServerOptions {
   /** The setting of this name. */
   trustProxy?: string | undefined
   limits?: Partial<Limits>
+  /** Absent: an address may send any number of requests. */
+  requests?: RequestLimit | undefined
 }
 
 export async function buildServer(
   operations: readonly AnyOperation[],
   site: Site,
   log: Log,
-  { gates = [], surfaces = [], trustProxy, limits = {} }: ServerOptions = {},
+  { gates = [], surfaces = [], trustProxy, limits = {}, requests }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
@@ -45,7 +49,7 @@ export async function buildServer(
     tooMany: (socket) => rejectBusy(server.log, socket),
   })
   const front = new Front({
-    gates,
+    gates: [clientGate({ limit: requests, trust, log: () => server.log }), ...gates],
     reject: (error, response) => rejectFailed(server.log, error, response),
     data: site.cache,
     responses,

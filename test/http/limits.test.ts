@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
+import { RequestLimit } from '../../src/service/lib/requests.js'
 import { Limits } from '../../src/service/lib/limits.js'
 import { cleanup, engines, httpOf, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
 
@@ -161,5 +163,64 @@ describe.each(engines)('limits on %s', (engine) => {
     for (let n = 0; n < 15; n++) expect((await login(`u${n}@example.org`)).status).toBe(404)
     for (let n = 0; n < 10; n++) expect((await login(OWNER.email)).status).toBe(403)
     expect((await login(OWNER.email)).status).toBe(429)
+  })
+})
+
+describe('the limit of requests', () => {
+  const requests = (points: number, seconds: number) => ({ ...RATES, requests: { points, seconds } })
+  const get = (http: TestSite['http'], address: string, url = '/boards') =>
+    http(`GET ${url}`, { headers: { 'x-forwarded-for': address } })
+  const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
+
+  it('counts every request of an address, cached ones and unknown paths too, until the time is over', async () => {
+    const site = await makeSite('sqlite', { trustProxy: 'loopback', rates: requests(4, 1) })
+    const urls = ['/boards', '/boards', '//nothing', '//healthz']
+    for (const url of urls) expect((await get(site.http, '198.51.100.1', url)).status).not.toBe(429)
+    const { status, body, headers } = await get(site.http, '198.51.100.1')
+    expect([status, body.code, headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '1'])
+    expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-request-id': expect.any(String) })
+    expect((await get(site.http, '198.51.100.2')).status).toBe(200)
+    await get(site.http, '198.51.100.1')
+    const warnings = site.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /too many/.test(msg))
+    expect(warnings).toMatchObject([{ level: 40, remoteAddress: '198.51.100.1', seconds: 1 }])
+    await sleep(1100)
+    expect((await get(site.http, '198.51.100.1')).status).toBe(200)
+  })
+
+  it('does not limit programs on this machine', async () => {
+    const site = await makeSite('sqlite', { rates: requests(2, 60) })
+    for (let n = 0; n < 10; n++) expect((await site.http('GET /boards')).status).toBe(200)
+  })
+
+  it.each(engines)('adds up what an address sends to two servers on %s', async (engine) => {
+    const site = await makeSite(engine, { trustProxy: 'loopback', rates: requests(20, 60) })
+    const rate = { points: 20, seconds: 60 }
+    const other = await buildServer(
+      operations,
+      { ...site.base, ping: async () => {} },
+      { level: 'silent', stream: { write: () => {} } },
+      { trustProxy: 'loopback', requests: new RequestLimit(rate, { db: site.db, now: () => new Date() }) },
+    )
+    cleanup(() => other.close())
+    const [one, two] = [site.http, httpOf(other)]
+    const send = (http: TestSite['http'], times: number, address = '198.51.100.1') =>
+      Promise.all(Array.from({ length: times }, () => get(http, address)))
+    expect(new Set(statuses([...(await send(one, 12)), ...(await send(two, 12))]))).toEqual(new Set([200]))
+    await expect.poll(async () => (await get(one, '198.51.100.1')).status, { timeout: 5000 }).toBe(429)
+    await expect.poll(async () => (await get(two, '198.51.100.1')).status, { timeout: 5000 }).toBe(429)
+    expect(statuses(await send(two, 1, '198.51.100.2'))).toEqual([200])
+  })
+
+  it('names a proxy that trust-proxy does not name, once', async () => {
+    for (const [trustProxy, count] of [
+      [undefined, 1],
+      ['10.0.0.0/8', 1],
+      ['loopback', 0],
+    ] as const) {
+      const site = await makeSite('sqlite', { trustProxy })
+      for (let n = 0; n < 3; n++) await get(site.http, '198.51.100.1')
+      const warnings = site.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /trust-proxy/.test(msg))
+      expect(warnings.map(({ proxy }) => proxy)).toEqual(Array(count).fill('127.0.0.1'))
+    }
   })
 })

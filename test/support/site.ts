@@ -23,6 +23,7 @@ import { operator, type Actor } from '../../src/service/lib/access.js'
 import type { Context } from '../../src/service/lib/context.js'
 import { operations } from '../../src/service/index.js'
 import { Limits } from '../../src/service/lib/limits.js'
+import { RequestLimit } from '../../src/service/lib/requests.js'
 import { execute, type AnyOperation, type Call } from '../../src/service/lib/operation.js'
 import { hashPassword } from '../../src/service/lib/passwords.js'
 import * as setup from '../../src/service/site.js'
@@ -142,7 +143,7 @@ export async function makeSite(
     [...operations.map(checked), ...extra],
     { ...base, ping, ...(cached && { cache }) },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
-    options,
+    { requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }), ...options },
   )
   cleanup(() => server.close())
   const callAs =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../core/errors.js'
-import { LIMITS, SHARED, type LimitName, type Rates } from '../../core/limits.js'
+import { LIMITS, rateLimited, SHARED, type LimitName, type Rates } from '../../core/limits.js'
 import { count, findCounters, forget } from '../../db/limits.js'
 import { clientKey } from './clients.js'
 import type { Context, Limiter } from './context.js'
@@ -90,7 +90,7 @@ export class Limits implements Limiter {
       const full = counters.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
       if (full) {
         if (waited !== undefined) this.#wake(waited, Infinity) // they find the same
-        throw limited(name, Date.parse(used.get(full.key)?.until ?? '') - now.getTime())
+        throw rateLimited(LIMITS[name].message, (Date.parse(used.get(full.key)?.until ?? '') - now.getTime()) / 1000)
       }
       const busy = counters.find(
         ({ key, points }) => (used.get(key)?.points ?? 0) + (this.#running.get(key)?.count ?? 0) >= points,
@@ -132,14 +132,4 @@ export class Limits implements Limiter {
       now().toISOString(),
     )
   }
-}
-
-function limited(name: LimitName, milliseconds: number): AppError {
-  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
-  return new AppError('RATE_LIMITED', `${LIMITS[name].message} ${tryAgain(seconds)}`, { retryAfter: seconds })
-}
-
-function tryAgain(seconds: number): string {
-  const [number, unit] = seconds < 100 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
-  return `Try again in ${number} ${unit}${number === 1 ? '' : 's'}.`
 }

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyBaseLogger } from 'fastify'
+import { rateLimited } from '../core/limits.js'
+import { isPrivate } from '../service/lib/clients.js'
+import type { RequestLimit } from '../service/lib/requests.js'
+import type { Gate } from './cache/front.js'
+import { sendError } from './errors.js'
+import { clientAddress, requestId, type Trust } from './logging.js'
+
+interface Parts {
+  limit: RequestLimit | undefined
+  trust: Trust | undefined
+  log(this: void): FastifyBaseLogger
+}
+
+/** Refuses the requests of a client that sends too many, and warns where clients cannot be told apart. */
+export function clientGate({ limit, trust, log }: Parts): Gate {
+  let isWarned = false
+  return async (request, response) => {
+    if (!isWarned && isBehindUnknownProxy(request, trust)) {
+      isWarned = true
+      log().warn(
+        { proxy: request.socket.remoteAddress },
+        'requests come through a proxy that trust-proxy does not name: its clients cannot be told apart, in the log and for limits',
+      )
+    }
+    const address = clientAddress(request, trust) ?? ''
+    const refusal = await limit?.take(address)
+    if (!refusal) return true
+    const { seconds, isFirst } = refusal
+    if (isFirst) log().warn({ remoteAddress: address, seconds }, 'an address sends too many requests, and is refused')
+    sendError(response, rateLimited('Too many requests.', seconds), requestId(request))
+    return false
+  }
+}
+
+/** Public addresses may send the header too, to mislead. */
+const isBehindUnknownProxy = ({ headers, socket }: IncomingMessage, trust: Trust | undefined): boolean =>
+  headers['x-forwarded-for'] !== undefined &&
+  socket.remoteAddress !== undefined &&
+  !trust?.(socket.remoteAddress, 0) &&
+  isPrivate(socket.remoteAddress)
