@@ -16,7 +16,7 @@ interface Parts {
 /** Refuses the requests of a client that sends too many, and warns where clients cannot be told apart. */
 export function clientGate({ limit, trust, log }: Parts): Gate {
   let isWarned = false
-  return async (request, response) => {
+  return (request, response) => {
     if (!isWarned && isBehindUnknownProxy(request, trust)) {
       isWarned = true
       log().warn(
@@ -25,7 +25,7 @@ export function clientGate({ limit, trust, log }: Parts): Gate {
       )
     }
     const address = clientAddress(request, trust) ?? ''
-    const refusal = await limit?.take(address)
+    const refusal = limit?.take(address)
     if (!refusal) return true
     const { seconds, isFirst } = refusal
     if (isFirst) log().warn({ remoteAddress: address, seconds }, 'an address sends too many requests, and is refused')

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
+import { LRUCache } from 'lru-cache'
 import { randomWord } from '../core/ids.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 
@@ -17,8 +18,18 @@ export type Trust = (this: void, address: string, hop: number) => boolean
 /** Reads the setting `trust-proxy`. Undefined trusts nobody. */
 export function trustOf(setting = 'false'): Trust | undefined {
   if (setting === 'false') return undefined
-  return setting === 'true' ? () => true : proxyAddr.compile(setting.split(',').map((each) => each.trim()))
+  if (setting === 'true') return () => true
+  const isTrusted = proxyAddr.compile(setting.split(',').map((each) => each.trim()))
+  const known = new LRUCache<string, { trusted: boolean }>({ max: 1000 }) // to parse an address takes microseconds
+  return (address, hop) => {
+    if (address.length > MAX_ADDRESS) return false
+    let entry = known.get(address)
+    if (!entry) known.set(address, (entry = { trusted: isTrusted(address, hop) }))
+    return entry.trusted
+  }
 }
+
+const MAX_ADDRESS = 50
 
 /** The address of the client: of the connection, or of the first peer in X-Forwarded-For that is not trusted. */
 export const clientAddress = (request: IncomingMessage, trust: Trust | undefined): string | undefined =>

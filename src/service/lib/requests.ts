@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
-import type { RateLimiterRes } from 'rate-limiter-flexible'
+import { LRUCache } from 'lru-cache'
 import type { Rate } from '../../core/limits.js'
 import { count } from '../../db/limits.js'
 import type { Db } from '../../db/tables.js'
@@ -12,8 +11,19 @@ const SHARE_MS = 1000
 const SHARES = 10
 /** A client is busy from this part of the limit on. The requests of others are counted in this process only. */
 const BUSY = 0.1
+/** Clients that are counted at a time; above it, those are forgotten that sent nothing for longest. */
+const MAX_CLIENTS = 100_000
 /** Clients in one statement. */
 const BATCH = 1000
+
+/** What a client has sent in its present time. */
+interface Sent {
+  requests: number
+  /** Of them, what the database does not know yet. */
+  unshared: number
+  /** When the time is over, of `performance.now()`. */
+  until: number
+}
 
 /** Why a request is refused. */
 interface Refusal {
@@ -23,80 +33,70 @@ interface Refusal {
   isFirst: boolean
 }
 
-/** Requests of a busy client that the database does not know yet. */
-interface Unshared {
-  points: number
-  /** When the time is over in which they are counted. */
-  until: Date
-}
-
 /**
- * Limits the requests of each client, whatever they are for. Each is counted in memory; those of busy clients are added
- * up in the database, for all workers and servers.
+ * Limits the requests of each client, whatever they are for. Each is counted in memory, in less than a microsecond;
+ * those of busy clients are added up in the database, for all workers and servers.
  */
 export class RequestLimit {
   readonly #rate: Rate
   readonly #site: { db: Db; now: () => Date }
-  readonly #counted: RateLimiterMemory
-  readonly #busyFrom: number
-  readonly #shareMs: number
-  #unshared = new Map<string, Unshared>()
+  readonly #sent = new LRUCache<string, Sent>({ max: MAX_CLIENTS })
+  readonly #busy = new Map<string, Sent>()
   #isSharing = false
 
   constructor(rate: Rate, site: { db: Db; now: () => Date }) {
     this.#rate = rate
     this.#site = site
-    this.#counted = new RateLimiterMemory({ points: rate.points, duration: rate.seconds })
-    this.#busyFrom = Math.ceil(rate.points * BUSY)
-    this.#shareMs = Math.min(SHARE_MS, (rate.seconds * 1000) / SHARES)
   }
 
   /** Counts a request. Undefined where it may pass. */
-  async take(address: string): Promise<Refusal | undefined> {
+  take(address: string): Refusal | undefined {
     const client = clientKey(address)
     if (client === undefined) return undefined
-    const counted = await this.#counted.consume(client).catch((refused: RateLimiterRes) => refused) // its only error
-    const { consumedPoints, msBeforeNext } = counted
-    if (consumedPoints > this.#rate.points)
-      return { seconds: Math.ceil(msBeforeNext / 1000), isFirst: consumedPoints === this.#rate.points + 1 }
-    if (consumedPoints >= this.#busyFrom) this.#share(client, counted)
+    const now = performance.now()
+    const { points, seconds } = this.#rate
+    let sent = this.#sent.get(client)
+    if (!sent || sent.until <= now) {
+      sent = { requests: 0, unshared: 0, until: now + seconds * 1000 }
+      this.#sent.set(client, sent)
+    }
+    sent.requests++
+    if (sent.requests > points)
+      return { seconds: Math.ceil((sent.until - now) / 1000), isFirst: sent.requests === points + 1 }
+    sent.unshared++
+    if (sent.requests >= points * BUSY) this.#share(client, sent)
     return undefined
   }
 
-  #share(client: string, { consumedPoints, msBeforeNext }: RateLimiterRes): void {
-    const known = this.#unshared.get(client)
-    if (known) known.points++
-    else {
-      const points = consumedPoints === this.#busyFrom ? consumedPoints : 1 // those before it too
-      this.#unshared.set(client, { points, until: new Date(this.#site.now().getTime() + msBeforeNext) })
-    }
+  #share(client: string, sent: Sent): void {
+    this.#busy.set(client, sent)
     if (this.#isSharing) return
     this.#isSharing = true
+    const delay = Math.min(SHARE_MS, (this.#rate.seconds * 1000) / SHARES)
     setTimeout(() => {
-      // Without the database each process counts alone, and the next requests are shared again
+      // Without the database each process counts alone
       void this.#addUp().catch(() => {}).finally(() => (this.#isSharing = false)) // prettier-ignore
-    }, this.#shareMs).unref()
+    }, delay).unref()
   }
 
   async #addUp(): Promise<void> {
-    const clients = [...this.#unshared]
-    this.#unshared = new Map()
+    const [now, moment] = [this.#site.now(), performance.now()]
+    const clients = [...this.#busy].filter(([, { until }]) => until > moment)
+    this.#busy.clear()
     for (let at = 0; at < clients.length; at += BATCH) {
-      const now = this.#site.now()
-      const byKey = new Map(clients.slice(at, at + BATCH).map(([client, { points, until }]) => [keyOf(client), { client, points, until: until.toISOString() }])) // prettier-ignore
-      const counters = [...byKey].map(([key, { points, until }]) => ({ key, points, until }))
-      for (const { key, points, until } of await count(this.#site.db, counters, now.toISOString()))
-        if (points >= this.#rate.points)
-          await this.#refuse(byKey.get(key)?.client ?? '', Date.parse(until) - now.getTime())
+      const batch = new Map(clients.slice(at, at + BATCH).map(([client, sent]) => [keyOf(client), sent]))
+      const counters = [...batch].map(([key, sent]) => {
+        const points = sent.unshared
+        sent.unshared = 0
+        return { key, points, until: new Date(now.getTime() + sent.until - moment).toISOString() }
+      })
+      for (const { key, points, until } of await count(this.#site.db, counters, now.toISOString())) {
+        const sent = batch.get(key)
+        if (!sent || points < this.#rate.points || sent.requests >= this.#rate.points) continue
+        sent.requests = this.#rate.points // the next one is refused
+        sent.until = moment + Date.parse(until) - now.getTime()
+      }
     }
-  }
-
-  /** Refuses the next request of a client that has sent too many to all processes together. */
-  async #refuse(client: string, milliseconds: number): Promise<void> {
-    if (milliseconds <= 0) return // to the library that means for ever
-    const counted = await this.#counted.get(client)
-    if ((counted?.consumedPoints ?? 0) < this.#rate.points)
-      await this.#counted.set(client, this.#rate.points, milliseconds / 1000)
   }
 }
 
