@@ -36,7 +36,9 @@ export const login = operation({
     await assertAddressAllowed(ctx.db, address)
     const user = await findUserByEmail(ctx.db, address)
     // Checked first, so that every response to a password takes the same time.
-    const matches = Boolean(password) && (await passwordMatches(user?.password, password ?? ''))
+    const matches =
+      Boolean(password) &&
+      (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
     if (!user) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
     if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
     assertPasswordGiven(password)
@@ -62,7 +64,11 @@ export const signup = operation({
     const { allowSignup } = await readSettings(ctx.db)
     if (!allowSignup)
       throw new AppError('SIGNUP_NOT_ALLOWED', 'This site accepts no new accounts. Ask its owner for an invitation.')
-    const person = newUser(ctx.now(), { email: address, name: name ?? '', password: await hashPassword(password) })
+    const person = newUser(ctx.now(), {
+      email: address,
+      name: name ?? '',
+      password: await hashPassword(password, { client: ctx.client, account: address }),
+    })
     const user = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, person)
       await assignEveryone(tx.db, inserted.userId)
@@ -178,7 +184,7 @@ export const setPassword = operation({
     await assertAddressAllowed(ctx.db, token.email)
     if (!input.password) throw passwordMissing()
     assertNewPassword(input.password)
-    const password = await hashPassword(input.password)
+    const password = await hashPassword(input.password, { client: ctx.client, account: token.email })
     const answer = await change(ctx, async ({ db, record }) => {
       await useUp(db, token)
       const user = await updateUser(

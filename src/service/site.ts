@@ -74,7 +74,7 @@ export const setup = operation({
       ...newUser(ctx.now(), {
         email: address,
         name: name || localPart(address).slice(0, 100),
-        password: await hashPassword(password),
+        password: await hashPassword(password, { client: ctx.client, account: address }),
       }),
       isOwner: 1,
     }

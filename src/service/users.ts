@@ -112,7 +112,7 @@ export const create = operation({
     const person = newUser(ctx.now(), {
       email: address,
       name: name ?? '',
-      password: invited ? NO_PASSWORD : await hashPassword(password),
+      password: invited ? NO_PASSWORD : await hashPassword(password, ctx),
     })
     return change(ctx, async (tx) => {
       const user = await insertPerson(tx.db, person)
@@ -154,7 +154,7 @@ export const update = operation({
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
     const moves = email !== subject.email
     if (moves) await assertAddressAllowed(ctx.db, email)
-    const password = input.password === undefined ? undefined : await newHash(input.password)
+    const password = input.password === undefined ? undefined : await newHash(ctx, input.password)
     return change(ctx, async ({ db, record }) => {
       const user = await updateUser(
         db,
@@ -262,9 +262,9 @@ async function userOf({ db, actor }: Context, input: Record<string, unknown>): P
   throw new AppError('USER_NOT_FOUND', `There is no account${named}. Give its e-mail address, user name or id.`)
 }
 
-async function newHash(password: string | null): Promise<string> {
+async function newHash(ctx: Context, password: string | null): Promise<string> {
   assertNewPassword(password)
-  return hashPassword(password)
+  return hashPassword(password, ctx)
 }
 
 /** Succeeds without an event where nothing changes. */

@@ -12,6 +12,7 @@ import { memory } from './cases/memory.js'
 import { mix } from './cases/mix.js'
 import { filters, posts } from './cases/posts.js'
 import { several } from './cases/several.js'
+import { limits } from './cases/limits.js'
 import { starts } from './cases/starts.js'
 import { writes } from './cases/writes.js'
 import { GENERATOR } from './load.js'
@@ -39,6 +40,7 @@ const all: Case[] = [
   ...cold(),
   ...several(plan),
   ...memory(plan),
+  ...limits(),
   starts(),
 ]
 const wanted = flags.only?.toLowerCase()

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
+import { Queue, type Asker } from './queue.js'
 
 /** argon2id with 19 MiB, two passes and one lane, as OWASP recommends; about 30 ms. */
 // 2 is Argon2id; isolatedModules cannot import the const enum of the package
@@ -14,19 +15,26 @@ const MAX = 256
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$tFRo//LbpznJEl7YHMbHsg$4FhE/1hqjlz0xyFMyYgdwpilAhxSCEU+BA77Ou5tW7E'
 
-export async function hashPassword(password: string): Promise<string> {
+const queue = new Queue()
+
+/** A sign-in of somebody else goes before the tenth of the same account or address: `asker` says who waits. */
+export async function hashPassword(password: string, asker: Asker = {}): Promise<string> {
   const { hash } = await import('@node-rs/argon2')
-  return hash(password, COST)
+  return queue.run(asker, () => hash(password, COST))
 }
 
 /** Stored for an invited person without a password yet. No password matches it. */
 export const NO_PASSWORD = '!'
 
 /** Returns false, after the time of a full check, where `stored` is undefined or no hash. */
-export async function passwordMatches(stored: string | undefined, password: string): Promise<boolean> {
+export async function passwordMatches(
+  stored: string | undefined,
+  password: string,
+  asker: Asker = {},
+): Promise<boolean> {
   const { verify } = await import('@node-rs/argon2')
   const hashed = stored?.startsWith('$argon2id$') ? stored : undefined
-  const matches = await verify(hashed ?? DUMMY_HASH, password)
+  const matches = await queue.run(asker, () => verify(hashed ?? DUMMY_HASH, password))
   return matches && hashed !== undefined
 }
 
