@@ -14,12 +14,10 @@ interface Waiting {
   start(this: void): void
 }
 
-/**
- * Threads of libuv, which also serve files and look-ups of names. One stays free, and more than there are cores would
- * only slow each other down.
- */
+/** Threads of libuv, which also serve files and look-ups of names. */
 const THREADS = 4
-const MOST = Math.max(1, Math.min(THREADS - 1, availableParallelism()))
+/** One thread stays free, and one core for requests: at two, hashes would slow each other down, and reading. */
+const MOST = Math.max(1, Math.min(THREADS, availableParallelism()) - 1)
 
 /**
  * Runs long work on few threads. Addresses take turns, and the accounts at an address: whoever has work that waits or
