@@ -1,5 +1,4 @@
 import escape from 'validator/lib/escape.js'
-import { printable } from '../core/text.js'
 import type { Letter } from './transport.js'
 
 type Content = Pick<Letter, 'subject' | 'text' | 'html'>
@@ -57,8 +56,13 @@ export function invitationMail({ siteTitle, name, link }: Facts): Content {
   }
 }
 
-/** The name is untrusted: anyone can sign up with another person's address. */
-const greeting = (name: string): string => (name === '' ? 'Hello,' : `Hello ${printable(name)},`)
+/** At most three words of letters. A dot ends a word or an initial, so that no mail program makes a link of it. */
+const NAME = /^(?=.{1,40}$)(?:\p{L}[\p{L}\p{M}'’\p{Join_Control}-]*\.?(?: |$)){1,3}$/u
+
+/**
+ * Names no one whose name could be a message. The name is untrusted: anyone can sign up with another person's address.
+ */
+const greeting = (name: string): string => (NAME.test(name) ? `Hello ${name},` : 'Hello,')
 
 interface Parts {
   siteTitle: string

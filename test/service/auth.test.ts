@@ -65,12 +65,12 @@ describe.each(engines)('signing up on %s', (engine) => {
     expect(html).toContain('<p>Hello,</p>')
   })
 
-  it('keeps a name on its line: with line breaks it could write a mail of its own to others', async () => {
+  it('greets nobody by a name that could write a mail of its own to others', async () => {
     const site = await makeSite(engine)
     await signUp(site, { ...EVE, name: 'Eve,\n\nyou <b>won</b>' })
     const { text, html } = await site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
-    expect(text).toMatch(/^Hello Eve, you <b>won<\/b>,\n/)
-    expect(html).not.toContain('<b>')
+    expect(text).toMatch(/^Hello,\n/)
+    expect(text + html).not.toContain('won')
   })
 
   it('queues a verification mail whose link keeps the path of site.url, and whose token is nowhere else', async () => {

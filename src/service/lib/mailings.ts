@@ -1,3 +1,4 @@
+import { printable } from '../../core/text.js'
 import { readSettings } from '../../db/settings.js'
 import type { UserRow } from '../../db/tables.js'
 import { queueMail } from '../../mail/outbox.js'
@@ -23,6 +24,6 @@ export async function queueLetter(
   const token = await oneTimeToken(db, now(), userId, purpose)
   await queueMail(db, now(), {
     recipient: email,
-    ...write({ siteTitle: title, name, link: `${siteUrl}/${page}/?token=${token}` }),
+    ...write({ siteTitle: printable(title), name, link: `${siteUrl}/${page}/?token=${token}` }),
   })
 }

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import * as auth from '../../src/service/auth.js'
+import * as users from '../../src/service/users.js'
+import { makeSite, OWNER, type TestSite } from '../support/site.js'
+
+const newest = (site: TestSite) =>
+  site.db.selectFrom('outbox').selectAll().orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+
+/** The greeting of the mail that a stranger causes by signing up with this name. */
+async function greeted(name: string): Promise<string> {
+  const site = await makeSite('sqlite')
+  await site.owner()
+  await site.call(auth.signup, { email: 'bob@example.org', password: 'correct horse', name })
+  const [first = '', ...rest] = (await newest(site)).text.split('\n')
+  expect(rest.join('\n')).not.toContain(name.slice(0, 20))
+  return first
+}
+
+describe('a mail greets by name', () => {
+  it.each([
+    'Ada',
+    'Ada Lovelace',
+    "Conan O'Brien",
+    'J. R. Tolkien',
+    'Jean-Luc Picard',
+    'Зоя',
+    '李小龙',
+    'José Núñez',
+    'می\u200cنا',
+  ])('%s', async (name) => expect(await greeted(name)).toBe(`Hello ${name},`))
+})
+
+describe('a mail repeats no words of a stranger', () => {
+  it.each([
+    'Your account is hacked, visit http://evil.example/ now',
+    'evil.example',
+    'www.evil.example',
+    'Visit evil。example',
+    'Call 555 1234',
+    'Your account is hacked',
+    'Account hacked! Act',
+    'click <a href=//x>here</a>',
+    'mail@evil.example',
+    'a'.repeat(41),
+    'https:x',
+    '$100',
+    'Eve: pay',
+  ])('%s', async (name) => expect(await greeted(name)).toBe('Hello,'))
+
+  it('in an invitation or a reset either', async () => {
+    const site = await makeSite('sqlite')
+    await site.owner()
+    await site.call(users.create, { email: 'eve@example.org', name: 'Visit http://evil.example' })
+    expect((await newest(site)).html).not.toContain('evil')
+    await site.db.updateTable('users').set({ name: 'Visit evil.example' }).execute()
+    await site.call(auth.resetPassword, { email: OWNER.email })
+    expect((await newest(site)).text).toMatch(/^Hello,\n/)
+  })
+
+  it('and no control characters of the title', async () => {
+    const site = await makeSite('sqlite')
+    await site.owner()
+    await site.db.updateTable('settings').set({ title: 'Moon\u202ebase\u009b\n' }).execute()
+    await site.call(auth.resetPassword, { email: OWNER.email })
+    const { subject, text, html } = await newest(site)
+    expect(subject + html + text).not.toMatch(/[\u202e\u009b]/)
+    expect(subject).not.toContain('\n')
+  })
+})
