@@ -63,6 +63,10 @@ On a terminal, lists are tables fitted to its width. In a pipe, they are tab-sep
   -o csv     with a header      -o yaml   the response body as YAML
   -o tsv     --header adds one  -o name   only ids or slugs (-q)
 
+Control characters and direction marks in what people wrote never reach a terminal. JSON, YAML and tsv have them as
+\\u escapes, csv has spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. --raw with
+-o json, jsonl, yaml, csv or tsv prints what people wrote as it is.
+
 Colour: --no-color, NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a terminal has colour.
 `,
   mail: () => `Mail

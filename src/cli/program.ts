@@ -88,6 +88,7 @@ function globalOptions(program: Command): void {
     .option('-q, --quiet', 'print only ids or slugs (-o name)')
     .option('--header', 'with -o tsv: print a header')
     .option('--no-header', 'with -o csv: print no header')
+    .option('--raw', 'with -o json, jsonl, yaml, csv, tsv: print what people wrote as it is')
     .option('--no-color', 'never use colour') // its opposite is FORCE_COLOR: --color is a field of boards, and the root would take it
     .option('--no-input', 'never prompt')
     .option('--debug', 'print a stack trace for errors')

@@ -7,9 +7,18 @@ export function searchKey(text: string): string {
   return folded.replace(/^[^\p{L}\p{N}]+(?=.)/u, '') || folded
 }
 
-/** Replaces control characters and direction marks, so that untrusted text cannot control a terminal. */
-export const printable = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ')
+/** What can control a terminal or reorder its text: control characters, direction marks, separators of lines. */
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+/** Replaces control characters and direction marks by spaces, so that untrusted text cannot control a terminal. */
+export const printable = (text: string): string => text.replaceAll(CONTROLS, ' ')
+
+/** The same as `printable`, but keeps line breaks. */
+export const printableLines = (text: string): string => text.split(/\r?\n/).map(printable).join('\n')
+
+/** Replaces control characters and direction marks by their escapes in JSON: in JSON text it is the same data. */
+export const escaped = (text: string): string =>
+  text.replaceAll(CONTROLS, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Formats a count: `1 post`, `2 posts`. */
 export const counted = (count: number | string, noun: string): string =>

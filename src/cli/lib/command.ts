@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../../core/errors.js'
 import { coerce, fieldsOf } from '../../core/fields.js'
+import { printableLines } from '../../core/text.js'
 import type { AnyOperation, Call, Operation } from '../../service/lib/operation.js'
 import { setFixes } from './fixes.js'
 import type { Gathered } from './inputs.js'
@@ -86,7 +87,7 @@ export function command<In, Out, Row, Subject>(
       return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })
     }
     if (!view.done) return
-    const done = view.done(answer, input, (await cli.config()).get('server'))
+    const done = printableLines(view.done(answer, input, (await cli.config()).get('server')))
     say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + done)
   }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.js'
-import { printable } from '../../core/text.js'
+import { escaped, printable, printableLines } from '../../core/text.js'
 import type { Column } from './table.js'
 import { hasColor, write, type Terminal } from './terminal.js'
 
@@ -11,16 +11,18 @@ export interface OutputFlags {
   json?: boolean
   quiet?: boolean
   header?: boolean
+  raw?: boolean
   color?: boolean
 }
 
 /** The output format: a table on a terminal and tab-separated values in a pipe, unless a flag sets another. */
-export function formatOf({ stdout }: Terminal, { output, json, quiet }: OutputFlags): Format {
+export function formatOf({ stdout }: Terminal, { output, json, quiet, raw }: OutputFlags): Format {
   if (json && output !== undefined && output !== 'json')
     throw new AppError('USAGE', `--json and -o ${output} contradict each other. Give only one.`)
-  if (json) return 'json'
-  if (quiet) return 'name'
-  return output ?? (stdout.isTTY ? 'table' : 'tsv')
+  const format = json ? 'json' : quiet ? 'name' : (output ?? (stdout.isTTY ? 'table' : 'tsv'))
+  if (raw && (format === 'table' || format === 'wide'))
+    throw new AppError('USAGE', 'A table cannot be printed with --raw. Add -o json, jsonl, yaml, csv or tsv.')
+  return format
 }
 
 /** Whether the flags select a machine-readable format. */
@@ -43,29 +45,34 @@ export async function print<Row>(
   { body, rows, columns, id, single }: Printable<Row>,
 ): Promise<void> {
   const format = formatOf(terminal, flags)
-  const safe = (text: string) => (terminal.stdout.isTTY ? printable(text) : text) // a pipe gets the original text
-  const cells = () => rows.map((row) => columns.map((column) => safe(column.text(row))))
+  const cells = (write: (text: string) => string) => rows.map((row) => columns.map((column) => write(column.text(row))))
   const heads = columns.map((column) => column.head.toLowerCase())
   switch (format) {
     case 'json':
-      return write(terminal, body === undefined ? '' : `${JSON.stringify(body)}\n`)
+      return write(terminal, body === undefined ? '' : `${jsonOf(body, flags)}\n`)
     case 'jsonl':
-      return write(terminal, lines(rows.map((row) => JSON.stringify(row))))
+      return write(terminal, lines(rows.map((row) => jsonOf(row, flags))))
     case 'yaml': {
       const { toYaml } = await import('./formats.js')
-      return write(terminal, body === undefined ? '' : toYaml(body, { aliasDuplicateObjects: false }))
+      return write(terminal, body === undefined ? '' : toYaml(body, flags))
     }
     case 'csv': {
       const { toCsv } = await import('./formats.js')
-      return write(terminal, toCsv([...(flags.header === false ? [] : [heads]), ...cells()]))
+      const all = [...(flags.header === false ? [] : [heads]), ...cells(flags.raw ? asIs : csvCell)]
+      // A cell that holds another separator is quoted, or a spreadsheet may split it into several.
+      return write(terminal, toCsv(all, { quoted_match: /[;\t|]/ }))
     }
     case 'tsv':
       return write(
         terminal,
-        lines([...(flags.header ? [heads] : []), ...cells()].map((row) => row.map(escapeCell).join('\t'))),
+        lines(
+          [...(flags.header ? [heads] : []), ...cells(flags.raw ? tsvCell : (text) => escaped(tsvCell(text)))].map(
+            (row) => row.join('\t'),
+          ),
+        ),
       )
     case 'name':
-      return write(terminal, lines(rows.map(id)))
+      return write(terminal, lines(rows.map((row) => (flags.raw ? id(row) : printable(id(row))))))
     case 'table':
     case 'wide':
       return printTable(terminal, flags, { rows, columns, single, wide: format === 'wide' })
@@ -89,8 +96,23 @@ async function printTable<Row>(
   await write(terminal, `${single ? drawRecord(columns, first, style) : drawTable(columns, rows, style)}\n`)
 }
 
+/** JSON on one line. The same data without --raw, in which nothing can control a terminal. */
+export const jsonOf = (value: unknown, { raw }: Pick<OutputFlags, 'raw'>): string =>
+  raw ? JSON.stringify(value) : escaped(JSON.stringify(value))
+
+const asIs = (text: string): string => text
+
+/** A spreadsheet runs a cell that begins with one of these as a formula. Some skip spaces before it. */
+const FORMULA = /^\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/
+
+/** Text that a spreadsheet shows as text, as OWASP advises. */
+function csvCell(text: string): string {
+  const safe = printableLines(text)
+  return FORMULA.test(safe) ? `'${safe}` : safe
+}
+
 /** Escapes what separates cells and rows. */
-const escapeCell = (cell: string): string =>
+const tsvCell = (cell: string): string =>
   cell.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
 
 const lines = (rows: readonly string[]): string => rows.map((row) => `${row}\n`).join('')

@@ -3,7 +3,7 @@ import type { PageInfo } from '../../core/pages.js'
 import { counted } from '../../core/text.js'
 import type { Call, Operation } from '../../service/lib/operation.js'
 import { commandLine, withOptions, withoutOption } from './commandline.js'
-import { formatOf, print, type OutputFlags } from './output.js'
+import { formatOf, jsonOf, print, type OutputFlags } from './output.js'
 import { say, write, type Terminal } from './terminal.js'
 import type { Output } from './view.js'
 
@@ -45,7 +45,7 @@ export async function streamAll<In, Out, Row, Subject>(
   for await (const { rows, first } of pages(request)) {
     count += rows.length
     if (format === 'json') {
-      const text = rows.map((row) => JSON.stringify(row)).join(',')
+      const text = rows.map((row) => jsonOf(row, flags)).join(',')
       await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
     } else {
       const header = first ? {} : { header: false }

@@ -1,6 +1,6 @@
 import type { Option } from 'commander'
 import { AppError, serverError } from '../../core/errors.js'
-import { printable } from '../../core/text.js'
+import { escaped, printable, printableLines } from '../../core/text.js'
 import { fixFor, type Failed } from './fixes.js'
 import { FieldOption } from './options.js'
 import { colors, hasColor, say, type Terminal } from './terminal.js'
@@ -24,7 +24,7 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
   const exit = command[0] === 'serve' ? error.serveExit : error.exit
   const fix = fixFor(error, terminal.args, failed)
   if (flags.json || flags.output === 'json') {
-    say(terminal, JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit }))
+    say(terminal, escaped(JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit })))
   } else {
     const { red, dim } = colors(hasColor(terminal, terminal.stderr, flags))
     const message =
@@ -33,10 +33,11 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
         : `Internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`
     say(terminal, `${red('✗')} ${printable(message)}`)
     if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
-    for (const [index, line] of fix.entries()) say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${line}`)
+    for (const [index, line] of fix.entries())
+      say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${printable(line)}`)
     say(terminal, `  ${dim('code')}  ${error.code} (exit ${exit})`)
   }
-  if (flags.debug) say(terminal, String((error.cause as Error | undefined)?.stack ?? error.stack))
+  if (flags.debug) say(terminal, printableLines(String((error.cause as Error | undefined)?.stack ?? error.stack)))
   return exit
 }
 

@@ -1,7 +1,7 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
-import { printable } from '../../core/text.js'
+import { printable, printableLines } from '../../core/text.js'
 
 /** A column. `text` is the full value, for pipes; `shown` is what a table shows instead. */
 export interface Column<Row> {
@@ -122,6 +122,6 @@ function fit<C extends MeasuredColumn>(columns: C[], available: number): C[] {
 export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style: Style): string {
   const paint = new Chalk({ level: style.color ? 3 : 0 })
   const label = Math.max(...columns.map((column) => column.head.length)) + GAP
-  const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? column.text(row).split(/\r?\n/).map(printable).join(`\n${' '.repeat(label)}`) // prettier-ignore
+  const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row)).replaceAll('\n', `\n${' '.repeat(label)}`) // prettier-ignore
   return columns.map((column) => paint.dim(column.head.padEnd(label)) + value(column)).join('\n')
 }
