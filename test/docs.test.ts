@@ -107,6 +107,7 @@ const operationRows = (nouns: readonly string[]): string[][] =>
 function accessOf({ access }: AnyOperation): string {
   if (access === 'public') return 'everyone'
   if (access === 'signed-in') return 'signed in'
+  if (access === 'session') return 'signed in, no key'
   if (access === 'owner') return 'owner'
   return [access].flat().map(code).join(' or ')
 }

@@ -69,6 +69,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./account.js'),
   },
   {
+    name: 'keys',
+    summary: 'Manage API keys of programs',
+    group: PEOPLE,
+    load: () => import('./keys.js'),
+  },
+  {
     name: 'login',
     summary: 'Sign in to a server for commands with --server',
     group: PEOPLE,

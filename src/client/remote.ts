@@ -76,7 +76,7 @@ function errorFrom(
       `${url.origin} answered ${status} to ${url.pathname}, but not as feedbackctl does. Check --server.`,
     )
   // Only the account of the session can be missing where an operation looks up no other account.
-  const looksUpOthers = op.access !== 'signed-in' && op.errors.includes('USER_NOT_FOUND')
+  const looksUpOthers = op.access !== 'signed-in' && op.access !== 'session' && op.errors.includes('USER_NOT_FOUND')
   const ofSession = body.code === 'USER_NOT_FOUND' && !looksUpOthers
   return new AppError(`${body.code} ${status}`, body.message, {
     errors: body.errors,

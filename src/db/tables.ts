@@ -88,6 +88,18 @@ export interface Tables {
   role_permissions: { role_id: string; permission: string }
   roles_users: { role_id: string; user_id: string }
   one_time_tokens: { tokenHash: string; purpose: string; userId: string; createdAt: string; expiresAt: string }
+  /** Only the hash of a key is stored. `permissions` is a JSON array, or null for those of the person. */
+  api_keys: {
+    keyId: string
+    keyHash: string
+    userId: string
+    name: string
+    permissions: string | null
+    createdAt: string
+    expiresAt: string
+  }
+  /** The hour of the last request with a key. */
+  api_key_uses: { keyId: string; usedAt: string }
   settings: {
     id: number
     title: string
@@ -155,6 +167,7 @@ export type CommentRow = Selectable<Tables['comments']>
 export type RoadmapRow = Selectable<Tables['roadmaps']>
 export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>
+export type KeyRow = Selectable<Tables['api_keys']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>
 export type MailRow = Selectable<Tables['outbox']>

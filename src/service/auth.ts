@@ -4,6 +4,7 @@ import { readSettings } from '../db/settings.js'
 import { assignEveryone, findUserByEmail, lockUser, updateUser } from '../db/users.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { change } from './lib/change.js'
+import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashPassword, passwordMatches } from './lib/passwords.js'
@@ -87,7 +88,7 @@ export const verify = operation({
   id: 'auth.verify',
   summary: 'Send another mail with a link to confirm the address',
   http: 'POST /auth/email/verify 200',
-  access: 'signed-in',
+  access: 'session',
   mails: true,
   limit: 'mail',
   errors: ['USER_NOT_FOUND', 'EMAIL_DOMAIN_BLACKLISTED', 'EMAIL_VERIFIED'],
@@ -194,6 +195,7 @@ export const setPassword = operation({
         { endSessions: true },
       )
       if (!user) throw userNotFound()
+      await revokeKeys({ db, record }, token.userId)
       record('user.password_set', token.userId)
       return { reset: { success: true } }
     })

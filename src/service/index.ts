@@ -2,6 +2,7 @@ import * as auth from './auth.js'
 import * as boards from './boards.js'
 import * as comments from './comments.js'
 import * as events from './events.js'
+import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
 import * as posts from './posts.js'
@@ -28,6 +29,9 @@ export const operations = [
   profile.updateProfile,
   profile.permissions,
   profile.dashboard,
+  keys.list,
+  keys.create,
+  keys.revoke,
   users.list,
   users.show,
   users.create,

@@ -250,7 +250,8 @@ async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Prom
 }
 
 function assertMayChange(actor: Actor, { userId }: PostView): void {
-  const isAuthor = actor.userId !== null && actor.userId === userId
+  const isAuthor =
+    actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
   if (!isAuthor && !can(actor, 'post:update')) throw notAllowed(['post:update'])
 }
 

@@ -37,7 +37,7 @@ export const updateProfile = operation({
   id: 'users.updateProfile',
   summary: 'Change your own name',
   http: 'PATCH /users/profile 200',
-  access: 'signed-in',
+  access: 'session',
   errors: ['USER_NOT_FOUND', 'NAME_LENGTH'],
   input: fields({
     name: Type.Optional(

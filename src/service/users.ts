@@ -21,6 +21,7 @@ import { assertOwner } from './lib/access.js'
 import { change, type Action } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
+import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
@@ -175,7 +176,10 @@ export const update = operation({
       if (moves) await deleteOneTimeTokensOf(db, user.userId)
       else if (password !== undefined) await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')
       record('user.updated', user.userId)
-      if (password !== undefined) record('user.password_set', user.userId)
+      if (password !== undefined) {
+        await revokeKeys({ db, record }, user.userId)
+        record('user.password_set', user.userId)
+      }
       return userShown(db, user)
     })
   },

@@ -249,6 +249,8 @@ export const UNSHOWN = [
   'auth.resetPassword',
   'auth.validateToken',
   'auth.setPassword',
+  'keys.create',
+  'keys.revoke',
   'boards.checkSlug',
   'boards.checkName',
   'settings.blockDomains',

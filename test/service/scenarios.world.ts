@@ -3,6 +3,7 @@ import { randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as keys from '../../src/service/keys.js'
 import * as labs from '../../src/service/labs.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
@@ -86,6 +87,8 @@ export async function makeWorld(engine: Engine) {
       const { activity } = await onBehalfOf(by)(comments.create, { post_id: openPost, body, is_internal: internal })
       return { post_id: openPost, comment_id: activity.comment.id }
     },
+    /** A key of the caller, or of somebody else where nobody calls. */
+    key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
     async swapped() {
       const [one, other] = [await roadmap(), await roadmap()]
       return { from: { id: one.id, index: other.index }, to: { id: other.id, index: one.index } }

@@ -45,6 +45,8 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     POST_NOT_FOUND: run('posts list'),
     ROADMAP_NOT_FOUND: run('roadmaps list'),
     ROLE_NOT_FOUND: run('roles list'),
+    KEY_NOT_FOUND: run('keys list'),
+    KEY_LIMIT: run('keys list'),
     INVALID_ROLE_ID: run('roles list'),
     USER_NOT_FOUND: userFixes[error.reason ?? 'other'] ?? [],
     INVALID_USER_ID: userFixes.other,

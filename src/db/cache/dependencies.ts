@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 /**
  * A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for
- * role_permissions the role's, for roles_users the user's.
+ * role_permissions the role's, for roles_users the user's, for api_keys the hash.
  */
 export const TOPIC_NAMES = [
   'boards',
@@ -14,6 +14,7 @@ export const TOPIC_NAMES = [
   'roles',
   'role_permissions',
   'roles_users',
+  'api_keys',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -29,6 +30,7 @@ const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   roles: ['roles'],
   role_permissions: ['role_permissions'],
   roles_users: ['roles_users'],
+  api_keys: ['api_keys'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

@@ -2,10 +2,10 @@ import { AppError } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
 
 /**
- * Who may run an operation: everybody, any account, the owner only, or accounts with one of these permissions. The
- * owner has every permission.
+ * Who may run an operation: everybody, any account, any account but with no API key ('session'), the owner only, or
+ * accounts with one of these permissions. The owner has every permission.
  */
-export type Access = 'public' | 'signed-in' | 'owner' | Permission | readonly Permission[]
+export type Access = 'public' | 'signed-in' | 'session' | 'owner' | Permission | readonly Permission[]
 
 /** Who makes a request. `refusal` says why the request is not signed in; operations that need an account throw it. */
 export interface Actor {
@@ -15,6 +15,8 @@ export interface Actor {
   refusal: AppError | null
   /** Session expiry, Unix ms; 0 where it is not known. */
   expiresAt: number
+  /** The API key of the request, which has at most the rights of its person. */
+  key?: { keyId: string; isLimited: boolean }
 }
 
 /** The person at the command line, with direct access to the database: the owner's rights and no account. */
@@ -42,8 +44,15 @@ export function assertSignedIn(access: Access, actor: Actor): void {
 
 export function assertAllowed(access: Access, actor: Actor): void {
   if (access === 'public' || access === 'signed-in' || access === 'owner') return
+  if (access === 'session') return assertNoKey(actor)
   const anyOf: readonly Permission[] = typeof access === 'string' ? [access] : access
   if (!anyOf.some((permission) => can(actor, permission))) throw notAllowed(anyOf)
+}
+
+/** A key that leaks must not give access that outlives it. */
+function assertNoKey(actor: Actor): void {
+  if (actor.key)
+    throw new AppError('NOT_ENOUGH_PERMISSION', 'This cannot be done with an API key. Sign in with POST /auth/login.')
 }
 
 /** The contract checks the input before ownership, but after permissions. */

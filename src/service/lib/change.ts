@@ -13,6 +13,7 @@ export type Action =
   | 'roadmap.moved'
   | `role.${'assigned' | 'unassigned'}`
   | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out'}`
+  | `key.${'created' | 'revoked'}`
   | `site.${'set_up' | 'updated'}`
 
 /** A context inside a transaction. */

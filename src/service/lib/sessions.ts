@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.js'
 import { findActor, findOwner, findUser } from '../../db/users.js'
 import { operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
+import { KEY_PREFIX, readKey } from './keys.js'
 import { readSessionToken } from './tokens.js'
 
 const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
@@ -25,19 +26,40 @@ export async function actorOf(
     return visitor(
       new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`),
     )
+  if (token.startsWith(KEY_PREFIX)) return keyActor(token, ctx)
   const session = await readSessionToken(ctx, token)
   if (session === undefined)
     return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
-  const { userId } = session
-  const user = await findActor(ctx.db, userId)
+  const user = await findActor(ctx.db, session.userId)
+  if (user && user.sessions !== session.generation)
+    return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
+  return personActor(user, session)
+}
+
+/** The actor of an API key: its person, with the permissions that both have. */
+async function keyActor(token: string, { db, now }: Pick<Context, 'db' | 'now'>): Promise<Actor> {
+  const key = await readKey(db, now(), token)
+  if (!key) return visitor(new AppError('INVALID_TOKEN', 'The API key is not valid: it has expired, or was revoked.'))
+  const { keyId, expiresAt, permissions: limits } = key
+  const user = await findActor(db, key.userId)
+  const limited = user &&
+    limits && {
+      ...user,
+      isOwner: 0,
+      permissions: user.isOwner ? limits : limits.filter((each) => user.permissions.includes(each)),
+    }
+  const actor = personActor(limited ?? user, { expiresAt })
+  return { ...actor, key: { keyId, isLimited: limits !== undefined } }
+}
+
+function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }: { expiresAt: number }): Actor {
   if (!user)
     return visitor(
       new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.', {
         reason: 'session-account-deleted',
       }),
     )
-  if (user.sessions !== session.generation)
-    return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
+  const { userId } = user
   if (user.isBlocked)
     return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
   if (!user.isOwner && user.permissions.length === 0)
@@ -47,13 +69,7 @@ export async function actorOf(
       ),
       userId,
     }
-  return {
-    userId,
-    isOwner: user.isOwner === 1,
-    permissions: new Set(user.permissions),
-    refusal: null,
-    expiresAt: session.expiresAt,
-  }
+  return { userId, isOwner: user.isOwner === 1, permissions: new Set(user.permissions), refusal: null, expiresAt }
 }
 
 /** The operator on behalf of a person, who becomes the author of what is created. The rights stay the operator's. */

@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import { printable } from '../core/text.js'
+import * as keys from '../service/keys.js'
+import type { Key } from '../service/keys.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+
+const permissionsOf = ({ permissions }: Key): string => permissions?.join(', ') ?? 'all of its person'
+
+const columns: Column<Key>[] = [
+  { head: 'NAME', text: (key) => key.name, drop: 0 },
+  { head: 'PERMISSIONS', text: permissionsOf, drop: 4 },
+  { head: 'USER', text: (key) => key.user.username, drop: 3 },
+  {
+    head: 'EXPIRES',
+    text: (key) => key.expiresAt,
+    shown: (key, paint, now) => (key.expiresAt <= now.toISOString() ? paint.red('expired') : ago(key.expiresAt, now)),
+    drop: 1,
+  },
+  {
+    head: 'LAST USED',
+    text: (key) => key.lastUsedAt ?? '',
+    shown: (key, _paint, now) => (key.lastUsedAt === null ? 'never' : ago(key.lastUsedAt, now)),
+    drop: 2,
+  },
+  { head: 'CREATED', text: (key) => key.createdAt, shown: (key, _paint, now) => ago(key.createdAt, now), drop: 4 },
+  { head: 'ID', text: (key) => key.keyId, drop: 0, whole: true },
+]
+
+type Created = Key & { token: string }
+const created: Column<Created>[] = [
+  { head: 'KEY', text: (key) => key.token, drop: 0, whole: true },
+  { head: 'NAME', text: (key) => key.name, drop: 0 },
+  { head: 'PERMISSIONS', text: permissionsOf, drop: 2 },
+  { head: 'EXPIRES', text: (key) => key.expiresAt, shown: (key, _paint, now) => ago(key.expiresAt, now), drop: 1 },
+  { head: 'ID', text: (key) => key.keyId, drop: 0, whole: true },
+]
+
+const id = (key: Key) => key.keyId
+
+export function register(group: Command, cli: Cli): void {
+  command(
+    group,
+    keys.list,
+    {
+      usage: 'list',
+      examples: ['keys list', 'keys list --all true'],
+      output: { columns, id, rows: (answer) => answer.keys, list: true },
+      as: true,
+    },
+    cli,
+  )
+  command(
+    group,
+    keys.create,
+    {
+      usage: 'create <name>',
+      examples: [
+        'keys create "Nightly import" --permissions post:create,post:update --days 30',
+        'keys create ci --as bot@example.org',
+      ],
+      output: { columns: created, id: (key) => key.token, rows: ({ key, token }) => [{ ...key, token }] },
+      as: true,
+      done: ({ key }) => `Created key "${printable(key.name)}". It is shown only now, so store it.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    keys.revoke,
+    {
+      usage: 'revoke <keyId:key>',
+      examples: ['keys revoke 01a202e3-3cc8-735d-91d8-dbcd6073c7b2'],
+      output: { columns: [], id: String, rows: () => [] },
+      as: true,
+      done: (_, given) => `Revoked key ${String(given.keyId)}. Requests with it are refused from now on.`,
+    },
+    cli,
+  )
+}

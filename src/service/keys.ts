@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto'
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { isId, newId } from '../core/ids.js'
+import { PERMISSIONS, type Permission } from '../core/permissions.js'
+import { countKeys, deleteKey, findKeyById, insertKey, listKeys, type NamedKey } from '../db/keys.js'
+import type { KeyRow } from '../db/tables.js'
+import { lockUser } from '../db/users.js'
+import { assertOwner, can } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { hashOfKey, KEY_PREFIX } from './lib/keys.js'
+import { operation } from './lib/operation.js'
+import { userNotFound } from './lib/people.js'
+import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+
+/** Keys that a person can have. */
+const MAX_KEYS = 100
+/** Keys that a list of all people has at most. */
+const MAX_LISTED = 1000
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const Key = Type.Object({
+  keyId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  permissions: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'What the key may do at most; null: whatever its person may do',
+  }),
+  user: Type.Object({ userId: Type.String({ format: 'uuid' }), username: Type.String() }),
+  createdAt: Type.String({ format: 'date-time' }),
+  expiresAt: Type.String({ format: 'date-time' }),
+  lastUsedAt: nullable('string', { description: 'The hour of the last request with it; null before the first' }),
+})
+export type Key = Type.Static<typeof Key>
+
+export const list = operation({
+  id: 'keys.list',
+  summary: 'List your API keys, oldest first',
+  http: 'GET /keys 200',
+  access: 'session',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({
+    all: Type.Boolean({ default: false, description: 'List the keys of everybody; only for the owner' }),
+  }),
+  output: Type.Object({ keys: Type.Array(Key) }),
+  async run(ctx, { all }) {
+    if (all) assertOwner('owner', ctx.actor)
+    return { keys: (await listKeys(ctx.db, all ? undefined : await personOf(ctx), MAX_LISTED)).map(toKey) }
+  },
+})
+
+export const create = operation({
+  id: 'keys.create',
+  summary: 'Create an API key for programs; it is shown only once',
+  http: 'POST /keys 201',
+  access: 'session',
+  errors: ['USER_NOT_FOUND', 'KEY_LIMIT'],
+  input: fields({
+    name: Type.String({ ...oneLine(100), description: 'What the key is for' }),
+    permissions: Type.Optional(
+      someOf(PERMISSIONS, {
+        rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',
+        description: 'Permissions that the key is limited to; you can give only those you have',
+      }),
+    ),
+    days: Type.Integer({ minimum: 1, maximum: 3650, default: 90, description: 'Days until it expires' }),
+  }),
+  output: Type.Object({
+    key: Key,
+    token: Type.String({ description: 'The key itself; send it as "Authorization: Bearer <token>"' }),
+  }),
+  async run(ctx, { name, permissions: given, days }) {
+    assertGiven(ctx, given)
+    const [userId, now] = [await personOf(ctx), ctx.now()]
+    const token = KEY_PREFIX + randomBytes(32).toString('base64url')
+    const row = {
+      keyId: newId(),
+      keyHash: hashOfKey(token),
+      userId,
+      name,
+      permissions: given ? JSON.stringify(given) : null,
+      createdAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + days * DAY_MS).toISOString(),
+    }
+    return change(ctx, async ({ db, record }) => {
+      const user = await lockUser(db, userId) // so that two requests do not exceed the number together
+      if (!user) throw userNotFound()
+      if ((await countKeys(db, userId)) >= MAX_KEYS)
+        throw new AppError('KEY_LIMIT', `This account has ${MAX_KEYS} API keys. Revoke one that is not used any more.`)
+      await insertKey(db, row)
+      record('key.created', row.keyId, name)
+      return { key: toKey({ ...row, username: user.username, lastUsedAt: null }), token: ctx.dryRun ? '' : token }
+    })
+  },
+})
+
+export const revoke = operation({
+  id: 'keys.revoke',
+  summary: 'Revoke an API key: requests with it are refused at once',
+  http: 'DELETE /keys/:keyId 204',
+  access: 'session',
+  errors: ['KEY_NOT_FOUND', 'USER_NOT_FOUND'],
+  input: fields({ keyId: inPath('Id of the key') }),
+  output: Type.Undefined(),
+  subject: keyOf,
+  run: (ctx, _input, key) =>
+    change(ctx, async ({ db, record }) => {
+      if (!(await deleteKey(db, key.keyId))) throw keyNotFound()
+      record('key.revoked', key.keyId, key.name, key.userId === ctx.actor.userId ? undefined : key.userId)
+      return undefined
+    }),
+})
+
+/** The keys of others exist only for the owner. */
+async function keyOf(ctx: Context, { keyId }: Record<string, unknown>): Promise<KeyRow> {
+  const key = typeof keyId === 'string' && isId(keyId) ? await findKeyById(ctx.db, keyId.toLowerCase()) : undefined
+  if (!key || (!ctx.actor.isOwner && key.userId !== ctx.actor.userId)) throw keyNotFound()
+  return key
+}
+
+const keyNotFound = () => new AppError('KEY_NOT_FOUND', 'There is no such API key. It may have been revoked already.')
+
+function assertGiven({ actor }: Context, given: readonly Permission[] = []): void {
+  const lacking = given.find((permission) => !can(actor, permission))
+  if (lacking)
+    throw new AppError(
+      'NOT_ENOUGH_PERMISSION',
+      `You cannot give the permission ${lacking} to a key, because you do not have it.`,
+    )
+}
+
+const toKey = ({ keyId, name, permissions, userId, username, createdAt, expiresAt, lastUsedAt }: NamedKey): Key => ({
+  keyId,
+  name,
+  permissions: permissions === null ? null : (JSON.parse(permissions) as Permission[]),
+  user: { userId, username },
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+})
