@@ -33,6 +33,7 @@ const columns: Column<Event>[] = [
   },
   { head: 'SUBJECT ID', text: (event) => event.subject_id },
   { head: 'VIA', text: (event) => event.via },
+  { head: 'ADDRESS', text: (event) => event.address ?? '' },
 ]
 
 interface Flags extends OutputFlags {
@@ -50,7 +51,7 @@ export function register(group: Command, cli: Cli): void {
     .option('--follow', 'print new events as they happen, until Ctrl-C')
     .addHelpText(
       'before',
-      'Examples:\n  $ feedbackctl events list\n  $ feedbackctl events list --follow\n  $ feedbackctl events list --created asc --after 120 -o jsonl\n',
+      'Examples:\n  $ feedbackctl events list\n  $ feedbackctl events list --follow\n  $ feedbackctl events list --created asc --after 120 -o jsonl\n  $ feedbackctl events list --action user.sign_in_failed --since 2026-03-01\n  $ feedbackctl events list --person eve@example.org\n',
     )
   for (const option of optionsOf(fieldsOf(events.list.input), { defaults })) list.addOption(option)
   list.action(async () => {
@@ -108,7 +109,7 @@ async function follow(printer: Printer, call: Call, input: Record<string, unknow
   let unreachable = false
   while (!stopped.signal.aborted) {
     try {
-      const answer = await call(events.list, { created: 'asc', after, limit: 100 })
+      const answer = await call(events.list, { ...input, created: 'asc', after, limit: 100 })
       await printEvents(printer, answer.events)
       after = answer.next ?? after
       unreachable = false

@@ -29,13 +29,63 @@ export interface NamedEvent extends EventRow {
   subjectTitle: string | null
 }
 
+/** Which events. All filters apply; `person` did it, or it was done to them. Times are ISO 8601, `until` exclusive. */
+export interface EventFilter {
+  person?: string | undefined
+  action?: string | undefined
+  subject?: string | undefined
+  since?: string | undefined
+  until?: string | undefined
+}
+
+interface EventPage {
+  created: 'asc' | 'desc'
+  after: number | undefined
+  limit: number
+}
+
 /** The events after an id, oldest or newest first. */
-export const listEvents = (
-  db: Db,
-  { created, after, limit }: { created: 'asc' | 'desc'; after: number | undefined; limit: number },
-): Promise<NamedEvent[]> =>
-  db
+export async function listEvents(db: Db, filter: EventFilter, page: EventPage): Promise<NamedEvent[]> {
+  const { created, limit } = page
+  const { person } = filter
+  const [least, most] = [await boundOfTime(db, 'since', filter.since), await boundOfTime(db, 'until', filter.until)]
+  if (least === 'none' || most === 'none') return []
+  const { after } = page
+  const from = Math.max(least ?? 0, created === 'asc' && after !== undefined ? after + 1 : 0)
+  const to = Math.min(most ?? Number.MAX_SAFE_INTEGER, created === 'desc' && after !== undefined ? after - 1 : Number.MAX_SAFE_INTEGER) // prettier-ignore
+  const matching = db
     .selectFrom('events')
+    .where('events.id', '>=', from)
+    .where('events.id', '<=', to)
+    .$if(filter.action !== undefined, (query) => query.where('action', '=', filter.action ?? ''))
+    .$if(filter.subject !== undefined, (query) => query.where('subject_id', '=', filter.subject ?? ''))
+    .$if(filter.since !== undefined, (query) => query.where('created_at', '>=', filter.since ?? ''))
+    .$if(filter.until !== undefined, (query) => query.where('created_at', '<', filter.until ?? ''))
+    .orderBy('events.id', created)
+    .limit(limit)
+  // An index for each column of a person: their pages together have the page.
+  const ofPerson = (column: 'actor_id' | 'person_id' | 'subject_id') =>
+    db
+      .selectFrom(
+        matching
+          .where(column, '=', person ?? '')
+          .select('events.id')
+          .as('found'),
+      )
+      .select('found.id')
+  return db
+    .selectFrom(
+      matching
+        .selectAll('events')
+        .$if(person !== undefined, (query) =>
+          query.where(
+            'events.id',
+            'in',
+            ofPerson('actor_id').union(ofPerson('person_id')).union(ofPerson('subject_id')),
+          ),
+        )
+        .as('events'),
+    ) // prettier-ignore
     .leftJoin('users as actor', 'actor.userId', 'events.actor_id')
     .leftJoin('users as person', 'person.userId', 'events.person_id')
     .leftJoin('users as someone', 'someone.userId', 'events.subject_id')
@@ -47,7 +97,36 @@ export const listEvents = (
       'someone.username as subjectName',
       'post.title as subjectTitle',
     ])
-    .where('events.id', created === 'asc' ? '>' : '<', after ?? (created === 'asc' ? 0 : Number.MAX_SAFE_INTEGER))
     .orderBy('events.id', created)
-    .limit(limit)
     .execute()
+}
+
+/** How far the clocks of several servers, and the order of events and of their times, may differ. */
+const CLOCKS_DIFFER_MS = 60 * 60 * 1000
+
+/**
+ * The first or last id that an event since or until a time can have, so that a page by time is a range of ids. 'none'
+ * where there is no such event.
+ */
+async function boundOfTime(
+  db: Db,
+  side: 'since' | 'until',
+  time: string | undefined,
+): Promise<number | 'none' | undefined> {
+  if (time === undefined) return undefined
+  const shifted = Date.parse(time) + (side === 'since' ? -CLOCKS_DIFFER_MS : CLOCKS_DIFFER_MS)
+  const direction = side === 'since' ? 'asc' : 'desc'
+  const row = await db
+    .selectFrom('events')
+    .select('id')
+    .where('created_at', side === 'since' ? '>=' : '<=', new Date(shifted).toISOString())
+    .orderBy('created_at', direction)
+    .orderBy('id', direction)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id ?? 'none'
+}
+
+/** The newest events of an action, newest first. */
+export const newestEvents = (db: Db, action: string, limit: number): Promise<EventRow[]> =>
+  db.selectFrom('events').selectAll().where('action', '=', action).orderBy('id', 'desc').limit(limit).execute()

@@ -156,6 +156,10 @@ export interface Tables {
     actor_id: string | null
     /** `http`, or `cli:` and the login name. */
     origin: string
+    /** The address that an HTTP request came from. */
+    address: string | null
+    /** The API key of the request. */
+    key_id: string | null
     created_at: string
   }
 }

@@ -21,6 +21,7 @@ import {
 } from './lib/people.js'
 import { fields } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { recordFailedSignIn } from './lib/signins.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
 export const login = operation({
@@ -40,6 +41,7 @@ export const login = operation({
     const matches =
       Boolean(password) &&
       (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
+    if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
     if (!user) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
     if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
     assertPasswordGiven(password)

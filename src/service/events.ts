@@ -1,5 +1,11 @@
 import * as Type from 'typebox'
+import { invalidField } from '../core/fields.js'
+import { asStored, isId } from '../core/ids.js'
+import { quoted } from '../core/text.js'
+import { AppError } from '../core/errors.js'
 import { listEvents, type NamedEvent } from '../db/events.js'
+import type { Db } from '../db/tables.js'
+import { findUser } from '../db/users.js'
 import { operation } from './lib/operation.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER } from './lib/people.js'
@@ -18,17 +24,23 @@ const Event = Type.Object({
   actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
   operator: nullable('string', { description: 'The login name at the command line' }),
+  address: nullable('string', { description: 'The address that the request came from; null at the command line' }),
+  key_id: nullable('string', { description: 'Id of the API key of the request' }),
   created_at: Type.String({ format: 'date-time' }),
 })
 
 export type Event = Type.Static<typeof Event>
+
+/** Without a zone a time would be that of the server. */
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
+const time = { rule: 'a date or a time with its zone, such as 2026-03-01 or 2026-03-01T09:30:00Z' }
 
 export const list = operation({
   id: 'events.list',
   summary: 'List changes and who made them; polling with `after` misses none',
   http: 'GET /events 200',
   access: 'owner',
-  errors: [],
+  errors: ['USER_NOT_FOUND'],
   input: fields({
     after: Type.Optional(
       Type.Integer({
@@ -43,16 +55,60 @@ export const list = operation({
       description: 'Oldest or newest first, in any letter case',
     }),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Events on a page' }),
+    person: Type.Optional(
+      Type.String({
+        description: 'Only what this person did, or what was done to them: e-mail address, user name or id',
+      }),
+    ),
+    action: Type.Optional(
+      Type.String({
+        pattern: '^[a-z]+\\.[a-z_]+$',
+        rule: 'an action, such as post.created',
+        description: 'Only this action',
+      }),
+    ),
+    subject: Type.Optional(Type.String({ description: 'Only what concerns the row with this id' })),
+    since: Type.Optional(Type.String({ ...time, description: 'Only events since this time' })),
+    until: Type.Optional(Type.String({ ...time, description: 'Only events before this time' })),
   }),
   output: Type.Object({
     events: Type.Array(Event),
     next: nullable('integer', { description: 'Give it as `after` for the next page; null while there are no events' }),
   }),
-  async run({ db }, { after, created, limit }) {
-    const rows = await listEvents(db, { after, created, limit })
+  async run({ db }, { after, created, limit, person: who, action, subject, since, until }) {
+    const filter = {
+      person: who === undefined ? undefined : await personId(db, who),
+      action,
+      subject: subject === undefined ? undefined : asStored(subject),
+      since: since && timeOf('since', since),
+      until: until && timeOf('until', until),
+    }
+    const rows = await listEvents(db, filter, { after, created, limit })
     return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null }
   },
 })
+
+/** The id of a person, also of one whose account was deleted. */
+async function personId(db: Db, who: string): Promise<string> {
+  const user = await findUser(db, who)
+  if (user) return user.userId
+  if (isId(who)) return asStored(who)
+  throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`)
+}
+
+/** The time as it is stored. A date is its midnight in UTC. */
+function timeOf(field: string, text: string): string {
+  const parsed = TIME.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(parsed)) return new Date(parsed).toISOString()
+  const { rule } = time
+  throw invalidField({
+    code: 'INVALID_TIME',
+    message: `${field} must be ${rule}; ${quoted(text)} is not.`,
+    field,
+    rule,
+    value: text.slice(0, 100),
+  })
+}
 
 function toEvent({
   id,
@@ -62,6 +118,8 @@ function toEvent({
   person_id: personId,
   actor_id: actorId,
   origin,
+  address,
+  key_id,
   created_at,
   ...names
 }: NamedEvent): Event {
@@ -75,6 +133,8 @@ function toEvent({
     actor: personOf(actorId, names.actorName),
     via: operator === null ? 'http' : 'cli',
     operator,
+    address,
+    key_id,
     created_at,
   }
 }

@@ -261,9 +261,20 @@ it('a look at the change log on postgres uses an index', async () => {
   expect(await genericFaults(site, query)).toEqual([])
 })
 
+const TIMES = { since: '2026-03-01', until: '2026-03-03' }
+const EVENT_FILTERS: Record<string, string>[] = [
+  { person: 'ada@example.org' },
+  { action: 'post.created' },
+  { subject: '01900003-0000-7000-8000-000000000001' },
+  TIMES,
+  { person: 'ada@example.org', action: 'post.created', ...TIMES, after: '5' },
+]
+
 /** Inputs of a read: none, and for a list both directions and a page number. */
 function inputsOf({ input: { properties } }: AnyOperation): Record<string, string>[] {
   const inputs: Record<string, string>[] = [{}]
+  if ('since' in properties)
+    for (const created of ['asc', 'desc']) for (const filter of EVENT_FILTERS) inputs.push({ created, ...filter })
   if ('created' in properties) inputs.push({ created: 'asc' }, { created: 'desc' })
   if ('page' in properties) inputs.push({ page: '2', limit: '1' })
   return inputs

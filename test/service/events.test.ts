@@ -8,6 +8,7 @@ import { change } from '../../src/service/lib/change.js'
 import type { Context } from '../../src/service/lib/context.js'
 import * as events from '../../src/service/events.js'
 import { execute } from '../../src/service/lib/operation.js'
+import * as users from '../../src/service/users.js'
 import { cleanup, engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const actions = async (site: TestSite) =>
@@ -55,6 +56,8 @@ describe.each(engines)('events on %s', (engine) => {
           actor: null,
           via: 'cli',
           operator: 'tester',
+          address: null,
+          key_id: null,
           created_at: '2026-03-02T10:00:00.000Z',
         },
         {
@@ -66,6 +69,8 @@ describe.each(engines)('events on %s', (engine) => {
           actor: null,
           via: 'cli',
           operator: 'tester',
+          address: null,
+          key_id: null,
           created_at: '2026-03-02T10:00:00.000Z',
         },
         {
@@ -77,6 +82,8 @@ describe.each(engines)('events on %s', (engine) => {
           actor: owner,
           via: 'http',
           operator: null,
+          address: '127.0.0.1',
+          key_id: null,
           created_at: '2026-03-02T11:00:00.000Z',
         },
       ],
@@ -128,6 +135,10 @@ describe.each(engines)('events on %s', (engine) => {
     ['limit=101', 'limit', 'MAX_VALUE_100'],
     ['created=sideways', 'created', 'UNKNOWN_CHOICE'],
     ['page=1', 'page', 'UNKNOWN_FIELD'],
+    ['action=post', 'action', 'INVALID_VALUE'],
+    ['since=yesterday', 'since', 'INVALID_TIME'],
+    ['since=2026-13-01', 'since', 'INVALID_TIME'],
+    ['until=2026-03-01T09:00:00', 'until', 'INVALID_TIME'],
   ])('cannot be listed by %s', async (query, field, code) => {
     const site = await makeSite(engine)
     const { status, body } = await site.http(`GET /events?${query}`, { token: await site.owner() })
@@ -137,6 +148,115 @@ describe.each(engines)('events on %s', (engine) => {
       field,
       code,
     ])
+  })
+
+  it('are filtered by person, action, subject and time, in both directions and page by page', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const [eve, bob] = [await site.member([], { email: 'eve@example.org' }), await site.member()]
+    const time = (date: number) => (site.clock.now = new Date(`2026-03-02T${10 + date * 2}:00:00.000Z`))
+    const boardIds: string[] = []
+    for (let number = 1; number <= 5; number++) {
+      time(number)
+      boardIds.push((await site.http('POST /boards', { token, body: { name: `Board ${number}` } })).body.board.boardId)
+      await site.http('POST /posts', { token: number % 2 ? eve.token : bob.token, body: { title: `Post ${number}` } })
+    }
+    time(6)
+    await site.call(users.block, { user: eve.userId })
+    await site.call(boards.remove, { boardId: boardIds[0] })
+    const list = async (query: string): Promise<string[]> => {
+      const { body } = await site.http(`GET /events?limit=100&${query}`, { token })
+      const shown = body.events.map((event: events.Event) => `${event.action} ${event.subject}`)
+      const backwards = (await site.http(`GET /events?limit=100&created=desc&${query}`, { token })).body.events
+      expect(backwards.map((event: events.Event) => `${event.action} ${event.subject}`).toReversed()).toEqual(shown)
+      const paged: string[] = []
+      for (let after = 0; ;) {
+        const page = (await site.http(`GET /events?limit=1&after=${after}&${query}`, { token })).body
+        if (page.events.length === 0) break
+        paged.push(...page.events.map((event: events.Event) => `${event.action} ${event.subject}`))
+        after = page.next
+      }
+      expect(paged).toEqual(shown)
+      return shown
+    }
+    const { username } = await site.db
+      .selectFrom('users')
+      .select('username')
+      .where('userId', '=', eve.userId)
+      .executeTakeFirstOrThrow()
+    const ofEve = ['post.created Post 1', 'post.created Post 3', 'post.created Post 5', `user.blocked ${username}`]
+    for (const who of ['eve@example.org', username, eve.userId, eve.userId.toUpperCase()])
+      expect(await list(`person=${who}`)).toEqual(ofEve)
+    expect(await list(`person=${username}&action=post.created&since=2026-03-02T14:00:00Z`)).toEqual(ofEve.slice(1, 3))
+    expect(await list('action=post.created')).toHaveLength(5)
+    expect(await list('action=no.such')).toEqual([])
+    expect(await list(`subject=${boardIds[0]}`)).toEqual(['board.created Board 1', 'board.deleted Board 1'])
+    expect(await list('since=2026-03-02T14:00Z&until=2026-03-02T16:00:00.000Z')).toEqual([
+      'board.created Board 2',
+      'post.created Post 2',
+    ])
+    expect(await list(`since=${encodeURIComponent('2026-03-02T20:00:00+02:00')}&action=board.created`)).toEqual([
+      'board.created Board 4',
+      'board.created Board 5',
+    ])
+    expect(await list('since=2027-01-01')).toEqual([])
+    expect(await list('until=2020-01-01')).toEqual([])
+    await site.call(users.remove, { user: eve.userId })
+    expect(await list(`person=${eve.userId}`)).toHaveLength(5)
+    expect((await site.http('GET /events?person=nobody', { token })).body.code).toBe('USER_NOT_FOUND')
+  })
+
+  it('name the address and the key of a request', async () => {
+    const site = await makeSite(engine, { trustProxy: 'true' })
+    const owner = await site.owner()
+    const { body } = await site.http('POST /keys', { token: owner, body: { name: 'ci' } })
+    const headers = { 'x-forwarded-for': '2001:db8::7' }
+    await site.http('POST /boards', { token: body.token, headers, body: { name: 'Ideas' } })
+    const [event] = (await site.call(events.list, { created: 'desc', limit: 1 })).events
+    expect(event).toMatchObject({ address: '2001:db8::7', key_id: body.key.keyId, via: 'http' })
+  })
+
+  it('tell of failed sign-ins: with the account if there is one, and not of each in a flood', async () => {
+    const site = await makeSite(engine, { trustProxy: 'true' })
+    await site.owner()
+    const eve = await site.member([], { email: 'eve@example.org', password: 'the right password', blocked: true })
+    const signIn = async (email: string, password: string, address = '203.0.113.9', headers = {}) =>
+      (
+        await site.http('POST /auth/login', {
+          body: { email, password },
+          headers: { 'x-forwarded-for': address, ...headers },
+        })
+      ).status
+    const failed = async () =>
+      (await site.call(events.list, { action: 'user.sign_in_failed', limit: 100 })).events.map((event) => [
+        event.subject_id,
+        event.address,
+      ])
+    const ada = (await site.db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirstOrThrow())
+      .userId
+    expect(await signIn(OWNER.email, OWNER.password)).toBe(200)
+    expect(await signIn('not an address', 'x')).toBe(400)
+    expect(await signIn(OWNER.email, 'wrong', '203.0.113.9', { 'feedbackctl-dry-run': '1' })).toBe(403)
+    expect(await failed()).toEqual([])
+    expect(await signIn(OWNER.email, 'wrong')).toBe(403)
+    expect(await signIn(OWNER.email, 'wrong again')).toBe(403)
+    expect(await signIn('nobody@example.org', 'my secret password')).toBe(404)
+    expect(await signIn('eve@example.org', 'the right password')).toBe(403)
+    const [first, second, third] = [ada, 'unknown', eve.userId].map((id) => [id, '203.0.113.9'])
+    expect(await failed()).toEqual([first, second, third])
+    expect(await signIn(OWNER.email, 'wrong', '203.0.113.10')).toBe(403)
+    expect(await failed()).toEqual([first, second, third, [ada, '203.0.113.10']])
+    site.clock.now = new Date(site.clock.now.getTime() + 61_000)
+    expect(await signIn(OWNER.email, 'wrong')).toBe(403)
+    expect(await failed()).toHaveLength(5)
+    const row = await site.db.selectFrom('events').selectAll().orderBy('id', 'desc').executeTakeFirstOrThrow()
+    const more = Array.from({ length: 99 }, (_, index) => ({ ...row, id: undefined as never, address: `${index}` }))
+    for (const one of more) delete one.id
+    await insertEvents(site.db, more)
+    expect(await signIn('nobody@example.org', 'x', '198.51.100.1')).toBe(404)
+    expect((await site.events()).filter(([action]) => action === 'user.sign_in_failed')).toHaveLength(104)
+    const stored = JSON.stringify(await site.db.selectFrom('events').selectAll().execute())
+    expect(stored).not.toMatch(/nobody@|my secret|wrong/)
   })
 
   it('are only for the owner', async () => {

@@ -107,6 +107,10 @@ const reading = (op: AnyOperation): boolean => op.http.startsWith('GET ') || tab
 const secretsIn = ({ text }: Pick<Answer, 'text'>): string[] =>
   SECRETS.filter((secret) => text.toLowerCase().includes(secret.toLowerCase()))
 
+/** How many events there are, without those of refusals. */
+const changes = async ({ site }: World): Promise<number> =>
+  (await site.events()).filter(([action]) => action !== 'user.sign_in_failed').length
+
 /** Calls once. `faults` are what is wrong with the response for any caller. */
 async function check(
   world: World,
@@ -116,9 +120,9 @@ async function check(
   input: object,
   outcome: Outcome,
 ): Promise<Answer & { faults: string[] }> {
-  const before = (await world.site.events()).length
+  const before = await changes(world)
   const answer = await surfaces[surface](world, op, caller, input)
-  const written = (await world.site.events()).length - before
+  const written = (await changes(world)) - before
   const success = Number(op.http.split(' ')[2])
   const faults = [
     answer.outcome !== outcome && `is ${answer.outcome} instead of ${outcome}: ${answer.text}`,

@@ -476,6 +476,7 @@ describe.each(engines)('blocking and signing out on %s', (engine) => {
     expect(await answer(site, 'GET /users/profile', undefined, eve.token)).toEqual([200, undefined])
     expect((await site.events()).slice(1)).toEqual([
       ['user.blocked', eve.userId],
+      ['user.sign_in_failed', eve.userId],
       ['user.unblocked', eve.userId],
     ])
   })

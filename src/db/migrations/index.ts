@@ -8,6 +8,7 @@ import { up as jobLeases } from './0006_job_leases.js'
 import { up as plainText } from './0007_plain_text.js'
 import { up as limits } from './0008_limits.js'
 import { up as apiKeys } from './0011_api_keys.js'
+import { up as audit } from './0012_audit.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007_plain_text': { up: plainText },
   '0008_limits': { up: limits },
   '0011_api_keys': { up: apiKeys },
+  '0012_audit': { up: audit },
 }

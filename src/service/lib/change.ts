@@ -12,7 +12,7 @@ export type Action =
   | 'post.unvoted'
   | 'roadmap.moved'
   | `role.${'assigned' | 'unassigned'}`
-  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out'}`
+  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed'}`
   | `key.${'created' | 'revoked'}`
   | `site.${'set_up' | 'updated'}`
 
@@ -65,6 +65,8 @@ async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Cha
       person_id: personId ?? null,
       actor_id: ctx.actor.userId,
       origin: ctx.origin,
+      address: ctx.client?.address ?? null,
+      key_id: ctx.actor.key?.keyId ?? null,
       created_at: ctx.now().toISOString(),
     })
   const result = await work({ ...ctx, db, record })
