@@ -9,6 +9,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ['4', 'not signed in, or not allowed'],
   ['5', 'conflict, or something must be done or confirmed first'],
   ['6', 'the server, the database or the mail server cannot be reached, or the port is in use; try again'],
+  ['9', 'the check has found something'],
   ['78', 'serve cannot start as it is configured'],
   ['129', 'the terminal of serve was closed (SIGHUP)'],
   ['130', 'interrupted (SIGINT)'],

@@ -93,6 +93,7 @@ export const branches: readonly Branch[] = [
     load: () => import('./serve.js'),
   },
   { name: 'events', summary: 'Show the event log', group: OPERATION, load: () => import('./events.js') },
+  { name: 'audit', summary: 'Check the event log', group: OPERATION, load: () => import('./audit.js') },
   {
     name: 'migrate',
     summary: 'Update the database schema',

@@ -79,6 +79,7 @@ const CODES = {
   DATABASE_MISSING: { status: 500, exit: 5, serve: 78 },
   DATABASE_UNUSABLE: { status: 500, exit: 1 },
   UNSUPPORTED_NODE: { status: 500, exit: 1 },
+  AUDIT_FINDINGS: { status: 500, exit: 9 },
   INTERRUPTED: { status: 500, exit: 130 },
 } as const satisfies Record<string, Entry>
 

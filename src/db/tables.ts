@@ -162,8 +162,13 @@ export interface Tables {
     key_id: string | null
     created_at: string
   }
+  /** The hash of the events after `after_id` up to `last_id`, and of all before them. */
+  event_seals: { after_id: number; last_id: number; events: number; hash: string; sealed_at: string }
+  /** The hash of the name that an event had before it was erased. */
+  event_erasures: { event_id: number; subject_hash: string }
 }
 
+export type SealRow = Selectable<Tables['event_seals']>
 export type BoardRow = Selectable<Tables['boards']>
 export type PostRow = Selectable<Tables['posts']>
 export type VoteRow = Selectable<Tables['votes']>

@@ -4,6 +4,7 @@ import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { unlessTaken } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
+import { eraseNames } from './seals.js'
 
 /** By id, e-mail address or user name, which never look alike. */
 export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
@@ -139,12 +140,14 @@ export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userI
  * posts are deleted too.
  */
 export async function deleteContentOf(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
-  const eraseTitles = db.updateTable('events').set({ subject: null }).where('subject', 'is not', null)
-  const own = db.selectFrom('posts').where('posts.userId', '=', userId)
-  await eraseTitles.where('subject_id', 'in', own.select('posts.postId')).execute()
-  await eraseTitles
-    .where('subject_id', 'in', own.innerJoin('comments', 'comments.post_id', 'posts.postId').select('comments.id'))
+  const own = await db
+    .selectFrom('posts')
+    .leftJoin('comments', 'comments.post_id', 'posts.postId')
+    .select(['posts.postId', 'comments.id'])
+    .where('posts.userId', '=', userId)
     .execute()
+  const ids = new Set(own.flatMap((row) => [row.postId, ...(row.id === null ? [] : [row.id])]))
+  await eraseNames(db, [...ids])
   const comments = await db.deleteFrom('comments').where('author_id', '=', userId).returning('id').execute()
   const posts = await db.deleteFrom('posts').where('userId', '=', userId).returning('postId').execute()
   return { posts: posts.map((post) => post.postId), comments: comments.map((comment) => comment.id) }

@@ -3,10 +3,12 @@ import { changeLog } from './changelog.js'
 import { courier } from './courier.js'
 import { limits } from './limits.js'
 import type { Job } from './runner.js'
+import { seals } from './seals.js'
 
 /** The background jobs of a server. */
 export const jobsOf = ({ mail }: { mail: MailSettings | null }): Job[] => [
   changeLog,
   limits,
+  seals,
   ...(mail ? [courier(mail)] : []),
 ]

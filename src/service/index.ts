@@ -1,3 +1,4 @@
+import * as audit from './audit.js'
 import * as auth from './auth.js'
 import * as boards from './boards.js'
 import * as comments from './comments.js'
@@ -87,4 +88,5 @@ export const operations = [
   settings.blockedDomains,
   settings.blockDomains,
   events.list,
+  audit.verify,
 ] as unknown as readonly AnyOperation[] // each has its own types; the surfaces know only the schemas

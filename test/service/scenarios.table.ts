@@ -140,6 +140,7 @@ export const table: Record<string, Row> = {
   'settings.blockedDomains': { needs: 'settings:read' },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
 
+  'audit.verify': { needs: 'owner' },
   'events.list': { needs: 'owner', input: () => ({ limit: 100 }) },
 }
 

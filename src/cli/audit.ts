@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import { counted } from '../core/text.js'
+import * as audit from '../service/audit.js'
+import type { Finding } from '../service/audit.js'
+import { print, type OutputFlags } from './lib/output.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { say } from './lib/terminal.js'
+
+const columns: Column<Finding>[] = [
+  { head: 'AFTER', text: (finding) => String(finding.after), right: true, drop: 0 },
+  { head: 'UNTIL', text: (finding) => String(finding.until), right: true, drop: 0 },
+  { head: 'PROBLEM', text: (finding) => finding.problem, drop: 0 },
+]
+
+export function register(group: Command, cli: Cli): void {
+  group
+    .command('verify')
+    .description(audit.verify.summary)
+    .option('--expect <head>', 'the head that an earlier check printed, which has to be part of the chain still')
+    .addHelpText(
+      'before',
+      'Examples:\n  $ feedbackctl audit verify\n  $ feedbackctl audit verify --expect 1200:9f86d081884c7d65…\n\nPrints what does not match, and exits with 9 if anything does not. Note the head elsewhere: whoever can write to the\ndatabase can also make the whole chain anew, which only --expect finds.\n',
+    )
+    .action(async (_flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<OutputFlags & { expect?: string }>()
+      const call = await cli.connect()
+      let answer = await call(audit.verify, { expect: flags.expect })
+      const body = { ...answer }
+      while (answer.next !== null) {
+        answer = await call(audit.verify, { after: answer.next })
+        body.checked += answer.checked
+        body.findings = [...body.findings, ...answer.findings]
+        Object.assign(body, { head: answer.head, unsealed: answer.unsealed, next: answer.next })
+      }
+      const { findings, checked, head, unsealed } = body
+      await print(cli.terminal, flags, { body, rows: findings, columns, id: (row) => String(row.until), single: false })
+      const rest = unsealed > 0 ? ` ${counted(unsealed, 'event')} at most are not sealed yet: "serve" does it.` : ''
+      if (findings.length > 0)
+        throw new AppError(
+          'AUDIT_FINDINGS',
+          `The event log does not match its hashes in ${counted(findings.length, 'place')}.${rest}`,
+        )
+      say(
+        cli.terminal,
+        `${counted(checked, 'event')} checked, nothing was changed or removed. Head: ${head ?? 'none'}.${rest}`,
+      )
+    })
+}

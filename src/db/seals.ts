@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { Db, EventRow, SealRow } from './tables.js'
+
+/** An event, with the hash of a name that was erased. */
+type SealedEvent = EventRow & { erasedHash: string | null }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/**
+ * The hash of a block of events and of all before it. A column that is added to events later is not part of it: the
+ * blocks that are sealed already would not match any more.
+ */
+export const hashOfBlock = (before: string, events: readonly SealedEvent[]): string =>
+  sha256([before, ...events.map(digestOf)].join('\n'))
+
+/** The name is hashed apart, so that it can be erased. */
+function digestOf(event: SealedEvent): string {
+  const { id, action, subject_id, subject, person_id, actor_id, origin, address, key_id, created_at } = event
+  const others = [id, action, subject_id, person_id, actor_id, origin, address, key_id, created_at]
+  return sha256(JSON.stringify([...others, subject === null ? event.erasedHash : sha256(subject)]))
+}
+
+export const newestSeal = (db: Db): Promise<SealRow | undefined> =>
+  db
+    .selectFrom('event_seals')
+    .selectAll()
+    .where('after_id', '>=', 0)
+    .orderBy('after_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+/** The seal that ends with an event. */
+export const sealUntil = (db: Db, lastId: number): Promise<SealRow | undefined> =>
+  db.selectFrom('event_seals').selectAll().where('last_id', '=', lastId).executeTakeFirst()
+
+/** Seals of what comes after an event, in order. */
+export const listSeals = (db: Db, afterId: number, limit: number): Promise<SealRow[]> =>
+  db.selectFrom('event_seals').selectAll().where('after_id', '>=', afterId).orderBy('after_id').limit(limit).execute()
+
+/** Does nothing where another process has sealed what follows that event. */
+export const insertSeal = (db: Db, seal: SealRow) =>
+  db
+    .insertInto('event_seals')
+    .values(seal)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+
+export async function newestEventId(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('events')
+    .select('id')
+    .where('id', '>', 0)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id ?? 0
+}
+
+interface Block {
+  after: number
+  until?: number
+  limit: number
+}
+
+/** Events after one, up to another, in order. */
+export const eventsOfBlock = (db: Db, { after, until, limit }: Block): Promise<SealedEvent[]> =>
+  db
+    .selectFrom('events')
+    .leftJoin('event_erasures', 'event_erasures.event_id', 'events.id')
+    .selectAll('events')
+    .select('event_erasures.subject_hash as erasedHash')
+    .where('events.id', '>', after)
+    .$if(until !== undefined, (query) => query.where('events.id', '<=', until ?? 0))
+    .orderBy('events.id')
+    .limit(limit)
+    .execute()
+
+/** Rows in a statement: both engines limit its parameters. */
+const MAX_ROWS = 1000
+
+/** Erases the names in the events of these rows. Their hashes stay, as the seals include them. */
+export async function eraseNames(db: Db, subjectIds: readonly string[]): Promise<void> {
+  for (let at = 0; at < subjectIds.length; at += MAX_ROWS) {
+    const some = subjectIds.slice(at, at + MAX_ROWS)
+    const ofSome = db.selectFrom('events').where('subject_id', 'in', some).where('subject', 'is not', null)
+    const named = await ofSome.select(['id', 'subject']).execute()
+    if (named.length === 0) continue
+    const hashes = named.map(({ id, subject }) => ({ event_id: id, subject_hash: sha256(subject ?? '') }))
+    await db
+      .insertInto('event_erasures')
+      .values(hashes)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    await db.updateTable('events').set({ subject: null }).where('id', 'in', ofSome.select('id')).execute()
+  }
+}

@@ -1,0 +1,89 @@
+import * as Type from 'typebox'
+import { eventsOfBlock, hashOfBlock, listSeals, newestEventId, newestSeal, sealUntil } from '../db/seals.js'
+import type { Db, SealRow } from '../db/tables.js'
+import { operation } from './lib/operation.js'
+import { fields, nullable } from './lib/schemas.js'
+
+/** Blocks that one request checks. */
+const MAX_SEALS = 20
+
+const Finding = Type.Object({
+  after: Type.Integer({ description: 'The id of the last event before those that are concerned' }),
+  until: Type.Integer({ description: 'The id of the last event that is concerned' }),
+  problem: Type.String({ description: 'What does not match' }),
+})
+export type Finding = Type.Static<typeof Finding>
+
+export const verify = operation({
+  id: 'audit.verify',
+  summary: 'Check whether events were changed or removed, against the hashes of their blocks',
+  http: 'GET /audit 200',
+  access: 'owner',
+  errors: [],
+  input: fields({
+    after: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+      description: 'The `next` of the previous response',
+    }),
+    expect: Type.Optional(
+      Type.String({
+        pattern: '^\\d{1,15}:[0-9a-f]{64}$',
+        rule: 'the head that an earlier check printed, such as 1200:9f86…',
+        description: 'The head of an earlier check, which has to be part of the chain still',
+      }),
+    ),
+  }),
+  output: Type.Object({
+    findings: Type.Array(Finding),
+    checked: Type.Integer({ description: 'Events that were checked' }),
+    head: nullable('string', { description: 'Id and hash of the last block; null while there is none' }),
+    unsealed: Type.Integer({ description: 'Ids after the last block, at most: serve seals them within seconds' }),
+    next: nullable('integer', { description: 'Give it as `after` to check what follows; null at the end' }),
+  }),
+  async run({ db }, { after, expect }) {
+    const found = await listSeals(db, after, MAX_SEALS)
+    const findings = expect === undefined ? [] : await expectHead(db, expect)
+    let before: Pick<SealRow, 'last_id' | 'hash'> = (await sealUntil(db, after)) ?? { last_id: after, hash: '' }
+    let checked = 0
+    for (const seal of found) {
+      const { count, problem } = await checkBlock(db, before, seal)
+      checked += count
+      if (problem !== undefined) findings.push({ after: before.last_id, until: seal.last_id, problem })
+      before = seal
+    }
+    const head = await newestSeal(db)
+    return {
+      findings,
+      checked,
+      head: head ? `${head.last_id}:${head.hash}` : null,
+      unsealed: Math.max(0, (await newestEventId(db)) - (head?.last_id ?? 0)),
+      next: found.length === MAX_SEALS ? before.last_id : null,
+    }
+  },
+})
+
+async function checkBlock(
+  db: Db,
+  before: Pick<SealRow, 'last_id' | 'hash'>,
+  { after_id, last_id, events: expected, hash }: SealRow,
+): Promise<{ count: number; problem?: string }> {
+  const events = await eventsOfBlock(db, { after: after_id, until: last_id, limit: expected + 1 })
+  const count = events.length
+  if (after_id !== before.last_id) return { count, problem: 'The hash of a block before these events is missing.' }
+  if (count < expected) return { count, problem: `${expected - count} of ${expected} events are missing.` }
+  if (count > expected) return { count, problem: `There are more than the ${expected} events of this block.` }
+  if (hashOfBlock(before.hash, events) !== hash)
+    return { count, problem: 'An event of this block was changed, or a hash of this block or the one before.' }
+  return { count }
+}
+
+/** A chain that was made anew as a whole matches itself, but not what was noted elsewhere. */
+async function expectHead(db: Db, expect: string): Promise<Finding[]> {
+  const [id, hash] = [Number(expect.split(':')[0]), expect.split(':')[1]]
+  const seal = await sealUntil(db, id)
+  if (seal?.hash === hash) return []
+  const problem = seal ? 'The hash of this block is another one.' : 'There is no block that ends with this event.'
+  return [{ after: seal?.after_id ?? 0, until: id, problem }]
+}
