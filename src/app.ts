@@ -7,12 +7,12 @@ import type { Db } from './db/tables.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import type { MailSettings } from './mail/transport.js'
 import { assertDatabaseKept, markSite } from './marker.js'
-import { hasSecret, lazySecret, replaceSecret, secretFile } from './secret.js'
+import { hasSecret, lazySecrets, replaceSecret, rotateSecret, secretFile } from './secret.js'
 import { operator } from './service/lib/access.js'
 import type { Context } from './service/lib/context.js'
 import { execute, type Call } from './service/lib/operation.js'
 import { operatorAs } from './service/lib/sessions.js'
-import { bindSecret } from './service/lib/tokens.js'
+import { assertSecretFits, bindSecret } from './service/lib/tokens.js'
 
 export { markSite } from './marker.js'
 export { exposedSecret } from './secret.js'
@@ -55,7 +55,7 @@ export async function openApp(config: Config, { migrating = false, serving = fal
   const base = {
     db,
     now: () => new Date(),
-    secret: lazySecret(config, { isBound }),
+    ...lazySecrets(config, { isBound }),
     mail: mailSettings(config),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
@@ -115,8 +115,24 @@ function loginName(): string {
 export async function resetSecret(app: App, config: Config): Promise<string | undefined> {
   const isFile = config.get('secret') === undefined
   if (isFile) replaceSecret(config)
-  await bindSecret({ db: app.db, secret: lazySecret(config, { isBound: true }) })
+  await bindSecret({ db: app.db, ...lazySecrets(config, { isBound: true }) })
   return isFile ? secretFile(config) : undefined
+}
+
+/**
+ * Replaces the secret in the data folder, and returns its file. Tokens of the old one are verified for some hours more.
+ * Servers that read the file notice within seconds.
+ */
+export async function rotateSecretFile(app: App, config: Config, hours: number): Promise<string> {
+  if (config.get('secret') !== undefined)
+    throw new AppError(
+      'USAGE',
+      `The secret is the setting "secret" (from ${config.origin('secret')}), which this command cannot change. Set another one, then run "feedbackctl secret reset": everybody has to sign in again.`,
+    )
+  await assertSecretFits(app.base)
+  rotateSecret(config, new Date(app.base.now().getTime() + hours * 60 * 60 * 1000))
+  await bindSecret({ db: app.db, ...lazySecrets(config, { isBound: true }) })
+  return secretFile(config)
 }
 
 /** Migrates the configured database, and returns the names of the migrations that were applied. */

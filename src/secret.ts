@@ -4,8 +4,7 @@ import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { makeFolder } from './core/folder.js'
-
-const MIN_LENGTH = 16
+import { secretProblem } from './core/settings.js'
 
 /** The file that holds the secret where the setting does not. */
 export const secretFile = (config: Config): string => path.join(config.get('data.dir') ?? '.', 'secret')
@@ -14,13 +13,53 @@ export const secretFile = (config: Config): string => path.join(config.get('data
 export const hasSecret = (config: Config): boolean =>
   config.get('secret') !== undefined || existsSync(secretFile(config))
 
+/** A secret that was replaced, with which tokens are verified until then. */
+interface PreviousSecret {
+  secret: string
+  until: Date
+}
+
+interface Secrets {
+  secret(this: void): string
+  previousSecret(this: void): PreviousSecret | undefined
+}
+
+/** How often a running server looks whether the file was replaced. */
+const LOOK_EVERY_MS = 1000
+
 /**
  * The secret that signs tokens: the setting, or a file in the data folder, which is made unless the site `isBound` to a
- * secret that is lost. Read at first use, because few commands need it.
+ * secret that is lost. Read at first use, because few commands need it, and again when the file was replaced.
  */
-export function lazySecret(config: Config, { isBound }: { isBound: boolean }): () => string {
-  let secret: string | undefined
-  return () => (secret ??= config.get('secret') ?? secretOfFile(secretFile(config), isBound))
+export function lazySecrets(config: Config, { isBound }: { isBound: boolean }): Secrets {
+  const file = secretFile(config)
+  let held: { secret: string; previous: PreviousSecret | undefined; stamp: string } | undefined
+  let lookedAt = 0
+  const current = () => {
+    if (held && performance.now() - lookedAt < LOOK_EVERY_MS) return held
+    lookedAt = performance.now()
+    const stamp = stampOf(file)
+    // Where the file is gone, a server goes on with what it has read
+    if (held && (stamp === held.stamp || stamp === undefined)) return held
+    const secret = secretOfFile(file, isBound)
+    return (held = { secret, previous: readPrevious(previousFile(file)), stamp: stampOf(file) ?? '' })
+  }
+  return {
+    secret: () => config.get('secret') ?? current().secret,
+    previousSecret: () => (config.get('secret') === undefined ? current().previous : undefined),
+  }
+}
+
+const previousFile = (file: string): string => `${file}.previous`
+
+function stampOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found && `${found.ino} ${found.mtimeMs}`
+}
+
+function readPrevious(file: string): PreviousSecret | undefined {
+  const [secret = '', until = ''] = (read(file) ?? '').split('\n')
+  return secret === '' || Number.isNaN(Date.parse(until)) ? undefined : { secret, until: new Date(until) }
 }
 
 function secretOfFile(file: string, isBound: boolean): string {
@@ -30,16 +69,26 @@ function secretOfFile(file: string, isBound: boolean): string {
       'SECRET_MISMATCH',
       `The secret is missing, with which this site was set up. Restore ${file}, or set FEEDBACKCTL_SECRET to it. If it is lost, make a new one: everybody has to sign in again.`,
     )
-  if (secret.length >= MIN_LENGTH) return secret
+  const problem = secretProblem(secret)
+  if (problem === undefined) return secret
   throw new AppError(
     'CONFIG_INVALID',
-    `The secret in ${file} has ${secret.length} characters, and needs at least ${MIN_LENGTH}. Restore the file, or remove it if this site has issued no token yet.`,
+    `The secret in ${file} ${problem}. Restore the file, or remove it if this site has issued no token yet.`,
   )
+}
+
+/** Keeps the secret of the file as the previous one until a time, and replaces it by a new one. */
+export function rotateSecret(config: Config, until: Date): void {
+  const file = secretFile(config)
+  const temporary = writeNew(previousFile(file), `${secretOfFile(file, true)}\n${until.toISOString()}`)
+  renameSync(temporary, previousFile(file)) // first: a server that reads the new secret finds both
+  renameSync(writeNew(file), file)
 }
 
 /** Replaces the file by one with a new secret. */
 export function replaceSecret(config: Config): void {
   const file = secretFile(config)
+  rmSync(previousFile(file), { force: true })
   renameSync(writeNew(file), file)
 }
 
@@ -75,10 +124,10 @@ function create(file: string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-/** Writes a new secret to a temporary file beside the file, and returns its name. */
-function writeNew(file: string): string {
+/** Writes a new secret, or this text, to a temporary file beside the file, and returns its name. */
+function writeNew(file: string, text = randomBytes(32).toString('hex')): string {
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   makeFolder(path.dirname(file))
-  writeFileSync(temporary, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true })
+  writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true })
   return temporary
 }

@@ -42,6 +42,15 @@ const limit = (description: string, preset: string) =>
   }) as const satisfies Setting
 const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or off`, LIMITS[name].default)
 
+/** What makes a secret guessable; undefined for one that may be random. */
+export function secretProblem(secret: string): string | undefined {
+  const fix = 'make one with "openssl rand -hex 32"'
+  if (secret.length < 16) return `must have at least 16 characters: ${fix}`
+  if (new Set(secret).size < 6 || /^(.{1,8})\1+.{0,7}$/s.test(secret))
+    return `must be random, and not the same characters again and again: ${fix}`
+  return undefined
+}
+
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
@@ -113,7 +122,7 @@ const SETTINGS = {
     takes: 'file',
     secret: true,
     derived: 'the file secret in data.dir, made at first use',
-    check: (value) => (value.length >= 16 ? undefined : 'must have at least 16 characters'),
+    check: secretProblem,
   },
   workers: {
     description: 'how many processes share the work of serve',

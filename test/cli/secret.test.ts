@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
@@ -62,6 +62,66 @@ it('"secret reset" replaces a secret that does not fit, or takes the one that is
   expect((await machine.run('secret reset -y', { env })).code).toBe(0)
   await machine.start('serve', { env }).says(LISTENING)
 })
+
+describe('"secret rotate"', () => {
+  const asks = async (url: string, token: string) =>
+    (await fetch(`${url}/api/v1/users/dashboard`, { headers: { authorization: `Bearer ${token}` } })).status
+
+  it('is noticed by servers that run; tokens of the old secret work on, and for no longer than said', async () => {
+    const machine = await makeMachine('sqlite')
+    const old = await machine.setup()
+    const [, url = ''] = await machine.start('serve').says(LISTENING)
+    expect(await asks(url, old)).toBe(200)
+    const before = readFileSync(secretOf(machine), 'utf8')
+    expect(await machine.run('secret rotate --hours 49')).toMatchObject({ code: 2 })
+    expect((await machine.run('secret rotate')).code).toBe(0)
+    expect(readFileSync(secretOf(machine), 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
+    expect(readFileSync(secretOf(machine), 'utf8')).not.toBe(before)
+    expect(statSync(`${secretOf(machine)}.previous`).mode & 0o777).toBe(0o600)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const { user } = (await (await signIn(url)).json()) as { user: { authToken: string } }
+    expect([await asks(url, old), await asks(url, user.authToken)]).toEqual([200, 200])
+    const [, other = ''] = await machine.start('serve').says(LISTENING)
+    expect([await asks(other, old), await asks(other, user.authToken)]).toEqual([200, 200])
+    expect((await machine.run('secret rotate --hours 0')).code).toBe(0)
+    for (const each of [url, other])
+      await expect
+        .poll(async () => [await asks(each, old), await asks(each, user.authToken)], { timeout: 10_000 })
+        .toEqual([401, 401])
+  })
+
+  it('that was interrupted leaves a site that starts', async () => {
+    const machine = await makeMachine('sqlite')
+    const token = await machine.setup()
+    const secret = readFileSync(secretOf(machine), 'utf8').trim()
+    writeFileSync(`${secretOf(machine)}.previous`, `${secret}\n2099-01-01T00:00:00.000Z\n`)
+    writeFileSync(secretOf(machine), 'a new and random secret')
+    const [, url = ''] = await machine.start('serve').says(LISTENING)
+    expect(await asks(url, token)).toBe(200)
+  })
+
+  it('refuses a secret that is a setting', async () => {
+    const machine = await makeMachine('sqlite')
+    expect(
+      await machine.run('secret rotate', { env: { FEEDBACKCTL_SECRET: 'chosen by whoever runs it' } }),
+    ).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('FEEDBACKCTL_SECRET'),
+    })
+  })
+})
+
+it.each(['aaaaaaaaaaaaaaaaaaaaaaaa', 'abababababababababab', 'secretsecretsecret', '12312312312312312', 'short'])(
+  'the secret %s is refused, with a command that makes a better one',
+  async (secret) => {
+    const machine = await makeMachine('sqlite')
+    const refused = { code: 78, stderr: expect.stringContaining('openssl rand') }
+    expect(await machine.run('serve', { env: { FEEDBACKCTL_SECRET: secret } })).toMatchObject(refused)
+    await machine.setup()
+    writeFileSync(secretOf(machine), secret)
+    expect(await machine.run('serve')).toMatchObject(refused)
+  },
+)
 
 describe('a secret without its SQLite file', () => {
   it.each([

@@ -22,7 +22,7 @@ export function mount(server: FastifyInstance, op: AnyOperation, site: Site, res
     },
     handler: async (request, reply) => {
       const { db, allowCaching } = await responses.open(request.raw)
-      const actor = await actorOf(request.headers.authorization, { db, secret: site.secret, now: site.now })
+      const actor = await actorOf(request.headers.authorization, { ...site, db })
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
       const client = { address: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 200) }
       const output = await execute(op, { ...site, db, actor, origin: 'http', client, dryRun }, inputOf(op, request))

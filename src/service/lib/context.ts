@@ -26,6 +26,8 @@ export interface Context {
   now(this: void): Date
   /** Signs tokens. Read at first use; most commands never need it. */
   secret(this: void): string
+  /** Verifies tokens until a time, after the secret was rotated. */
+  previousSecret?(this: void): { secret: string; until: Date } | undefined
   mail: MailSettings | null
   /** The public address of the site, without a slash at the end. Links in mails start with it. */
   siteUrl: string

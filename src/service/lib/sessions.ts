@@ -18,7 +18,7 @@ const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an acc
  */
 export async function actorOf(
   authorization: string | undefined,
-  ctx: Pick<Context, 'db' | 'secret' | 'now'>,
+  ctx: Pick<Context, 'db' | 'secret' | 'previousSecret' | 'now'>,
 ): Promise<Actor> {
   if (authorization === undefined) return ANONYMOUS
   const [scheme, token, ...more] = authorization.trim().split(/\s+/)

@@ -45,11 +45,19 @@ const verifiedSessions = new LRUCache<string, Session>({ max: 1000 })
 
 /** Returns undefined when the token is forged, expired or issued for another purpose. */
 export async function readSessionToken(
-  ctx: Pick<Context, 'secret' | 'now'>,
+  ctx: Pick<Context, 'secret' | 'previousSecret' | 'now'>,
   token: string,
 ): Promise<Session | undefined> {
   const secret = ctx.secret() // outside the try below: a secret that cannot be read is no fault of the token
   const now = ctx.now().getTime()
+  const session = await sessionOf(secret, token, now)
+  const previous = ctx.previousSecret?.()
+  if (session || !previous || now >= previous.until.getTime()) return session
+  const old = await sessionOf(previous.secret, token, now)
+  return old && { ...old, expiresAt: Math.min(old.expiresAt, previous.until.getTime()) }
+}
+
+async function sessionOf(secret: string, token: string, now: number): Promise<Session | undefined> {
   const key = `${secret}\n${token}`
   const known = verifiedSessions.get(key)
   if (known && now < known.expiresAt) return known
@@ -143,9 +151,13 @@ function missingToken(): AppError {
 /**
  * Binds the database to the secret at first use, and refuses another secret: it would make every issued token invalid.
  */
-export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret'>): Promise<void> {
+export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret' | 'previousSecret'>): Promise<void> {
   const fingerprint = fingerprintOf(ctx.secret())
-  if ((await claimFingerprint(ctx.db, fingerprint)) === fingerprint) return
+  const bound = await claimFingerprint(ctx.db, fingerprint)
+  if (bound === fingerprint) return
+  // A rotation was interrupted before it bound the database
+  const previous = ctx.previousSecret?.()
+  if (previous && bound === fingerprintOf(previous.secret)) return void (await bindSecret(ctx))
   throw new AppError(
     'SECRET_MISMATCH',
     'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the first data folder. If it is lost, make a new one: everybody has to sign in again.',
