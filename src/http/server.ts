@@ -52,6 +52,7 @@ export async function buildServer(
     gates: [clientGate({ limit: requests, trust, log: () => server.log }), ...gates],
     reject: (error, response) => rejectFailed(server.log, error, response),
     data: site.cache,
+    secret: site.secret,
     responses,
     routes,
     batch,

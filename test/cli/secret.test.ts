@@ -65,7 +65,7 @@ it('"secret reset" replaces a secret that does not fit, or takes the one that is
 
 describe('"secret rotate"', () => {
   const asks = async (url: string, token: string) =>
-    (await fetch(`${url}/api/v1/users/dashboard`, { headers: { authorization: `Bearer ${token}` } })).status
+    (await fetch(`${url}/api/v1/users/permissions`, { headers: { authorization: `Bearer ${token}` } })).status
 
   it('is noticed by servers that run; tokens of the old secret work on, and for no longer than said', async () => {
     const machine = await makeMachine('sqlite')

@@ -18,6 +18,8 @@ interface Parts {
   /** Responds to a request whose gate has thrown. */
   reject(this: void, error: unknown, response: ServerResponse): void
   data: DataCache | undefined
+  /** Signs session tokens. What was cached for tokens of another secret is not sent. */
+  secret(this: void): string
   responses: ResponseCache
   routes: CacheableRoutes
   batch: ResponseBatch
@@ -35,6 +37,8 @@ const MAX_BODY_BYTES = 4096
  */
 export class Front {
   readonly #parts: Parts
+  #secret = ''
+  #secrets = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -102,7 +106,9 @@ export class Front {
   ): void {
     const { data, responses, batch } = this.#parts
     if (!data) return handle(request, response)
-    const [key, deadline] = [keyOf(route, request, body), data.deadline()]
+    const isExact = hasCredentials(request.headers)
+    const key = keyOf(route, request, body) + (isExact && route.vary.length > 0 ? `\n${this.#secretNumber()}` : '')
+    const deadline = data.deadline()
     const respond = (revision: number) => {
       const lookup = { route, key, revision, deadline }
       if (Number.isNaN(revision)) {
@@ -120,9 +126,16 @@ export class Front {
         void cached.then(answer) // never rejects
       else answer(cached)
     }
-    const revision = data.revision(hasCredentials(request.headers))
+    const revision = data.revision(isExact)
     if (typeof revision === 'number') return respond(revision)
     void revision.then(respond) // never rejects
+  }
+
+  /** Counts the secrets that were in use, so that no secret is part of a key. */
+  #secretNumber(): number {
+    const secret = this.#parts.secret()
+    if (secret !== this.#secret) [this.#secret, this.#secrets] = [secret, this.#secrets + 1]
+    return this.#secrets
   }
 }
 
