@@ -130,6 +130,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       'post.updated',
       'comment.created',
       'user.blocked',
+      'user.sign_in_failed',
       'user.unblocked',
       'user.reset_requested',
       'user.password_set',

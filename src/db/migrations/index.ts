@@ -7,8 +7,8 @@ import { up as changeLog } from './0005_change_log.js'
 import { up as jobLeases } from './0006_job_leases.js'
 import { up as plainText } from './0007_plain_text.js'
 import { up as limits } from './0008_limits.js'
-import { up as apiKeys } from './0011_api_keys.js'
-import { up as audit } from './0012_audit.js'
+import { up as apiKeys } from './0009_api_keys.js'
+import { up as audit } from './0010_audit.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -20,6 +20,6 @@ export const migrations: Record<string, Migration> = {
   '0006_job_leases': { up: jobLeases },
   '0007_plain_text': { up: plainText },
   '0008_limits': { up: limits },
-  '0011_api_keys': { up: apiKeys },
-  '0012_audit': { up: audit },
+  '0009_api_keys': { up: apiKeys },
+  '0010_audit': { up: audit },
 }
