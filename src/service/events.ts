@@ -40,6 +40,7 @@ export const list = operation({
   summary: 'List changes and who made them; polling with `after` misses none',
   http: 'GET /events 200',
   access: 'owner',
+  sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({
     after: Type.Optional(

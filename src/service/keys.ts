@@ -55,6 +55,7 @@ export const create = operation({
   summary: 'Create an API key for programs; it is shown only once',
   http: 'POST /keys 201',
   access: 'session',
+  sensitive: true,
   errors: ['USER_NOT_FOUND', 'KEY_LIMIT'],
   input: fields({
     name: Type.String({ ...oneLine(100), description: 'What the key is for' }),

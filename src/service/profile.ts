@@ -24,6 +24,7 @@ export const profile = operation({
   http: 'GET /users/profile 200',
   access: 'signed-in',
   cache: 'actor',
+  sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({}),
   output: Type.Object({ user: Type.Object({ ...Profile.properties, isVerified: Type.Boolean() }) }),
@@ -38,6 +39,7 @@ export const updateProfile = operation({
   summary: 'Change your own name',
   http: 'PATCH /users/profile 200',
   access: 'session',
+  sensitive: true,
   errors: ['USER_NOT_FOUND', 'NAME_LENGTH'],
   input: fields({
     name: Type.Optional(

@@ -42,6 +42,7 @@ export const setup = operation({
   access: 'public',
   mails: true,
   limit: 'token',
+  sensitive: true,
   errors: [
     ...ADDRESS_ERRORS,
     'PASSWORD_MISSING',

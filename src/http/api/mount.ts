@@ -16,7 +16,8 @@ export function mount(server: FastifyInstance, op: AnyOperation, site: Site, res
     url,
     schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } },
     config: { op: op.id, ...(op.cache && { cache: CACHE[op.cache] }) },
-    onRequest: (_request, _reply, done) => {
+    onRequest: (_request, reply, done) => {
+      if (op.sensitive) reply.header('cache-control', 'no-store')
       assertMail(op, site)
       done()
     },

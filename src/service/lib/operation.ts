@@ -24,6 +24,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
+  sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter
   output: TSchema
