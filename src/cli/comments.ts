@@ -42,7 +42,7 @@ export function register(group: Command, cli: Cli): void {
     comments.list,
     {
       usage: 'list <post_id:post>',
-      examples: ['comments list dark-mode-x1y2'],
+      examples: ['comments list 12'],
       output: { columns, id, rows: (answer) => answer.activity, list: 'activity' },
       input: { hidden: ['first'] },
     },
@@ -53,10 +53,7 @@ export function register(group: Command, cli: Cli): void {
     comments.create,
     {
       usage: 'create <post_id:post>',
-      examples: [
-        'comments create dark-mode-x1y2 --body "Coming next week."',
-        'comments create dark-mode-x1y2 --internal true',
-      ],
+      examples: ['comments create 12 --body "Coming next week."', 'comments create 12 --internal true'],
       output: { columns, id, rows: ({ activity }) => [activity] },
       input: { flags, prompts: ['body'], text: 'body', editor: async () => '' },
       as: true,
@@ -69,7 +66,7 @@ export function register(group: Command, cli: Cli): void {
     comments.update,
     {
       usage: 'update <comment_id:comment>',
-      examples: ['comments update COMMENT --post dark-mode-x1y2 --spam true'],
+      examples: ['comments update COMMENT --post 12 --spam true'],
       output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
       input: { flags, prompts: ['post_id'], text: 'body', hidden: ['partial'], defaults: { partial: true } },
       requiresChange: true,
@@ -82,7 +79,7 @@ export function register(group: Command, cli: Cli): void {
     comments.remove,
     {
       usage: 'delete <comment_id:comment>',
-      examples: ['comments delete COMMENT --post dark-mode-x1y2 --yes'],
+      examples: ['comments delete COMMENT --post 12 --yes'],
       output: { columns: changedColumns, id, rows: () => [] },
       input: { flags, prompts: ['post_id'] },
       confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Answers to it stay.`,

@@ -11,7 +11,16 @@ import type { Column } from './lib/table.js'
 /** Search results come without their board. */
 type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
 
+const number: Column<{ number: number }> = {
+  head: 'NUMBER',
+  text: (post) => String(post.number),
+  shown: (post) => `#${post.number}`,
+  drop: 0,
+  whole: true,
+}
+
 export const columns: Column<ListedPost>[] = [
+  number,
   { head: 'TITLE', text: (post) => post.title, drop: 0 },
   { head: 'BOARD', text: (post) => post.board?.name ?? '', drop: 2 },
   { head: 'VOTES', text: (post) => String(post.voters.votesCount), right: true, drop: 0 },
@@ -26,11 +35,10 @@ export const columns: Column<ListedPost>[] = [
   { head: 'SLUG', text: (post) => post.slug, drop: 4, whole: true },
   { head: 'ID', text: (post) => post.postId },
 ]
-// A search is usually for the slug.
-const searchColumns = columns.map((column) => (column.head === 'SLUG' ? { ...column, drop: 0 } : column))
 const detailColumns: Column<ListedPost>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
 
 const rowColumns: Column<PostRow>[] = [
+  number,
   { head: 'TITLE', text: (post) => post.title, drop: 0 },
   { head: 'SLUG', text: (post) => post.slug, drop: 0 },
   { head: 'ID', text: (post) => post.postId, drop: 1 },
@@ -43,7 +51,7 @@ const text = {
   flags: { contentMarkdown: 'body', boardId: 'board', roadmapId: 'roadmap' },
 } as const
 const idAliases = ['postId', 'slug']
-const label = (post: Pick<Post, 'title'>) => `"${printable(post.title)}"`
+const label = (post: Pick<Post, 'number' | 'title'>) => `#${post.number} "${printable(post.title)}"`
 
 export function register(group: Command, cli: Cli): void {
   command(
@@ -69,7 +77,7 @@ export function register(group: Command, cli: Cli): void {
     posts.show,
     {
       usage: 'show <id:post>',
-      examples: ['posts show dark-mode-x1y2'],
+      examples: ['posts show 12'],
       output: {
         columns: detailColumns,
         id,
@@ -86,7 +94,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'search <title>',
       examples: ['posts search dark'],
       output: {
-        columns: searchColumns,
+        columns,
         id,
         rows: (answer): readonly ListedPost[] => answer.posts,
         list: true,
@@ -106,7 +114,7 @@ export function register(group: Command, cli: Cli): void {
       output: row,
       input: { ...text, editor: async () => '' },
       as: true,
-      done: ({ post }) => `Created post ${label(post)}: ${post.slug}`,
+      done: ({ post }) => `Created post ${label(post)}.`,
     },
     cli,
   )
@@ -115,11 +123,7 @@ export function register(group: Command, cli: Cli): void {
     posts.update,
     {
       usage: 'update <id:post>',
-      examples: [
-        'posts update dark-mode-x1y2 --roadmap planned',
-        'posts update dark-mode-x1y2 --title "Dark theme"',
-        'posts update dark-mode-x1y2',
-      ],
+      examples: ['posts update 12 --roadmap planned', 'posts update 12 --title "Dark theme"', 'posts update 12'],
       output: row,
       input: {
         ...text,
@@ -141,7 +145,7 @@ export function register(group: Command, cli: Cli): void {
     posts.remove,
     {
       usage: 'delete <id:post>',
-      examples: ['posts delete dark-mode-x1y2 --yes'],
+      examples: ['posts delete 12 --yes'],
       output: { columns: rowColumns, id, rows: () => [] },
       input: { hidden: idAliases },
       async confirm(call, { id: given }) {

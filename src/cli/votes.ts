@@ -25,7 +25,7 @@ export function register(group: Command, cli: Cli): void {
     votes.list,
     {
       usage: 'list <post_id:post>',
-      examples: ['votes list dark-mode-x1y2'],
+      examples: ['votes list 12'],
       output: { ...table, rows: (answer) => answer.votes.results, list: 'votes.results' },
       input: { hidden: ['first'] },
     },
@@ -36,7 +36,7 @@ export function register(group: Command, cli: Cli): void {
     votes.add,
     {
       usage: 'add <postId:post>',
-      examples: ['votes add dark-mode-x1y2', 'votes add dark-mode-x1y2 --as eve@example.org'],
+      examples: ['votes add 12', 'votes add 12 --as eve@example.org'],
       output: noOutput,
       as: onBehalf(votes.assign),
       done: (_, given) => `Voted for ${String(given.postId)}.`,
@@ -48,7 +48,7 @@ export function register(group: Command, cli: Cli): void {
     votes.remove,
     {
       usage: 'remove <postId:post>',
-      examples: ['votes remove dark-mode-x1y2', 'votes remove dark-mode-x1y2 --as eve@example.org'],
+      examples: ['votes remove 12', 'votes remove 12 --as eve@example.org'],
       output: noOutput,
       as: onBehalf(votes.unassign),
       done: (_, given) => `Removed the vote for ${String(given.postId)}.`,

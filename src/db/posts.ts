@@ -182,14 +182,28 @@ async function countOfAuthor(db: Db, filter: PostFilter): Promise<number> {
   return counts.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** By id or slug. A slug that the post had before its title changed finds it too: the id at the end stays. */
-export async function findPost(db: Db, slugOrId: string): Promise<PostView | undefined> {
-  if (isId(slugOrId)) return postWhere(db, 'postId', asStored(slugOrId))
-  const slugId = slugIdOf(slugOrId)
-  return (slugId && (await postWhere(db, 'slugId', slugId))) || postWhere(db, 'slug', slugOrId)
+/**
+ * By id, slug, or number with or without `#`. A slug that the post had before its title changed finds it too: the id at
+ * the end stays. A slug wins over a number.
+ */
+export async function findPost(db: Db, given: string): Promise<PostView | undefined> {
+  if (isId(given)) return postWhere(db, 'postId', asStored(given))
+  const [slugId, number] = [slugIdOf(given), numberOf(given)]
+  return (
+    (slugId && (await postWhere(db, 'slugId', slugId))) ||
+    (await postWhere(db, 'slug', given)) ||
+    (number === undefined ? undefined : postWhere(db, 'number', number))
+  )
 }
 
-async function postWhere(db: Db, column: 'postId' | 'slugId' | 'slug', value: string): Promise<PostView | undefined> {
+/** At most nine digits, as the column holds no more than ten. */
+const numberOf = (given: string): number | undefined => Number(/^#?(\d{1,9})$/.exec(given)?.[1]) || undefined
+
+async function postWhere(
+  db: Db,
+  column: 'postId' | 'slugId' | 'slug' | 'number',
+  value: string | number,
+): Promise<PostView | undefined> {
   const [post] = await compiled(
     db,
     `postWhere ${column}`,
@@ -228,12 +242,16 @@ export async function searchPosts(
   return rows
 }
 
-export async function insertPost(db: Db, post: Insertable<Tables['posts']>): Promise<PostRow> {
+/** The number is not in what it returns: a trigger writes it after the insertion. */
+export async function insertPost(
+  db: Db,
+  post: Insertable<Tables['posts']>,
+): Promise<Pick<PostRow, 'postId' | 'title'>> {
   const { userId: users, boardId: boards, roadmap_id: roadmaps } = post
   const [row] = await referringTo({ users, boards, roadmaps }, () =>
-    compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returningAll()),
+    compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returning(['postId', 'title'])),
   )
-  return row as PostRow // an insert that does not fail returns its row
+  return row as Pick<PostRow, 'postId' | 'title'> // an insert that does not fail returns its row
 }
 
 export const updatePost = (db: Db, postId: string, change: Updateable<Tables['posts']>): Promise<PostRow | undefined> =>

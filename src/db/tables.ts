@@ -32,6 +32,8 @@ export interface Tables {
     display: Generated<number>
     /** Copied from a board that hides voters when it is deleted. */
     hidesVoters: Generated<number>
+    /** Given by a trigger after the insertion: 1 for the first post of the site. */
+    number: Generated<number>
     createdAt: string
     updatedAt: string
   }

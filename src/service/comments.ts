@@ -62,7 +62,7 @@ const body = bodyOf(MAX_BODY)
 /** An editor sends the text as it is stored, where each `<` of HTML is four characters. */
 const editedBody = bodyOf(MAX_BODY * 4)
 const internal = Type.Boolean({ description: 'Only for the team; needs comment:create_internal' })
-const inPost = inPath('Id or slug of the post')
+const inPost = inPath('Id, slug or number of the post')
 const inThread = { post_id: inPost, comment_id: inPath('Id of the comment') }
 
 const COMMENTS: Listing<CommentView> = { row: 'comment', rows: 'Comments', id: 'id' }

@@ -34,9 +34,9 @@ const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, desc
 const boardId = nullable('string', { description: 'Id or url of the board' })
 const roadmapId = nullable('string', { description: 'Id or url of the roadmap' })
 
-/** Published clients send `id`, `postId` or `slug`. Each may be the id, or a present or former slug. */
+/** Published clients send `id`, `postId` or `slug`. Each may be the id, the number, or a present or former slug. */
 const whichPost = {
-  id: Type.Optional(Type.String({ description: 'Id or slug of the post' })),
+  id: Type.Optional(Type.String({ description: 'Id, slug or number of the post' })),
   postId: Type.Optional(Type.String({ description: 'Same as id' })),
   slug: Type.Optional(Type.String({ trim: true, description: 'Same as id' })),
 }
@@ -272,10 +272,10 @@ async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unkn
   )
 }
 
-/** The post by id or slug. Throws POST_NOT_FOUND, also where the actor may not see it. */
+/** The post by id, slug or number. Throws POST_NOT_FOUND, also where the actor may not see it. */
 export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, given: unknown): Promise<PostView> {
   const which = typeof given === 'string' ? given.trim() : ''
-  if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its id or slug.')
+  if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its number, slug or id.')
   const post = await findPost(db, which)
   if (!post || (post.display === 0 && !can(actor, 'board:read'))) throw postNotFound(which)
   return post

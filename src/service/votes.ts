@@ -20,8 +20,8 @@ import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
 export type Vote = Type.Static<typeof Vote>
 
-const postId = Type.String({ description: 'Id or slug of the post' })
-const inPost = inPath('Id or slug of the post')
+const postId = Type.String({ description: 'Id, slug or number of the post' })
+const inPost = inPath('Id, slug or number of the post')
 
 const VOTES: Listing<Voter> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 20 }
 

@@ -82,7 +82,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       comment: { body: 'Coming\nsoon' },
     })
     expect(await operate('posts list --sort votes -o tsv')).toMatch(
-      /^Light mode\t\t2\t\tAda\t[^\n]+\nDark mode\t💡 Ideas\t1\tPlanned\tEve\t/,
+      /^2\tLight mode\t\t2\t\tAda\t[^\n]+\n1\tDark mode\t💡 Ideas\t1\tPlanned\tEve\t/,
     )
 
     await operate('users block eve@example.org')

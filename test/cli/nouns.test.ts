@@ -232,12 +232,14 @@ describe('posts on a terminal', () => {
     await machine.run(`posts update ${slug} --roadmap planned`)
     const { text } = await machine.terminal('posts list --no-color').ended
     expect(text).toMatch(
-      /^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\nDark mode +Ideas +1 +Planned +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/,
+      /^NUMBER +TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE\r\n#1 +Dark mode +Ideas +1 +Planned +Ada +just now\r\nPage 1 of 1 · 1 of 1\r\n$/,
     )
     const wide = await machine.terminal('posts list --no-color', { columns: 100 }).ended
-    expect(wide.text).toMatch(/^TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE +SLUG\r\nDark mode .*dark-mode-\w{20}\r\n/)
+    expect(wide.text).toMatch(
+      /^NUMBER +TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE +SLUG\r\n#1 +Dark mode .*dark-mode-\w{20}\r\n/,
+    )
     const found = await machine.terminal('posts search DARK --no-color', { columns: 60 }).ended
-    expect(found.text).toMatch(/^TITLE +(?:\w+ +)*SLUG\r\nDark mode .*dark-mode-\w{20}\r\n$/)
+    expect(found.text).toMatch(/^NUMBER +TITLE +(?:\w+ +)*AGE\r\n#1 +Dark mode .*\r\n$/)
   })
 
   it('are written in the editor', async () => {

@@ -144,6 +144,38 @@ describe.each(engines)('the schema on %s', (engine) => {
     expect(await db.selectFrom('users').select('name').execute()).toEqual([{ name: 'Ada' }])
   })
 
+  it('numbers the stored posts in the order they came, and logs each insertion once', async () => {
+    const { db } = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0010_audit')
+    const post = (title: string, createdAt: string) => ({ postId: newId(), title, slug: title, slugId: title, contentMarkdown: null, userId: null, boardId: null, roadmap_id: null, createdAt, updatedAt: '' }) // prettier-ignore
+    await db
+      .insertInto('posts')
+      .values([post('third', '2026-03'), post('first', '2026-01'), post('second', '2026-02')])
+      .execute()
+    await migrate(db)
+    await db
+      .insertInto('posts')
+      .values([post('fourth', '2025-01')])
+      .execute()
+    await db.deleteFrom('posts').where('title', '=', 'fourth').execute()
+    await db.deleteFrom('change_log').execute()
+    const fifth = post('fifth', '2027-01')
+    await db.insertInto('posts').values(fifth).execute()
+    expect(await db.selectFrom('posts').select(['number', 'title']).orderBy('number').execute()).toEqual([
+      { number: 1, title: 'first' },
+      { number: 2, title: 'second' },
+      { number: 3, title: 'third' },
+      { number: 5, title: 'fifth' },
+    ])
+    const logged = () => db.selectFrom('change_log').select('ref').where('topic', '=', 'posts').execute()
+    expect(await logged()).toEqual([{ ref: fifth.postId }])
+    await db.updateTable('posts').set({ number: 6 }).where('number', '=', 5).execute()
+    expect(await logged()).toEqual([{ ref: fifth.postId }, { ref: fifth.postId }])
+    await expect(db.updateTable('posts').set({ number: 6 }).where('number', '=', 1).execute()).rejects.toThrow(
+      /unique/i,
+    )
+  })
+
   it('is rejected if a newer version has migrated it', async () => {
     const { db } = await open({ bare: false })
     await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)

@@ -51,6 +51,7 @@ describe.each(engines)('posts on %s', (engine) => {
       const { post } = body
       expect(post).toEqual({
         postId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        number: 1,
         title: 'Dark mode, please!',
         slug: `dark-mode-please-${post.slugId}`,
         slugId: expect.stringMatching(/^[0-9a-z]{20}$/),
@@ -466,6 +467,26 @@ describe.each(engines)('posts on %s', (engine) => {
         expect(shown.body.post).not.toHaveProperty('board')
         expect(shown.body.post).not.toHaveProperty('roadmap')
       }
+    })
+
+    it('finds by number, unless a slug is this number', async () => {
+      const site = await makeSite(engine)
+      const { made } = await withPosts(site, [{ title: 'a' }, { title: 'b' }])
+      const titleOf = async (body: object) => (await site.http('POST /posts/slug', { body })).body.post?.title
+      expect(await Promise.all(['1', '#1', '2', '3', '0', '01'].map((id) => titleOf({ id })))).toEqual([
+        'a',
+        'a',
+        'b',
+        undefined,
+        undefined,
+        'a',
+      ])
+      await site.db.updateTable('posts').set({ slug: '1' }).where('postId', '=', made.b.postId).execute()
+      expect([await titleOf({ id: '1' }), await titleOf({ slug: '1' }), await titleOf({ id: '#1' })]).toEqual([
+        'b',
+        'b',
+        'a',
+      ])
     })
 
     it.each([[{}], [{ slug: null }], [{ slug: '' }], [{ slug: 'nothing' }], [{ id: newId() }], [{ id: 5 }]])(

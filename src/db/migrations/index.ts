@@ -9,6 +9,7 @@ import { up as plainText } from './0007_plain_text.js'
 import { up as limits } from './0008_limits.js'
 import { up as apiKeys } from './0009_api_keys.js'
 import { up as audit } from './0010_audit.js'
+import { up as postNumbers } from './0014_post_numbers.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008_limits': { up: limits },
   '0009_api_keys': { up: apiKeys },
   '0010_audit': { up: audit },
+  '0014_post_numbers': { up: postNumbers },
 }

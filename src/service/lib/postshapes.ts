@@ -22,6 +22,7 @@ const Roadmap = Type.Object({
 
 const text = {
   postId: Type.String({ format: 'uuid' }),
+  number: Type.Integer({ description: 'Counts the posts of the site; never used twice' }),
   title: Type.String(),
   slug: Type.String({ description: 'Part of the address; former slugs still work' }),
   contentMarkdown: nullable('string'),
@@ -67,8 +68,17 @@ export const toPostRow = (actor: Actor, post: PostView): PostRow => ({
   roadmap_id: roadmapOf(actor, post)?.id ?? null,
 })
 
-const textOf = ({ postId, title, slug, contentMarkdown, createdAt, updatedAt }: Pick<Row, keyof typeof text>) => ({
+const textOf = ({
   postId,
+  number,
+  title,
+  slug,
+  contentMarkdown,
+  createdAt,
+  updatedAt,
+}: Pick<Row, keyof typeof text>) => ({
+  postId,
+  number,
   title,
   slug,
   contentMarkdown,
