@@ -81,8 +81,8 @@ export const list = operation({
       person: who === undefined ? undefined : await personId(db, who),
       action,
       subject: subject === undefined ? undefined : asStored(subject),
-      since: since && timeOf('since', since),
-      until: until && timeOf('until', until),
+      since: since === undefined ? undefined : timeOf('since', since),
+      until: until === undefined ? undefined : timeOf('until', until),
     }
     const rows = await listEvents(db, filter, { after, created, limit })
     return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null }

@@ -139,6 +139,7 @@ describe.each(engines)('events on %s', (engine) => {
     ['since=yesterday', 'since', 'INVALID_TIME'],
     ['since=2026-13-01', 'since', 'INVALID_TIME'],
     ['until=2026-03-01T09:00:00', 'until', 'INVALID_TIME'],
+    ['until=', 'until', 'INVALID_TIME'],
   ])('cannot be listed by %s', async (query, field, code) => {
     const site = await makeSite(engine)
     const { status, body } = await site.http(`GET /events?${query}`, { token: await site.owner() })
