@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import * as comments from '../service/comments.js'
 import type { Activity } from '../service/comments.js'
+import { reportComment } from '../service/moderation.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
 import { nameOf } from './lib/person.js'
@@ -84,6 +85,19 @@ export function register(group: Command, cli: Cli): void {
       input: { flags, prompts: ['post_id'] },
       confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Answers to it stay.`,
       done: (_, given) => `Deleted comment ${String(given.comment_id)}.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    reportComment,
+    {
+      usage: 'report <comment_id:comment>',
+      examples: ['comments report COMMENT --post dark-mode-x1y2 --reason "Advertising"'],
+      output: { columns: [], id: () => '', rows: () => [] },
+      input: { flags, prompts: ['post_id'] },
+      as: true,
+      done: () => 'Noted. Those who run the site will look at it.',
     },
     cli,
   )

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { counted, printable } from '../core/text.js'
+import { reportPost } from '../service/moderation.js'
 import * as posts from '../service/posts.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { ago } from './lib/age.js'
@@ -153,6 +154,18 @@ export function register(group: Command, cli: Cli): void {
         return `Delete post ${label(post)}? This also deletes ${counted(post.voters.votesCount, 'vote')} and all comments.`
       },
       done: (_, given) => `Deleted post ${String(given.id)}.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    reportPost,
+    {
+      usage: 'report <post_id:post>',
+      examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
+      output: { columns: [], id: () => '', rows: () => [] },
+      as: true,
+      done: () => 'Noted. Those who run the site will look at it.',
     },
     cli,
   )

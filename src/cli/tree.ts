@@ -43,6 +43,12 @@ export const branches: readonly Branch[] = [
     group: CONTENT,
     load: () => import('./comments.js'),
   },
+  {
+    name: 'moderate',
+    summary: 'Decide about what is new, reported or spam',
+    group: CONTENT,
+    load: () => import('./moderation.js'),
+  },
   { name: 'boards', summary: 'Manage boards', group: CONTENT, load: () => import('./boards.js') },
   {
     name: 'roadmaps',

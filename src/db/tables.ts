@@ -34,6 +34,8 @@ export interface Tables {
     hidesVoters: Generated<number>
     /** Given by a trigger after the insertion: 1 for the first post of the site. */
     number: Generated<number>
+    /** Hidden by the team: `display` is 0, whatever the board. */
+    is_spam: Generated<number>
     createdAt: string
     updatedAt: string
   }
@@ -102,6 +104,18 @@ export interface Tables {
   }
   /** The hour of the last request with a key. */
   api_key_uses: { keyId: string; usedAt: string }
+  /** A report of a post or of a comment; the other id is null. */
+  reports: {
+    reportId: string
+    postId: string | null
+    commentId: string | null
+    userId: string
+    reason: string | null
+    isOpen: Generated<number>
+    createdAt: string
+  }
+  /** A post or a comment that the team has decided about; the other id is null. */
+  reviews: { reviewId: string; postId: string | null; commentId: string | null; decidedAt: string }
   settings: {
     id: number
     title: string

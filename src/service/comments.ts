@@ -248,12 +248,12 @@ function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Pe
 }
 
 /** Authors also see their own spam. */
-const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
+export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
   (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
 /** The comment, with the title of its post. */
-async function commentGiven(
+export async function commentGiven(
   ctx: Context,
   { post_id: post, comment_id: given }: Record<string, unknown>,
 ): Promise<CommentView & { title: string }> {
@@ -291,7 +291,7 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
   return comment
 }
 
-const commentNotFound = (given: string) =>
+export const commentNotFound = (given: string) =>
   new AppError('COMMENT_NOT_FOUND', `There is no comment ${quoted(given)} on this post.`)
 
 function toActivity(actor: Actor, comment: CommentView): Activity {

@@ -6,6 +6,7 @@ import * as events from './events.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
+import * as moderation from './moderation.js'
 import * as posts from './posts.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
@@ -47,6 +48,7 @@ export const operations = [
   posts.create,
   posts.update,
   posts.remove,
+  moderation.reportPost,
   votes.list,
   votes.add,
   votes.remove,
@@ -56,6 +58,9 @@ export const operations = [
   comments.create,
   comments.update,
   comments.remove,
+  moderation.reportComment,
+  moderation.list,
+  moderation.decide,
   boards.list,
   boards.get,
   boards.search,

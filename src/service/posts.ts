@@ -215,7 +215,7 @@ export const update = operation({
         ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
         ...(input.contentMarkdown !== undefined && { contentMarkdown: contentMarkdown || null }),
         ...(board !== before.boardId && { boardId: board }),
-        ...(board === null && before.boardId !== null && { display: 1 }), // a post without a board is public
+        ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
         ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
         updatedAt: ctx.now().toISOString(),
       })

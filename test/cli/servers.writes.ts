@@ -58,6 +58,10 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     http('PATCH /posts', { id: draw(rows.posts).postId, boardId: draw([null, draw(rows.boards).boardId]), partial }),
   'posts.update roadmap': ({ rows, draw }) =>
     http('PATCH /posts', { id: draw(rows.posts).postId, roadmapId: draw([null, draw(rows.roadmaps).id]), partial }),
+  'moderation.decide post': ({ rows, draw }) =>
+    http(`POST /moderation/${draw(rows.posts).postId}`, { decision: draw(['keep', 'spam', 'reopen']) }),
+  'moderation.decide comment': ({ rows, draw }) =>
+    http(`POST /moderation/${draw(rows.comments).id}`, { decision: draw(['keep', 'spam', 'reopen']) }),
   'posts.delete': ({ rows, draw }) => http('DELETE /posts', { id: draw(rows.posts).postId }),
 
   'votes.add': ({ rows, draw }) =>
@@ -251,6 +255,8 @@ export const UNSHOWN = [
   'auth.setPassword',
   'keys.create',
   'keys.revoke',
+  'posts.report',
+  'comments.report',
   'boards.checkSlug',
   'boards.checkName',
   'settings.blockDomains',

@@ -71,6 +71,11 @@ export const table: Record<string, Row> = {
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 
+  'posts.report': { needs: 'account', input: async (w) => ({ post_id: await w.post() }) },
+  'comments.report': { needs: 'account', input: (w) => w.comment() },
+  'moderation.list': { needs: ['post:destroy', 'comment:update:any'] },
+  'moderation.decide': { needs: 'post:destroy', input: async (w) => ({ id: await w.post(), decision: 'keep' }) },
+
   'votes.list': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'votes.add': { needs: 'vote:create', input: async (w) => ({ postId: await w.post() }) },
   'votes.remove': { needs: 'vote:destroy', input: async (w, caller) => ({ postId: await w.voted(caller) }) },

@@ -10,6 +10,7 @@ import { up as limits } from './0008_limits.js'
 import { up as apiKeys } from './0009_api_keys.js'
 import { up as audit } from './0010_audit.js'
 import { up as postNumbers } from './0014_post_numbers.js'
+import { up as moderation } from './0015_moderation.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   '0009_api_keys': { up: apiKeys },
   '0010_audit': { up: audit },
   '0014_post_numbers': { up: postNumbers },
+  '0015_moderation': { up: moderation },
 }

@@ -8,6 +8,7 @@ import type { Context } from './context.js'
 /** A noun and, in the past tense, what happened to a row of it. */
 export type Action =
   | `${'board' | 'post' | 'comment' | 'roadmap' | 'role' | 'user'}.${'created' | 'updated' | 'deleted'}`
+  | `${'post' | 'comment'}.${'reported' | 'kept' | 'marked_spam' | 'reopened'}`
   | 'post.voted'
   | 'post.unvoted'
   | 'roadmap.moved'

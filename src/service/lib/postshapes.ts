@@ -30,7 +30,8 @@ const text = {
   updatedAt: Type.String({ format: 'date-time' }),
 }
 const slugId = Type.String({ description: 'End of every slug of this post' })
-const whole = { ...text, author: PublicUser, voters: PostVote, roadmap: Type.Optional(Roadmap) }
+const isSpam = Type.Optional(Type.Boolean({ description: 'true where the team hides the post as spam; else absent' }))
+const whole = { ...text, is_spam: isSpam, author: PublicUser, voters: PostVote, roadmap: Type.Optional(Roadmap) }
 
 /** A post in a list. Without a board, `board` is null; without a roadmap, `roadmap` is absent. */
 export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]) })
@@ -89,7 +90,7 @@ const textOf = ({
 function commonOf(post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
   const author = authorOf({ userId, name, username, avatar })
-  return { ...textOf(post), author, voters }
+  return { ...textOf(post), ...(post.is_spam === 1 && { is_spam: true }), author, voters }
 }
 
 function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, boardCreatedAt: createdAt }: PostView) {

@@ -1,0 +1,80 @@
+import type { Command } from 'commander'
+import { printable } from '../core/text.js'
+import * as moderation from '../service/moderation.js'
+import type { Item } from '../service/moderation.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import { isMachineReadable, type OutputFlags } from './lib/output.js'
+import { nameOf } from './lib/person.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { canPrompt } from './lib/terminal.js'
+
+const columns: Column<Item>[] = [
+  { head: 'WHY', text: (item) => item.reasons.join(', '), drop: 0 },
+  { head: 'KIND', text: (item) => item.kind, drop: 1 },
+  { head: 'TEXT', text: (item) => (item.kind === 'post' ? item.post.title : (item.text ?? '')), drop: 0 },
+  { head: 'AUTHOR', text: (item) => nameOf(item.author), drop: 1 },
+  { head: 'AGE', text: (item) => item.created_at, shown: (item, _paint, now) => ago(item.created_at, now), drop: 2 },
+  { head: 'REPORTS', text: (item) => String(item.reports.length), right: true, drop: 2 },
+  { head: 'ID', text: (item) => item.id, drop: 0, whole: true },
+]
+interface Decided {
+  id: string
+  kind: string
+  title: string
+  is_spam: boolean
+}
+const decided: Column<Decided>[] = [
+  { head: 'KIND', text: (item) => item.kind, drop: 0 },
+  { head: 'POST', text: (item) => item.title, drop: 0 },
+  { head: 'ID', text: (item) => item.id, drop: 0, whole: true },
+]
+const id = (row: { id: string }) => row.id
+
+const DECISIONS = [
+  { decision: 'keep', summary: 'Keep a post or comment, and close its reports', done: 'Kept' },
+  { decision: 'spam', summary: 'Hide a post or comment as spam', done: 'Hid as spam' },
+  { decision: 'reopen', summary: 'Show a post or comment again, and let it wait for a decision', done: 'Reopened' },
+] as const
+
+export function register(group: Command, cli: Cli): void {
+  group
+    .description('Decide about what is new, reported, marked as spam, or written by blocked users, one after the other')
+    .action(async () => {
+      const flags = group.optsWithGlobals<OutputFlags & { input?: boolean }>()
+      if (!canPrompt(cli.terminal, flags) || isMachineReadable(flags))
+        return list.parseAsync([], { from: 'user' }).then(() => undefined)
+      const { moderate } = await import('./lib/moderator.js')
+      await moderate(cli.terminal, flags, await cli.connect())
+    })
+  command(
+    group,
+    moderation.list,
+    {
+      usage: 'list',
+      examples: ['moderate list', 'moderate list --reasons reported', 'moderate list --days 30 --json'],
+      output: { columns, id, rows: (answer): readonly Item[] => answer.items, list: true },
+    },
+    cli,
+  )
+  const list = group.commands.find((each) => each.name() === 'list') as Command
+  for (const { decision, summary, done } of DECISIONS)
+    command(
+      group,
+      { ...moderation.decide, summary },
+      {
+        usage: `${decision} <id:item>`,
+        examples: [`moderate ${decision} 0190e5f0-0000-7000-8000-000000000000`],
+        output: { columns: decided, id, rows: (answer): readonly Decided[] => [answer.decided] },
+        input: {
+          hidden: decision === 'reopen' ? ['decision'] : ['decision', 'is_spam'],
+          defaults: { decision },
+          flags: { is_spam: 'spam' },
+        },
+        done: ({ decided: item }) =>
+          `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} "${printable(item.title)}".`,
+      },
+      cli,
+    )
+}

@@ -1,0 +1,172 @@
+import { sql, type Insertable, type RawBuilder } from 'kysely'
+import { isPostgres } from './dialect.js'
+import { referringTo } from './references.js'
+import type { Db, Tables } from './tables.js'
+
+/** What a person can report, and the team decides about. */
+export type Item = { postId: string } | { commentId: string }
+
+/** Why something waits for a decision. */
+export const REASONS = ['new', 'reported', 'spam', 'blocked'] as const
+export type Reason = (typeof REASONS)[number]
+
+/** A post or comment that waits. */
+export interface Candidate {
+  reason: Reason
+  kind: 'post' | 'comment'
+  id: string
+  createdAt: string
+}
+
+export interface QueueFilter {
+  reasons: readonly Reason[]
+  /** Posts and comments since then are new. ISO 8601. */
+  since: string
+  posts: boolean
+  comments: boolean
+  /** Whether posts of private boards, and comments for the team, are among them. */
+  hidden: boolean
+  internal: boolean
+}
+
+/** At most so many candidates for each reason and kind. */
+export const MOST = 1000
+
+/** All that waits for a decision, in no order. The same post or comment may come for several reasons. */
+export async function listCandidates(db: Db, filter: QueueFilter): Promise<Candidate[]> {
+  const found = await Promise.all(queries(filter).map(async (query) => (await query.execute(db)).rows))
+  return found.flat()
+}
+
+const REVIEWED = {
+  post: sql`exists (select 1 from reviews where reviews."postId" = posts."postId")`,
+  comment: sql`exists (select 1 from reviews where reviews."commentId" = comments.id)`,
+}
+
+/** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
+function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): RawBuilder<Candidate>[] {
+  const wanted = (reason: Reason, kind: 'posts' | 'comments') => kinds[kind] && reasons.includes(reason)
+  const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
+  const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
+  const post = (reason: Reason) =>
+    sql`select ${sql.lit(reason)} as reason, 'post' as kind, posts."postId" as id, posts."createdAt"`
+  const comment = (reason: Reason) =>
+    sql`select ${sql.lit(reason)} as reason, 'comment' as kind, comments.id, comments.created_at as "createdAt"`
+  const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
+  const most = sql.lit(MOST)
+  const newPosts = (display: 0 | 1) =>
+    sql<Candidate>`${post('new')} from posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} order by posts."createdAt" desc, posts."postId" desc limit ${most}`
+  return [
+    ...(wanted('new', 'posts') ? (hidden ? [newPosts(1), newPosts(0)] : [newPosts(1)]) : []),
+    ...(wanted('new', 'comments')
+      ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('reported', 'posts')
+      ? [sql<Candidate>`${post('reported')} from reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('reported', 'comments')
+      ? [sql<Candidate>`${comment('reported')} from reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('spam', 'comments')
+      ? [sql<Candidate>`${comment('spam')} from comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('blocked', 'posts')
+      ? [sql<Candidate>`${post('blocked')} from users cross join posts where posts."userId" = users."userId" and users."isBlocked" = 1 and not ${REVIEWED.post} ${shown} limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('blocked', 'comments')
+      ? [sql<Candidate>`${comment('blocked')} from users cross join comments ${ofPost} where comments.author_id = users."userId" and users."isBlocked" = 1 and not ${REVIEWED.comment} ${seen} limit ${most}`] // prettier-ignore
+      : []),
+  ]
+}
+
+/** What the team sees of a post or comment that waits. */
+export interface ItemView {
+  id: string
+  postId: string
+  slug: string
+  number: number
+  postTitle: string
+  text: string | null
+  createdAt: string
+  isSpam: number
+  isInternal: number
+  userId: string | null
+  name: string | null
+  username: string | null
+  avatar: string | null
+  isBlocked: number | null
+  boardName: string | null
+  boardUrl: string | null
+}
+
+export async function itemsOf(db: Db, kind: Candidate['kind'], ids: readonly string[]): Promise<ItemView[]> {
+  if (ids.length === 0) return []
+  const author = sql`author."userId", author.name, author.username, author.avatar, author."isBlocked"`
+  const place = sql`posts."postId", posts.slug, posts.number, posts.title as "postTitle", board.name as "boardName", board.url as "boardUrl"`
+  const board = sql`left join boards as board on board."boardId" = posts."boardId"`
+  const query =
+    kind === 'post'
+      ? sql<ItemView>`select posts."postId" as id, ${place}, posts."contentMarkdown" as text, posts."createdAt", posts.is_spam as "isSpam", 0 as "isInternal", ${author} from posts ${board} left join users as author on author."userId" = posts."userId" where posts."postId" ${among(db, ids)}`
+      : sql<ItemView>`select comments.id, ${place}, comments.body as text, comments.created_at as "createdAt", comments.is_spam as "isSpam", comments.is_internal as "isInternal", ${author} from comments inner join posts on posts."postId" = comments.post_id ${board} left join users as author on author."userId" = comments.author_id where comments.id ${among(db, ids)}`
+  return (await query.execute(db)).rows
+}
+
+const among = (db: Db, ids: readonly string[]): RawBuilder<unknown> =>
+  isPostgres(db) ? sql`= any(${sql.val(ids)}::text[])` : sql`in (${sql.join(ids)})`
+
+/** The open reports of these posts or comments, in no order. */
+export const openReports = (db: Db, kind: Candidate['kind'], ids: readonly string[]) =>
+  db
+    .selectFrom('reports')
+    .innerJoin('users', 'users.userId', 'reports.userId')
+    .select([
+      'reports.postId',
+      'reports.commentId',
+      'reports.reason',
+      'reports.createdAt',
+      'users.name',
+      'users.username',
+    ])
+    .where('reports.isOpen', '=', 1)
+    .where(kind === 'post' ? 'reports.postId' : 'reports.commentId', 'in', ids.length > 0 ? [...ids] : [''])
+    .execute()
+
+/** Stores a report, once for each person and item. Returns whether it is a new one; an earlier one is open again. */
+export async function putReport(db: Db, report: Insertable<Tables['reports']>): Promise<boolean> {
+  const rows = await referringTo({ users: report.userId, posts: report.postId }, () =>
+    db
+      .insertInto('reports')
+      .values(report)
+      .onConflict((conflict) =>
+        conflict
+          .columns([report.postId ? 'postId' : 'commentId', 'userId'])
+          .doUpdateSet({ isOpen: 1, reason: report.reason ?? null })
+          .where('reports.isOpen', '=', 0),
+      )
+      .returning('reportId')
+      .execute(),
+  )
+  return rows.length > 0
+}
+
+const [column, id] = [
+  (item: Item) => ('postId' in item ? 'postId' : 'commentId'),
+  (item: Item) => ('postId' in item ? item.postId : item.commentId),
+]
+
+export const setReportsOpen = (db: Db, item: Item, open: boolean) =>
+  db
+    .updateTable('reports')
+    .set({ isOpen: open ? 1 : 0 })
+    .where(column(item), '=', id(item))
+    .execute()
+
+export const putReview = (db: Db, item: Item, review: { reviewId: string; decidedAt: string }) =>
+  db
+    .insertInto('reviews')
+    .values({ ...review, ...item })
+    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt }))
+    .execute()
+
+export const deleteReview = (db: Db, item: Item) =>
+  db.deleteFrom('reviews').where(column(item), '=', id(item)).execute()

@@ -1,0 +1,277 @@
+import * as Type from 'typebox'
+import { isId, newId } from '../core/ids.js'
+import { lock } from '../db/counters.js'
+import { findBoard } from '../db/boards.js'
+import { findComment, lockComment, updateComment } from '../db/comments.js'
+import {
+  deleteReview,
+  itemsOf,
+  listCandidates,
+  MOST,
+  openReports,
+  putReport,
+  putReview,
+  REASONS,
+  setReportsOpen,
+  type Candidate,
+  type Item as ItemKey,
+  type ItemView,
+  type Reason,
+} from '../db/moderation.js'
+import { updatePost, type PostView } from '../db/posts.js'
+import { commentGiven, commentNotFound, maySee } from './comments.js'
+import { can, notAllowed, type Actor } from './lib/access.js'
+import { change, type Change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { authorOf, PublicUser } from './lib/people.js'
+import { fields, inPath, nullable, oneOf, someOf } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { visiblePost } from './posts.js'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const Item = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
+  kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
+  reasons: Type.Array(Type.String(), { description: 'Why it waits: new, reported, spam, blocked' }),
+  text: nullable('string'),
+  author: PublicUser,
+  author_is_blocked: Type.Boolean(),
+  is_spam: Type.Boolean(),
+  is_internal: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+  post: Type.Object({
+    postId: Type.String({ format: 'uuid' }),
+    number: Type.Integer(),
+    title: Type.String(),
+    slug: Type.String(),
+  }),
+  board: Type.Union([Type.Object({ name: Type.String(), url: Type.String() }), Type.Null()]),
+  reports: Type.Array(
+    Type.Object({
+      reason: nullable('string'),
+      created_at: Type.String({ format: 'date-time' }),
+      person: Type.Object({ name: Type.String(), username: Type.String() }),
+    }),
+  ),
+})
+export type Item = Type.Static<typeof Item>
+
+/** Whoever may delete posts decides about posts; whoever may change comments of others, about comments. */
+const MODERATORS = ['post:destroy', 'comment:update:any'] as const
+
+export const list = operation({
+  id: 'moderation.list',
+  summary: 'List posts and comments that wait for a decision: reported ones first, then the newest',
+  http: 'GET /moderation 200',
+  access: MODERATORS,
+  errors: [],
+  input: fields({
+    reasons: someOf(REASONS, {
+      default: [...REASONS],
+      description: 'Why they wait: new, reported, marked as spam, written by somebody who is blocked',
+    }),
+    days: Type.Integer({ minimum: 1, maximum: 3650, default: 7, description: 'How many days something is new' }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
+    page: Type.Integer({ minimum: 1, maximum: 1000, default: 1, description: 'Page number' }),
+  }),
+  output: Type.Object({
+    items: Type.Array(Item),
+    total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
+  }),
+  async run(ctx, { reasons, days, limit, page }) {
+    const { db, actor } = ctx
+    const candidates = await listCandidates(db, {
+      reasons,
+      since: new Date(ctx.now().getTime() - days * DAY_MS).toISOString(),
+      posts: can(actor, 'post:destroy'),
+      comments: can(actor, 'comment:update:any'),
+      hidden: can(actor, 'board:read'),
+      internal: can(actor, 'comment:view_internal'),
+    })
+    const waiting = queueOf(candidates)
+    const shown = waiting.slice((page - 1) * limit, page * limit)
+    return { items: await itemsShown(db, shown), total: waiting.length }
+  },
+})
+
+type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
+
+/** Each once, with all reasons: reported ones first, then the newest. */
+function queueOf(candidates: readonly Candidate[]): Waiting[] {
+  const waiting = new Map<string, Waiting>()
+  for (const { reason, ...item } of candidates) {
+    const present = waiting.get(item.id)
+    if (!present) waiting.set(item.id, { ...item, reasons: [reason] })
+    else if (!present.reasons.includes(reason)) present.reasons.push(reason)
+  }
+  const isReported = ({ reasons }: Waiting) => Number(reasons.includes('reported'))
+  return [...waiting.values()].toSorted(
+    (one, other) =>
+      isReported(other) - isReported(one) ||
+      other.createdAt.localeCompare(one.createdAt) ||
+      other.id.localeCompare(one.id),
+  )
+}
+
+async function itemsShown(db: Context['db'], waiting: readonly Waiting[]): Promise<Item[]> {
+  const shown = new Map<string, Item>()
+  for (const kind of ['post', 'comment'] as const) {
+    const those = waiting.filter((item) => item.kind === kind)
+    const ids = those.map(({ id }) => id)
+    if (ids.length === 0) continue
+    const [views, reports] = [await itemsOf(db, kind, ids), await openReports(db, kind, ids)]
+    for (const view of views) {
+      const { reasons = [] } = those.find(({ id }) => id === view.id) ?? {}
+      const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
+      shown.set(view.id, toItem(view, kind, reasons, ofItem))
+    }
+  }
+  return waiting.flatMap(({ id }) => shown.get(id) ?? []) // one that was deleted meanwhile is left out
+}
+
+const toItem = (
+  view: ItemView,
+  kind: Candidate['kind'],
+  reasons: Reason[],
+  reports: Awaited<ReturnType<typeof openReports>>,
+): Item => ({
+  id: view.id,
+  kind,
+  reasons,
+  text: view.text,
+  author: authorOf(view),
+  author_is_blocked: view.isBlocked === 1,
+  is_spam: view.isSpam === 1,
+  is_internal: view.isInternal === 1,
+  created_at: view.createdAt,
+  post: { postId: view.postId, number: view.number, title: view.postTitle, slug: view.slug },
+  board: view.boardName === null || view.boardUrl === null ? null : { name: view.boardName, url: view.boardUrl },
+  reports: reports
+    .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))
+    .map(({ reason, createdAt, name, username }) => ({
+      reason,
+      created_at: createdAt,
+      person: { name, username },
+    })),
+})
+
+export const decide = operation({
+  id: 'moderation.decide',
+  summary: 'Decide about a post or comment: keep it, hide it as spam, or let it wait again',
+  http: 'POST /moderation/:id 200',
+  access: MODERATORS,
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  input: fields({
+    id: inPath('Id of the comment, or id, slug or number of the post'),
+    decision: oneOf(['keep', 'spam', 'reopen'], {
+      description: 'keep: show it, and close its reports; spam: hide it; reopen: let it wait again',
+    }),
+    is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
+  }),
+  output: Type.Object({
+    decided: Type.Object({ id: Type.String(), kind: Type.String(), is_spam: Type.Boolean(), title: Type.String() }),
+  }),
+  async subject(ctx, { id }) {
+    const subject = await subjectOf(ctx, id)
+    assertMayDecide(ctx.actor, subject)
+    return subject
+  },
+  run: (ctx, { decision, is_spam: hidden = false }, { id }) =>
+    change(ctx, async (tx) => {
+      await lock(tx.db, 'post_counts')
+      const subject = await subjectOf(tx, id) // it may have been deleted since the first look-up
+      assertMayDecide(tx.actor, subject)
+      const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
+      await setSpam(tx, subject, isSpam)
+      await setReportsOpen(tx.db, subject.key, decision === 'reopen')
+      if (decision === 'reopen') await deleteReview(tx.db, subject.key)
+      else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt: ctx.now().toISOString() })
+      tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
+      return { decided: { id: subject.id, kind: subject.kind, is_spam: isSpam, title: subject.title } }
+    }),
+})
+
+const EVENTS = { keep: 'kept', spam: 'marked_spam', reopen: 'reopened' } as const
+
+interface Subject {
+  kind: 'post' | 'comment'
+  id: string
+  key: ItemKey
+  title: string
+  isSpam: boolean
+  post?: PostView
+}
+
+/** A comment by id, or a post by id or slug, that the actor may see. */
+async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
+  const comment = typeof given === 'string' && isId(given.trim()) ? await findComment(ctx.db, given.trim()) : undefined
+  if (!comment) {
+    const post = await visiblePost(ctx, given)
+    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, isSpam: post.is_spam === 1, post } // prettier-ignore
+  }
+  const { title } = await visiblePost(ctx, comment.post_id)
+  if (!maySee(ctx.actor, comment)) throw commentNotFound(String(given))
+  return { kind: 'comment', id: comment.id, key: { commentId: comment.id }, title, isSpam: comment.is_spam === 1 }
+}
+
+function assertMayDecide(actor: Actor, { kind }: Subject): void {
+  const permission = kind === 'post' ? 'post:destroy' : 'comment:update:any'
+  if (!can(actor, permission)) throw notAllowed([permission])
+}
+
+/** A post that is spam is as private as one of a private board. */
+async function setSpam({ db }: Change, { id, kind, isSpam, post }: Subject, wanted: boolean): Promise<void> {
+  if (isSpam === wanted) return
+  const mark = { is_spam: wanted ? 1 : 0 }
+  if (kind === 'comment') {
+    await lockComment(db, id)
+    await updateComment(db, id, mark)
+    return
+  }
+  const board = post?.boardId ? await findBoard(db, post.boardId) : undefined
+  await updatePost(db, id, { ...mark, display: wanted ? 0 : (board?.display ?? 1) })
+}
+
+const reason = Type.Optional(
+  nullable('string', { maxLength: 500, trim: true, plain: true, description: 'What is wrong with it' }),
+)
+const Noted = Type.Object({ noted: Type.Boolean() })
+
+export const reportPost = operation({
+  id: 'posts.report',
+  summary: 'Report a post to those who run the site',
+  http: 'POST /posts/:post_id/report 200',
+  access: 'signed-in',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({ post_id: inPath('Id, slug or number of the post'), reason }),
+  output: Noted,
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  run: (ctx, input, { postId, title }) => report(ctx, { key: { postId }, title, reason: input.reason }),
+})
+
+export const reportComment = operation({
+  id: 'comments.report',
+  summary: 'Report a comment to those who run the site',
+  http: 'POST /posts/:post_id/comments/:comment_id/report 200',
+  access: 'signed-in',
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
+  input: fields({ post_id: inPath('Id, slug or number of the post'), comment_id: inPath('Id of the comment'), reason }),
+  output: Noted,
+  subject: commentGiven,
+  run: (ctx, input, { id, title }) => report(ctx, { key: { commentId: id }, title, reason: input.reason }),
+})
+
+/** The answer is the same for a second report, which changes nothing. */
+const report = (
+  ctx: Context,
+  { key, title, reason: given }: { key: ItemKey; title: string; reason?: string | null | undefined },
+) =>
+  change(ctx, async (tx) => {
+    const report = { reportId: newId(), ...key, userId: await personOf(tx), reason: given || null, createdAt: ctx.now().toISOString() } // prettier-ignore
+    if ('commentId' in key && !(await lockComment(tx.db, key.commentId))) throw commentNotFound(key.commentId)
+    if (await putReport(tx.db, report))
+      tx.record('postId' in key ? 'post.reported' : 'comment.reported', 'postId' in key ? key.postId : key.commentId, title) // prettier-ignore
+    return { noted: true }
+  })

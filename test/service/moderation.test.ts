@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import type { Item } from '../../src/service/moderation.js'
+import { operator } from '../../src/service/lib/access.js'
+import * as posts from '../../src/service/posts.js'
+import * as users from '../../src/service/users.js'
+import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** A post and a comment of a member, an hour apart. */
+async function makeContent(engine: Engine) {
+  const site = await makeSite(engine)
+  const [owner, author, reader] = [await site.owner(), await site.member([]), await site.member([])]
+  await site.call(boards.create, { name: 'Ideas' })
+  const as = site.callAs({ ...operator, userId: author.userId })
+  const { post } = await as(posts.create, { title: 'Cheap watches', boardId: 'ideas', contentMarkdown: 'Buy' })
+  site.clock.now = new Date(site.clock.now.getTime() + HOUR_MS)
+  const { activity } = await as(comments.create, { post_id: post.postId, body: 'Buy now' })
+  const decide = (id: string, decision: string, token = owner) =>
+    site.http(`POST /moderation/${id}`, { token, body: { decision } })
+  return { site, owner, author, reader, post, comment: activity.comment, decide }
+}
+
+async function queue(site: TestSite, token: string, query = ''): Promise<Item[]> {
+  const answer = await site.http(`GET /moderation${query}`, { token })
+  expect(answer.status).toBe(200)
+  expect(answer.body.total).toBe(answer.body.items.length)
+  return answer.body.items as Item[]
+}
+
+const brief = (items: Item[]) => items.map(({ kind, reasons }) => `${kind} ${reasons.join()}`)
+
+describe.each(engines)('moderation on %s', (engine) => {
+  it('shows what is new, newest first, until it is decided or older than the days asked for', async () => {
+    const { site, owner, post, comment, decide } = await makeContent(engine)
+    expect(brief(await queue(site, owner))).toEqual(['comment new', 'post new'])
+    expect(await queue(site, owner)).toMatchObject([
+      { id: comment.id, text: 'Buy now', post: { title: 'Cheap watches' }, board: { url: 'ideas' }, reports: [] },
+      { id: post.postId, text: 'Buy', is_spam: false },
+    ])
+    expect(await decide(comment.id, 'keep')).toMatchObject({ status: 200, body: { decided: { kind: 'comment' } } })
+    expect(brief(await queue(site, owner))).toEqual(['post new'])
+    site.clock.now = new Date(site.clock.now.getTime() + 25 * HOUR_MS)
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual([])
+    expect(brief(await queue(site, owner, '?days=2'))).toEqual(['post new'])
+    expect((await site.events()).slice(-1)).toEqual([['comment.kept', comment.id]])
+  })
+
+  it('hides a post that is spam from everybody but those who see private boards, also after its board changes', async () => {
+    const { site, owner, author, post, decide } = await makeContent(engine)
+    const seen = async (token?: string) => (await site.http('POST /posts/slug', { token, body: { slug: post.slug } })).status // prettier-ignore
+    const counts = async () => (await site.http('POST /posts/get', { body: {} })).body.total_count
+    expect(await counts()).toBe(1)
+    expect((await decide(post.slug, 'spam')).body.decided).toMatchObject({ is_spam: true, kind: 'post' })
+    expect([await seen(), await seen(author.token), await seen(owner), await counts()]).toEqual([404, 404, 200, 0])
+    expect((await site.http('POST /posts/slug', { token: owner, body: { slug: post.slug } })).body.post.is_spam).toBe(true) // prettier-ignore
+
+    const { board } = await site.call(boards.create, { name: 'Other' })
+    for (const boardId of [board.boardId, null, board.boardId]) {
+      await site.call(posts.update, { id: post.postId, boardId, partial: true })
+      expect([await seen(), await counts()]).toEqual([404, 0])
+    }
+    await site.http('PATCH /boards', { token: owner, body: { boardId: board.boardId, display: false, partial: true } })
+    await site.http('PATCH /boards', { token: owner, body: { boardId: board.boardId, display: true, partial: true } })
+    expect([await seen(), await counts()]).toEqual([404, 0])
+
+    expect((await decide(post.postId, 'reopen')).body.decided.is_spam).toBe(false)
+    expect([await seen(), await counts()]).toEqual([200, 1])
+    expect(brief(await queue(site, owner))).toContain('post new')
+  })
+
+  it('shows reported content first, with the reasons, and a person counts once', async () => {
+    const { site, owner, author, reader, post, comment, decide } = await makeContent(engine)
+    const report = (token: string, reason?: string) =>
+      site.http(`POST /posts/${post.slug}/report`, { token, body: { reason } })
+    expect(await report(reader.token, 'advertising')).toMatchObject({ status: 200, body: { noted: true } })
+    expect((await report(reader.token, 'again')).body).toEqual({ noted: true })
+    expect((await site.events()).filter(([action]) => action === 'post.reported')).toHaveLength(1)
+    const [first, second] = await queue(site, owner)
+    expect(first).toMatchObject({ id: post.postId, reasons: ['new', 'reported'] })
+    expect(first?.reports.map(({ reason }) => reason)).toEqual(['advertising'])
+    expect(second?.id).toBe(comment.id)
+
+    await decide(post.postId, 'keep')
+    expect(brief(await queue(site, owner))).toEqual(['comment new'])
+    await report(author.token)
+    expect(brief(await queue(site, owner))).toEqual(['post reported', 'comment new'])
+    await decide(post.postId, 'keep')
+    await decide(post.postId, 'reopen')
+    expect((await queue(site, owner))[0]?.reports).toHaveLength(2)
+
+    const ofComment = await site.http(`POST /posts/${post.slug}/comments/${comment.id}/report`, { token: reader.token })
+    expect(ofComment.body).toEqual({ noted: true })
+    expect(brief(await queue(site, owner, '?reasons=reported'))).toEqual(['comment reported', 'post reported'])
+    await site.http('DELETE /posts', { token: owner, body: { id: post.postId } })
+    expect(await queue(site, owner)).toEqual([])
+  })
+
+  it('shows what blocked people wrote, however old, and comments that were marked as spam', async () => {
+    const { site, owner, author, post, comment, decide } = await makeContent(engine)
+    site.clock.now = new Date(site.clock.now.getTime() + 36 * HOUR_MS)
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+    await site.call(users.block, { user: author.userId })
+    await site.call(comments.update, { post_id: post.postId, comment_id: comment.id, is_spam: true, partial: true })
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['comment spam,blocked', 'post blocked'])
+    await decide(comment.id, 'keep')
+    const { body } = await site.http(`GET /posts/${post.slug}/activity`)
+    expect(body.activity).toMatchObject([{ comment: { id: comment.id, is_spam: false } }])
+    await decide(post.postId, 'keep')
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+  })
+
+  it('shows a moderator only what that person may decide about and read', async () => {
+    const { site, owner, post, comment, decide } = await makeContent(engine)
+    await site.http('POST /boards', { token: owner, body: { name: 'Secret', display: false } })
+    const hidden = await site.call(posts.create, { title: 'Secret', boardId: 'secret' })
+    await site.call(comments.create, { post_id: post.postId, body: 'Note', is_internal: true })
+    const [forPosts, forComments, both, none] = [
+      await site.member(['post:destroy']),
+      await site.member(['comment:update:any']),
+      await site.member(['post:destroy', 'comment:update:any', 'board:read', 'comment:view_internal']),
+      await site.member(['post:update']),
+    ]
+    expect(brief(await queue(site, forPosts.token))).toEqual(['post new'])
+    expect(brief(await queue(site, forComments.token))).toEqual(['comment new'])
+    expect(await queue(site, both.token)).toHaveLength(4)
+    expect((await site.http('GET /moderation', { token: none.token })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await decide(comment.id, 'spam', forPosts.token)).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await decide(post.postId, 'spam', forComments.token)).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await decide(hidden.post.postId, 'spam', forPosts.token)).status).toBe(404)
+    expect((await decide('nothing', 'spam')).body.code).toBe('POST_NOT_FOUND')
+    expect((await decide(post.postId, 'burn')).body.code).toBe('VALIDATION_ERROR')
+    expect((await site.http(`POST /posts/${hidden.post.slug}/report`, { token: forPosts.token })).status).toBe(404)
+    expect((await site.http(`POST /posts/${post.slug}/report`)).body.code).toBe('INVALID_AUTH_HEADER')
+  })
+})
