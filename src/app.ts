@@ -57,6 +57,7 @@ export async function openApp(config: Config, { migrating = false, serving = fal
     now: () => new Date(),
     ...lazySecrets(config, { isBound }),
     mail: mailSettings(config),
+    setupToken: config.get('setup.token'),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
   return { ...database, base }

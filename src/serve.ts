@@ -25,17 +25,22 @@ export interface Daemon {
 interface Listening {
   host: string
   port: number
-  /** The setting of this name. */
+  /** The settings of these names. */
   trustProxy?: string | undefined
+  corsOrigins?: string | undefined
   rates: Rates
 }
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
-export async function startDaemon(app: App, { host, port, trustProxy, rates }: Listening, log: Log): Promise<Daemon> {
+export async function startDaemon(
+  app: App,
+  { host, port, trustProxy, corsOrigins, rates }: Listening,
+  log: Log,
+): Promise<Daemon> {
   await assertSecretFits(app.base)
   const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
-  const server = await buildServer(operations, site, log, { trustProxy, requests })
+  const server = await buildServer(operations, site, log, { trustProxy, corsOrigins, requests })
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {

@@ -8,6 +8,7 @@ import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
 import type { Daemon, Log } from '../serve.js'
+import { isLoopback } from '../service/lib/clients.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
 import { settingOptions } from './lib/options.js'
@@ -78,7 +79,12 @@ async function runServer(
     import('../config.js'),
     import('../serve.js'),
   ])
-  const listening = { ...listenAddress(config), trustProxy: config.get('trust-proxy'), rates: ratesOf(config) }
+  const listening = {
+    ...listenAddress(config),
+    trustProxy: config.get('trust-proxy'),
+    corsOrigins: config.get('cors.origins'),
+    rates: ratesOf(config),
+  }
   running.daemon = await onceThere(logger, async () =>
     startDaemon(await cli.open({ migrating: migrate, serving: true }), listening, log),
   )
@@ -154,9 +160,22 @@ function logEnding(log: Logger, ending: Ending): void {
 const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
 
 async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
-  const { exposedSecret, localCall } = await import('../app.js')
+  const [{ exposedSecret, localCall }, { listenAddress }] = await Promise.all([
+    import('../app.js'),
+    import('../config.js'),
+  ])
   const { is_setup } = await localCall(app)(site.status, {})
-  if (!is_setup) log.warn('this site has no owner yet: run "feedbackctl setup" (or POST /api/v1/auth/setup)')
+  if (!is_setup) {
+    const token = app.base.setupToken === undefined ? '' : ' with the token of setup.token'
+    log.warn(
+      `this site has no owner yet: run "feedbackctl setup" on this machine, or POST ${app.base.siteUrl}/api/v1/auth/setup${token}`,
+    )
+    const { host, port } = listenAddress(config)
+    if (token === '' && host !== 'localhost' && !isLoopback(host))
+      log.warn(
+        `DANGER: whoever reaches ${host}:${port} first can become the owner of this site. Run "feedbackctl setup" now, or set setup.token, or listen on 127.0.0.1 until then`,
+      )
+  }
   if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
   const file = exposedSecret(config)
   if (file !== undefined) log.warn(`everybody on this machine can read the secret: run "chmod 600 ${file}"`)

@@ -7,6 +7,7 @@ import { settings } from '../core/settings.js'
 import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/lib/people.js'
+import { setFixes } from './lib/fixes.js'
 import { hasSetting, prepareSetting, type PreparedSetting } from './lib/configfile.js'
 import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
 import { checkMail, deliverOutbox, promptForMailUrl } from './lib/mail.js'
@@ -40,10 +41,11 @@ interface Gathered {
 }
 
 export function register(command: Command, cli: Cli): void {
-  for (const key of ['setup.site-title', 'setup.name', 'setup.email'] as const)
+  for (const key of ['setup.site-title', 'setup.name', 'setup.email', 'setup.token'] as const)
     for (const option of settingOptions(key)) command.addOption(option)
   const { description } = settings['setup.password']
   for (const option of secretOptions({ name: 'password', description }, 'password', true)) command.addOption(option)
+  setFixes(command, { INVALID_TOKEN: ['setup --setup-token-file FILE'] })
   command
     .option('--if-needed', 'succeed without a change if the site has an owner')
     .option('--dry-run', 'check the request and show the result, but change nothing')
@@ -91,7 +93,8 @@ async function setUpRemotely(cli: Cli, config: Config, flags: Flags, { answers, 
   if (flags.dryRun)
     throw new AppError('USAGE', '--dry-run does not work with a server during setup, as it needs a signed-in account.')
   const call = await cli.connect()
-  await finish(cli, flags, await call(site.setup, answers), generated, [`server  ${config.get('server')}`])
+  const answer = await call(site.setup, { ...answers, setupToken: config.get('setup.token') })
+  await finish(cli, flags, answer, generated, [`server  ${config.get('server')}`])
 }
 
 /** Creates the owner first, then writes the mail setting, so that only one of two concurrent setups writes it. */

@@ -36,6 +36,7 @@ const CODES = {
   CANNOT_UPDATE_SYSTEM_ROLE: { status: 403, exit: 5 },
   CANNOT_CHANGE_OWNER: { status: 403, exit: 5 },
   SETUP_COMPLETED: { status: 403, exit: 5 },
+  SETUP_REFUSED: { status: 403 },
   NOT_FOUND: { status: 404 },
   USER_NOT_FOUND: { status: 404 },
   BOARD_NOT_FOUND: { status: 404 },

@@ -31,6 +31,9 @@ function isProxy(text: string): boolean {
   return longest > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest))
 }
 
+/** A scheme, a host and perhaps a port, as a browser sends them. */
+const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
 const limit = (description: string, preset: string) =>
   ({
     description,
@@ -141,6 +144,16 @@ const SETTINGS = {
         ? undefined
         : 'must be true, false or a list of addresses, such as "loopback, 10.0.0.0/8"',
   },
+  'cors.origins': {
+    description: 'origins whose pages may use the API, with commas between them; * for all, or none',
+    value: 'origins',
+    default: '*',
+    command: 'serve',
+    check: (value) =>
+      ['*', 'none'].includes(value) || value.split(',').every((each) => isOrigin(each.trim()))
+        ? undefined
+        : 'must be *, none or a list of origins, such as "https://feedback.example.org, http://localhost:3000"',
+  },
   'limits.requests': limit('how many requests of one address, or off', REQUESTS),
   'limits.sign-in': limitOf('sign-in'),
   'limits.mail': limitOf('mail'),
@@ -168,6 +181,14 @@ const SETTINGS = {
     takes: 'file',
     secret: true,
     derived: 'the one that "feedbackctl login" saved',
+  },
+  'setup.token': {
+    description: 'token that setup then needs over HTTP; commands that open the database need none',
+    value: 'text',
+    command: 'setup',
+    takes: 'file',
+    secret: true,
+    check: (value) => (value.length < 16 ? 'must have at least 16 characters' : undefined),
   },
   'setup.email': { description: "owner's e-mail address", value: 'address', flag: 'email', command: 'setup' },
   'setup.password': {

@@ -30,7 +30,7 @@ declare module 'fastify' {
 /** Hooks for all surfaces: request id, ETag, 304, storing in the response cache, one log line per request. */
 export function conventions(server: FastifyInstance, responses: ResponseCache): void {
   server.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ [REQUEST_ID]: request.id, 'x-content-type-options': 'nosniff' })
+    reply.header(REQUEST_ID, request.id)
     const { cache } = request.routeOptions.config
     // Hides headers that the route does not vary by, so that no handler can depend on them.
     if (cache) for (const name of VARYING) if (!cache.vary.includes(name)) delete request.headers[name]

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { REQUEST_ID } from '../core/wire.js'
+import { BARE_HEADERS } from './headers.js'
 import { requestId } from './logging.js'
 
 /** Our errors for Fastify's errors about invalid requests. */
@@ -56,7 +57,7 @@ export function rejectFailed(log: FastifyBaseLogger, error: unknown, response: S
 export function sendError(response: ServerResponse, { status, body, retryAfter }: AppError, reqId: string): void {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
-    'access-control-allow-origin': '*',
+    ...BARE_HEADERS,
     [REQUEST_ID]: reqId,
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
   })
@@ -96,7 +97,7 @@ function reject(
     `HTTP/1.1 ${status}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Content-Type: application/json; charset=utf-8',
-    'Access-Control-Allow-Origin: *',
+    ...Object.entries(BARE_HEADERS).map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${reqId}`,
     ...(error.status === 503 ? [`Retry-After: ${RETRY_AFTER}`] : []),
     'Connection: close',

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
+import { AppError } from '../core/errors.js'
 import { rateLimited } from '../core/limits.js'
 import { isPrivate } from '../service/lib/clients.js'
 import type { RequestLimit } from '../service/lib/requests.js'
@@ -32,6 +33,13 @@ export function clientGate({ limit, trust, log }: Parts): Gate {
     sendError(response, rateLimited('Too many requests.', seconds), requestId(request))
     return false
   }
+}
+
+/** Two hosts come joined: which of them counts, a proxy may see otherwise. */
+export const hostGate: Gate = (request, response) => {
+  if (!request.headers.host?.includes(',')) return true
+  sendError(response, new AppError('BAD_REQUEST', 'The request has more than one Host header.'), requestId(request))
+  return false
 }
 
 /** Public addresses may send the header too, to mislead. */

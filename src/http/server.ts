@@ -3,6 +3,7 @@ import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 
 import { Repeats } from '../core/repeats.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 import type { AnyOperation } from '../service/lib/operation.js'
+import { isLoopback } from '../service/lib/clients.js'
 import type { RequestLimit } from '../service/lib/requests.js'
 import { api, jsonErrors } from './api/index.js'
 import { ResponseBatch } from './cache/batch.js'
@@ -12,8 +13,10 @@ import { CacheableRoutes } from './cache/routes.js'
 import { Connections, type Limits } from './connections.js'
 import { conventions } from './conventions.js'
 import { asAppError, rejectBusy, rejectFailed, rejectMalformed, rejectSlow } from './errors.js'
-import { clientGate } from './gate.js'
+import { clientGate, hostGate } from './gate.js'
+import { BARE_HEADERS, securityHeaders } from './headers.js'
 import { requestId, trustOf } from './logging.js'
+import { Origins } from './origins.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
 import type { Surface } from './surface.js'
@@ -29,6 +32,8 @@ export interface ServerOptions {
   surfaces?: readonly Surface[]
   /** The setting of this name. */
   trustProxy?: string | undefined
+  /** The setting `cors.origins`. */
+  corsOrigins?: string | undefined
   limits?: Partial<Limits>
   /** Absent: an address may send any number of requests. */
   requests?: RequestLimit | undefined
@@ -38,7 +43,7 @@ export async function buildServer(
   operations: readonly AnyOperation[],
   site: Site,
   log: Log,
-  { gates = [], surfaces = [], trustProxy, limits = {}, requests }: ServerOptions = {},
+  { gates = [], surfaces = [], trustProxy, corsOrigins, limits = {}, requests }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
@@ -49,7 +54,7 @@ export async function buildServer(
     tooMany: (socket) => rejectBusy(server.log, socket),
   })
   const front = new Front({
-    gates: [clientGate({ limit: requests, trust, log: () => server.log }), ...gates],
+    gates: [hostGate, clientGate({ limit: requests, trust, log: () => server.log }), ...gates],
     reject: (error, response) => rejectFailed(server.log, error, response),
     data: site.cache,
     secret: site.secret,
@@ -75,7 +80,7 @@ export async function buildServer(
       if (known.status >= 500) server.log.error({ reqId: request.id, err: error }, known.message)
       void reply
         .code(known.status)
-        .headers({ [REQUEST_ID]: request.id, 'access-control-allow-origin': '*' })
+        .headers({ [REQUEST_ID]: request.id, ...BARE_HEADERS })
         .send(known.body)
     },
   })
@@ -87,12 +92,16 @@ export async function buildServer(
   server.decorate('connections', connections)
   server.decorate('repeats', new Repeats(() => server.log))
   server.decorateRequest('errorOf', undefined)
+  await securityHeaders(server, site.siteUrl)
   conventions(server, responses)
-  jsonErrors(server, responses)
+  jsonErrors(server, responses, BARE_HEADERS)
   server.addHook('preClose', async () => {
     batch.flush() // else connections with a pending response would stay open, and their next request would be rejected
   })
-  await server.register(async (surface) => api(surface, { operations, site, responses }), { prefix: API_ROOT })
+  const listensOnLoopback = () =>
+    server.addresses().every((bound) => typeof bound === 'string' || isLoopback(bound.address))
+  const origins = new Origins({ setting: corsOrigins, siteUrl: site.siteUrl, listensOnLoopback })
+  await server.register(async (surface) => api(surface, { operations, site, responses, origins }), { prefix: API_ROOT })
   for (const surface of [probes, mailPages, ...surfaces])
     await server.register(async (plugin) => surface(plugin, { site, responses }))
   return server

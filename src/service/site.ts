@@ -1,7 +1,10 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
 import { updateSettings } from '../db/settings.js'
 import { assignEveryone, findOwner } from '../db/users.js'
 import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
@@ -41,14 +44,17 @@ export const setup = operation({
   http: 'POST /auth/setup 201',
   access: 'public',
   mails: true,
+  ownPages: true,
   limit: 'token',
   sensitive: true,
   errors: [
+    'SETUP_REFUSED',
     ...ADDRESS_ERRORS,
     'PASSWORD_MISSING',
     'SETUP_COMPLETED',
     'USER_EXISTS',
     'USERNAME_EXISTS',
+    'INVALID_TOKEN',
     'SECRET_MISMATCH',
   ],
   input: fields({
@@ -63,9 +69,13 @@ export const setup = operation({
       }),
     ),
     name: nameField,
+    setupToken: Type.Optional(
+      nullable('string', { description: 'Needed where the server has the setting setup.token', secret: true }),
+    ),
   }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password, siteTitle, name }) {
+  async run(ctx, { email, password, siteTitle, name, setupToken }) {
+    assertSetupToken(ctx, setupToken ?? '')
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     assertNewPassword(password)
@@ -90,3 +100,16 @@ export const setup = operation({
     return { user: await authUser(ctx, user) }
   },
 })
+
+/** Whoever can open the database could take the site over anyway. */
+function assertSetupToken({ actor, setupToken: expected }: Context, given: string): void {
+  if (expected === undefined || actor.isOwner) return
+  const [one, other] = [expected, given].map((text) => createHash('sha256').update(text).digest())
+  if (one && other && timingSafeEqual(one, other)) return
+  throw new AppError(
+    'INVALID_TOKEN',
+    given === ''
+      ? 'This site is set up with a token. Send the value of the setting setup.token as setupToken.'
+      : 'The token is not the one of the setting setup.token.',
+  )
+}

@@ -116,13 +116,15 @@ interface SiteOptions extends ServerOptions {
   extra?: readonly AnyOperation[]
   /** Default: those of `serve`. */
   rates?: Rates
+  siteUrl?: string
+  setupToken?: string
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
 
 export async function makeSite(
   engine: Engine,
-  { mail = true, cached = true, extra = [], rates = RATES, ...options }: SiteOptions = {},
+  { mail = true, cached = true, extra = [], rates = RATES, siteUrl, setupToken, ...options }: SiteOptions = {},
 ): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
@@ -135,7 +137,8 @@ export async function makeSite(
     now: () => clock.now,
     secret: () => 'a secret of the tests, long enough',
     mail: settings,
-    siteUrl: 'https://feedback.example.org/board',
+    siteUrl: siteUrl ?? 'https://feedback.example.org/board',
+    ...(setupToken !== undefined && { setupToken }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

@@ -5,6 +5,7 @@ import { API_ROOT } from '../../core/wire.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { contentOf, type ResponseCache } from '../cache/responses.js'
 import { asAppError, publicError } from '../errors.js'
+import type { Origins } from '../origins.js'
 import type { Site } from '../site.js'
 import { docs } from './docs.js'
 import { mount } from './mount.js'
@@ -15,16 +16,18 @@ interface Parts {
   operations: readonly AnyOperation[]
   site: Site
   responses: ResponseCache
+  origins: Origins
 }
 
 /** The JSON API, a plugin with its own parsers, errors, 404 and CORS (contract, sections 1.0 and 7). */
-export async function api(server: FastifyInstance, { operations, site, responses }: Parts): Promise<void> {
+export async function api(server: FastifyInstance, { operations, site, responses, origins }: Parts): Promise<void> {
   server.setValidatorCompiler(() => () => true) // `execute` validates the input for every surface
   server.setSerializerCompiler(compileOnFirstUse)
   parsers(server)
   jsonErrors(server, responses)
+  refusePreflights(server, operations, origins)
   await server.register(cors, {
-    origin: '*',
+    origin: origins.cors,
     methods: 'GET,HEAD,PUT,PATCH,POST,DELETE',
     exposedHeaders: ['Cache-Status', 'ETag', 'Retry-After', 'X-Request-Id'],
     strictPreflight: false,
@@ -35,15 +38,28 @@ export async function api(server: FastifyInstance, { operations, site, responses
     if (reply.statusCode === 409 || (isWrite && reply.statusCode >= 400)) reply.header('x-should-retry', 'false')
     done()
   })
-  for (const op of operations) mount(server, op, site, responses)
+  for (const op of operations) mount(server, op, { site, responses, origins })
   docs(server, operations)
+}
+
+/** A preflight asks for the method that follows it. */
+function refusePreflights(server: FastifyInstance, operations: readonly AnyOperation[], origins: Origins): void {
+  const ownPages = new Set(
+    operations.filter((op) => op.ownPages).map(({ http }) => http.split(' ').slice(0, 2).join(` ${API_ROOT}`)),
+  )
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { 'access-control-request-method': method } = request.headers
+    const path = request.url.split('?')[0]?.toLowerCase().replace(/\/$/, '')
+    if (request.method === 'OPTIONS' && ownPages.has(`${method} ${path}`)) origins.assertOwnPage(request.headers)
+    done()
+  })
 }
 
 /**
  * Sends errors and 404 as JSON. Applies to a plugin, or to the root for requests that no plugin handles. Where the
  * database does not answer, a response that is cached is better than an error.
  */
-export function jsonErrors(server: FastifyInstance, responses: ResponseCache): void {
+export function jsonErrors(server: FastifyInstance, responses: ResponseCache, headersOf404 = {}): void {
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
@@ -58,7 +74,7 @@ export function jsonErrors(server: FastifyInstance, responses: ResponseCache): v
     return reply.code(status).send(body)
   })
   server.setNotFoundHandler((request, reply) => {
-    reply.header('access-control-allow-origin', '*') // scripts of other origins may read it
+    reply.headers(headersOf404)
     const address = `${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`
     throw new AppError('NOT_FOUND', `There is no ${address}. The operations are listed at ${API_ROOT}/docs.`)
   })

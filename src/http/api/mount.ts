@@ -5,20 +5,32 @@ import { assertMail, execute, type AnyOperation, type CacheScope } from '../../s
 import { actorOf } from '../../service/lib/sessions.js'
 import type { ResponseCache } from '../cache/responses.js'
 import type { CacheDeclaration } from '../cache/routes.js'
+import type { Origins } from '../origins.js'
 import type { Site } from '../site.js'
 
+interface Parts {
+  site: Site
+  responses: ResponseCache
+  origins: Origins
+}
+
 /** Adds the route of an operation. `execute` does all checks. */
-export function mount(server: FastifyInstance, op: AnyOperation, site: Site, responses: ResponseCache): void {
+export function mount(server: FastifyInstance, op: AnyOperation, { site, responses, origins }: Parts): void {
   const [method, url, status] = op.http.split(' ') as [string, string, string]
   server.route({
     // One route for both registers in half the time of the two that Fastify would add.
     method: method === 'GET' ? ['GET', 'HEAD'] : method,
     url,
     schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } },
-    config: { op: op.id, ...(op.cache && { cache: CACHE[op.cache] }) },
-    onRequest: (_request, reply, done) => {
+    config: {
+      op: op.id,
+      ...(op.cache && { cache: cacheOf(op.cache, origins) }),
+      ...(op.ownPages && { cors: { origin: origins.trusted } }),
+    },
+    onRequest: (request, reply, done) => {
       if (op.sensitive) reply.header('cache-control', 'no-store')
       assertMail(op, site)
+      if (op.ownPages) origins.assertOwnPage(request.headers)
       done()
     },
     handler: async (request, reply) => {
@@ -38,6 +50,10 @@ export function mount(server: FastifyInstance, op: AnyOperation, site: Site, res
  * A route that does not vary by `authorization` does not see that header, so a 'public' operation runs as a visitor.
  */
 const CACHE: Record<CacheScope, CacheDeclaration> = { public: { vary: [] }, actor: { vary: ['authorization'] } }
+
+/** Where some origins only may read responses, each response names the one that it is for. */
+const cacheOf = (scope: CacheScope, { cors }: Origins): CacheDeclaration =>
+  Array.isArray(cors) ? { vary: [...CACHE[scope].vary, 'origin'] } : CACHE[scope]
 
 /**
  * Path and query are text and are coerced. The path wins over the body, and the body over the query. `execute` rejects

@@ -47,7 +47,12 @@ export class Front {
   server(handle: RequestListener, options: FastifyServerOptions): Server {
     const { limits } = this.#parts.connections
     const server = createServer(
-      { connectionsCheckingInterval: limits.check, headersTimeout: limits.headers, requestTimeout: limits.request },
+      {
+        connectionsCheckingInterval: limits.check,
+        headersTimeout: limits.headers,
+        requestTimeout: limits.request,
+        joinDuplicateHeaders: true, // else the first counts here, and perhaps the last at a proxy
+      },
       this.#listener(handle),
     )
     // Responses to earlier requests on the connection go first.

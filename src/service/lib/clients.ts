@@ -25,6 +25,10 @@ function read(address: string): string | undefined {
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, NETWORK).join(':') : parsed.toString()
 }
 
+/** Whether an address is of this machine itself. */
+export const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+
 /** Whether an address is of this machine, or of a network that the internet does not reach. */
 export const isPrivate = (address: string): boolean =>
   ipaddr.isValid(address) &&

@@ -22,6 +22,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required, so that no operation is public by omission
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
+  ownPages?: true // refused where a browser sends it from a page of another site
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
   sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
