@@ -10,19 +10,19 @@ import { counted, printable } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', text: (board) => board.name, drop: 0 },
-  { head: 'URL', text: (board) => board.url, drop: 0 },
+  { head: 'URL', text: (board) => board.url, drop: 0, whole: true },
   {
     head: 'COLOR',
     text: (board) => board.color,
     shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`,
-    drop: 3,
+    drop: 4,
   },
   { head: 'POSTS', text: (board) => board.post_count, right: true, drop: 1 },
   {
     head: 'SHOWN TO',
     text: (board) => (board.display ? 'public' : 'private'),
     shown: (board, paint) => (board.display ? 'everybody' : paint.yellow('private')),
-    drop: 4,
+    drop: 0,
   },
   {
     head: 'CREATED',

@@ -19,7 +19,7 @@ const marksOf = ({
 const columns: Column<Activity>[] = [
   { head: 'TEXT', text: ({ comment }) => comment.body, drop: 0 },
   { head: 'AUTHOR', text: ({ author }) => nameOf(author), drop: 1 },
-  { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 3 },
+  { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 0 },
   {
     head: 'AGE',
     text: (activity) => activity.created_at,
@@ -31,8 +31,8 @@ const columns: Column<Activity>[] = [
 ]
 const changedColumns: Column<Activity['comment']>[] = [
   { head: 'TEXT', text: (comment) => comment.body, drop: 0 },
-  { head: 'MARKS', text: marksOf, drop: 1 },
-  { head: 'ID', text: (comment) => comment.id, drop: 2 },
+  { head: 'MARKS', text: marksOf, drop: 0 },
+  { head: 'ID', text: (comment) => comment.id, drop: 0, whole: true },
 ]
 const id = (row: { id: string }) => row.id
 const flags = { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' } as const

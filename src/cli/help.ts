@@ -68,7 +68,8 @@ Control characters and direction marks in what people wrote never reach a termin
 \\u escapes, csv has spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. --raw with
 -o json, jsonl, yaml, csv or tsv prints what people wrote as it is.
 
-Colour: --no-color, NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a terminal has colour.
+Colour: --color always|never (--no-color), NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a
+terminal has colour. TERM and COLORTERM say how many colours it has.
 `,
   mail: () => `Mail
 

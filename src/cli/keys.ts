@@ -17,7 +17,7 @@ const columns: Column<Key>[] = [
     head: 'EXPIRES',
     text: (key) => key.expiresAt,
     shown: (key, paint, now) => (key.expiresAt <= now.toISOString() ? paint.red('expired') : ago(key.expiresAt, now)),
-    drop: 1,
+    drop: 0,
   },
   {
     head: 'LAST USED',

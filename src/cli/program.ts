@@ -5,7 +5,7 @@ import { keys, settings } from '../core/settings.js'
 import { settingOptions } from './lib/options.js'
 import { FORMATS } from './lib/output.js'
 import { session, type Cli } from './lib/session.js'
-import { write, type Terminal } from './lib/terminal.js'
+import { COLOR_WORDS, write, type ColorFlag, type Terminal } from './lib/terminal.js'
 import { branches, type Branch } from './tree.js'
 import { version } from './version.js'
 
@@ -80,6 +80,34 @@ async function fill(branch: Command, cli: Cli): Promise<void> {
 
 const filled = new WeakSet<Command>()
 
+/** Shown in help only: boards have a --color too, which the program would take. `withColorFlag` reads it. */
+class ColorOption extends Option {
+  is(): boolean {
+    return false
+  }
+}
+
+/** Takes --color and its word out of the arguments. A board's --color, which is a number, stays. */
+export function withColorFlag(program: Command, args: readonly string[]): string[] {
+  const end = args.indexOf('--')
+  const options = end === -1 ? args : args.slice(0, end)
+  const isWord = (text = ''): text is (typeof COLOR_WORDS)[number] => (COLOR_WORDS as readonly string[]).includes(text)
+  const wordAt = (index: number): string | undefined =>
+    options[index]?.startsWith('--color=')
+      ? options[index].slice('--color='.length)
+      : options[index] === '--color'
+        ? options[index + 1]
+        : undefined
+  const taken = new Set<number>()
+  for (const [index, arg] of options.entries()) {
+    const word = wordAt(index)
+    if (!isWord(word)) continue
+    program.setOptionValue('color' satisfies keyof ColorFlag, word)
+    for (const place of arg === '--color' ? [index, index + 1] : [index]) taken.add(place)
+  }
+  return args.filter((_, index) => !taken.has(index))
+}
+
 /** Declared once, here: commander gives an option that is declared on both ends to the root. */
 function globalOptions(program: Command): void {
   program
@@ -89,7 +117,8 @@ function globalOptions(program: Command): void {
     .option('--header', 'with -o tsv: print a header')
     .option('--no-header', 'with -o csv: print no header')
     .option('--raw', 'with -o json, jsonl, yaml, csv, tsv: print what people wrote as it is')
-    .option('--no-color', 'never use colour') // its opposite is FORCE_COLOR: --color is a field of boards, and the root would take it
+    .addOption(new ColorOption(`--color <when>`, 'use colour').choices(COLOR_WORDS).default('auto'))
+    .option('--no-color', 'same as --color never')
     .option('--no-input', 'never prompt')
     .option('--debug', 'print a stack trace for errors')
     .version(version, '-V, --version', 'show the version')
@@ -132,7 +161,9 @@ function allOptions(program: Command): void {
 export function usageError(error: unknown): AppError | undefined {
   if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
   if (error.code === 'commander.help') return new AppError('USAGE', 'What should be done? A verb is missing.')
-  const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
+  const message = error.message.startsWith("error: unknown option '--color")
+    ? `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}`
+    : error.message.replace(/^error: /, '').replace(/\n/g, ' ')
   return new AppError(
     'USAGE',
     `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`,

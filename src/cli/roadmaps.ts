@@ -10,7 +10,7 @@ import type { View } from './lib/view.js'
 const columns: Column<Roadmap>[] = [
   { head: 'POSITION', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
   { head: 'NAME', text: (roadmap) => roadmap.name, drop: 0 },
-  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0 },
+  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0, whole: true },
   {
     head: 'COLOR',
     text: (roadmap) => roadmap.color,
@@ -21,7 +21,7 @@ const columns: Column<Roadmap>[] = [
     head: 'SHOWN TO',
     text: (roadmap) => (roadmap.display ? 'public' : 'private'),
     shown: (roadmap, paint) => (roadmap.display ? 'everybody' : paint.yellow('private')),
-    drop: 1,
+    drop: 0,
   },
   { head: 'CREATED', text: (roadmap) => roadmap.created_at },
   { head: 'ID', text: (roadmap) => roadmap.id },

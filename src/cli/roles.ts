@@ -10,7 +10,7 @@ import type { Column } from './lib/table.js'
 type ListedRole = Role & { permissions?: string[] }
 
 const columns: Column<ListedRole>[] = [
-  { head: 'NAME', text: (role) => role.name, drop: 0 },
+  { head: 'NAME', text: (role) => role.name, drop: 0, whole: true },
   { head: 'DESCRIPTION', text: (role) => role.description ?? '', drop: 2 },
   { head: 'KIND', text: (role) => (role.isSystem ? 'system' : 'own'), drop: 1 },
   {

@@ -1,6 +1,6 @@
 import { CommanderError, type Command } from 'commander'
 import { fixesOf } from './lib/fixes.js'
-import { buildProgram, usageError } from './program.js'
+import { buildProgram, usageError, withColorFlag } from './program.js'
 import { report } from './lib/report.js'
 import type { Terminal } from './lib/terminal.js'
 
@@ -15,7 +15,7 @@ export async function run(terminal: Terminal): Promise<void> {
   let running: Command | undefined
   program.hook('preAction', (_program, command) => void (running = command))
   try {
-    await program.parseAsync(terminal.args, { from: 'user' })
+    await program.parseAsync(withColorFlag(program, terminal.args), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return
     const failed = {

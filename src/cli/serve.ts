@@ -13,7 +13,7 @@ import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
 import { settingOptions } from './lib/options.js'
 import { assertLocal, type Cli } from './lib/session.js'
-import { hasColor, type Terminal } from './lib/terminal.js'
+import { hasColor, type ColorFlag, type Terminal } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   const own = keys.filter((key) => settings[key].command === 'serve').flatMap(settingOptions)
@@ -29,7 +29,7 @@ export function register(command: Command, cli: Cli): void {
         migrate = false,
         color,
         ...flags
-      } = command.optsWithGlobals<{ migrate?: boolean; color?: boolean; [flag: string]: unknown }>()
+      } = command.optsWithGlobals<{ migrate?: boolean; [flag: string]: unknown } & ColorFlag>()
       const given = own.map((option) => [option.name(), flags[option.attributeName()] as string | undefined] as const)
       const config = await cli.config({ flags: Object.fromEntries(given) })
       assertLocal(config, 'serve')
@@ -95,7 +95,7 @@ async function runServer(
 /** Starts several worker processes and restarts those that exit. */
 async function runPrimary(
   cli: Cli,
-  { config, log, migrate, count, color }: ServeOptions & { count: number; color: boolean | undefined },
+  { config, log, migrate, count, color }: ServeOptions & ColorFlag & { count: number },
 ): Promise<void> {
   const [{ startWorkers }, { environmentOf }, logger] = await Promise.all([
     import('../process/workers.js'),
@@ -115,7 +115,11 @@ async function runPrimary(
   )
   await onceThere(logger, async () => warnAbout(await cli.open({ migrating: migrate, serving: true }), config, logger))
   await cli.close()
-  const env = { ...environmentOf(config), ...(color === false && { NO_COLOR: '1' }) }
+  const env = {
+    ...environmentOf(config),
+    ...((color === false || color === 'never') && { NO_COLOR: '1' }),
+    ...(color === 'always' && { FORCE_COLOR: '1' }),
+  }
   const started = await startWorkers({
     count,
     env,
@@ -234,7 +238,7 @@ const hasTerminal = (): boolean => [0, 1, 2].some((fd) => isatty(fd))
 /** Opens the log on stderr: readable lines on a terminal, JSON lines otherwise. */
 async function openLog(
   terminal: Terminal,
-  { level, color, single }: { level: string; color: boolean | undefined; single: boolean },
+  { level, color, single }: ColorFlag & { level: string; single: boolean },
 ): Promise<Log> {
   if (!terminal.stderr.isTTY) {
     const write = batchWrites((lines) => void terminal.stderr.write(lines), single ? BATCH_LENGTH : WORKER_BATCH_LENGTH)

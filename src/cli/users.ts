@@ -14,7 +14,7 @@ type Person = Static<typeof User>
 
 const columns: Column<Person>[] = [
   { head: 'NAME', text: (user) => user.name, shown: (user) => printable(nameOf(user)), drop: 1 },
-  { head: 'EMAIL', text: (user) => user.email, drop: 0 },
+  { head: 'EMAIL', text: (user) => user.email, drop: 0, whole: true },
   { head: 'ROLES', text: rolesOf, drop: 4 },
   { head: 'POSTS', text: (user) => user.posts, right: true, drop: 3 },
   { head: 'VOTES', text: (user) => user.votes, right: true, drop: 3 },
@@ -22,7 +22,7 @@ const columns: Column<Person>[] = [
     head: 'STATE',
     text: stateOf,
     shown: (user, paint) => (user.isBlocked ? paint.red(stateOf(user)) : stateOf(user)),
-    drop: 1,
+    drop: 0,
   },
   { head: 'CREATED', text: (user) => user.createdAt, shown: (user, _paint, now) => ago(user.createdAt, now), drop: 2 },
   { head: 'USER NAME', text: (user) => user.username },

@@ -7,7 +7,7 @@ import type { Column } from './lib/table.js'
 
 const columns: Column<Vote>[] = [
   { head: 'NAME', text: ({ user }) => user.name, drop: 1 },
-  { head: 'USER NAME', text: ({ user }) => user.username, drop: 0 },
+  { head: 'USER NAME', text: ({ user }) => user.username, drop: 0, whole: true },
   { head: 'USER ID', text: ({ user }) => user.userId },
   { head: 'ID', text: (vote) => vote.voteId, drop: 2, whole: true },
 ]

@@ -128,15 +128,26 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
 })
 
 describe('output', () => {
-  it('truncates long names before it drops columns, and fits any width', async () => {
+  it('truncates long names before it drops columns, and drops neither the url nor who sees the board', async () => {
     const machine = await makeMachine('sqlite')
-    await machine.run(`boards create '${'long '.repeat(9)}'`)
-    for (const columns of [20, 40, 80, 120]) {
+    const name = 'long '.repeat(9).trim()
+    await machine.run(`boards create '${name}' --display false`)
+    for (const columns of [20, 40, 80, 100, 120]) {
       const { text } = await machine.terminal('boards list --no-color', { columns }).ended
-      for (const line of text.split('\r\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(columns)
-      expect(text).toContain('NAME')
-      expect(text.includes('CREATED')).toBe(columns >= 80)
+      const plain = text.replaceAll('\r\n', '\n')
+      for (const line of plain.split('\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(Math.max(columns, 65))
+      expect(plain.replaceAll('\n', '')).toMatch(/NAME +URL.*SHOWN TO/)
+      expect(plain).toContain(` ${name.replaceAll(' ', '-')}  `)
+      expect(plain).toContain('private')
+      expect(text.includes('CREATED')).toBe(columns >= 100)
     }
+  })
+
+  it('draws a table for 80 columns where a terminal says that it has 0', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run(`boards create '${'long '.repeat(9).trim()}'`)
+    const at = async (columns: number) => (await machine.terminal('boards list --no-color', { columns }).ended).text
+    expect(await at(0)).toBe(await at(80))
   })
 
   const withBoards = async () => {
@@ -181,7 +192,36 @@ describe('output', () => {
     const plain = text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '').replaceAll('\r', '')
     expect(plain).toContain('NAME')
     expect(plain).toMatch(/Page 1 of 2 · 2 of 3 · next: feedbackctl boards list --limit 2 --page 2/)
-    expect(text).toContain(`${ESCAPE}[38;2;29;78;216m■`)
+  })
+
+  it('has as many colors as the terminal', async () => {
+    const machine = await withBoards()
+    const square = async (env: Record<string, string>) =>
+      /\S*■/.exec((await machine.terminal('boards list', { env }).ended).text)?.[0]
+    expect(await square({ COLORTERM: 'truecolor' })).toBe(`${ESCAPE}[38;2;29;78;216m■`)
+    expect(await square({ TERM: 'xterm-256color' })).toBe(`${ESCAPE}[38;5;68m■`)
+    expect(await square({ TERM: 'linux' })).toMatch(new RegExp(`^${ESCAPE}\\[[39]\\dm■$`))
+    expect(await square({ TERM: 'dumb' })).toBe('■')
+  })
+
+  it('has color as --color says, which wins over the environment; a board keeps its own --color', async () => {
+    const machine = await makeMachine('sqlite')
+    expect((await machine.run('boards create Ideas --color 1d4ed8')).code).toBe(0)
+    const escapes = new RegExp(`${ESCAPE}\\[`)
+    const list = async (flags: string, env: Record<string, string> = {}) =>
+      (await machine.run(`boards list -o table ${flags}`, { env })).stdout
+    expect(await list('--color always', { NO_COLOR: '1', TERM: 'dumb' })).toMatch(escapes)
+    expect(await list('--color=always')).toMatch(escapes)
+    expect(await list('--color never', { FORCE_COLOR: '1' })).not.toMatch(escapes)
+    expect(await list('--color auto', { FORCE_COLOR: '1' })).toMatch(escapes)
+    expect(await list('--color auto')).not.toMatch(escapes)
+    const updated = await machine.run('boards update ideas --color 15803d --color always -o table')
+    expect(updated).toMatchObject({ code: 0, stdout: expect.stringMatching(/15803d/) })
+    expect(updated.stdout).toMatch(escapes)
+    expect(await machine.run('boards list --color red')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--color must be auto, always or never.'),
+    })
   })
 
   it('has color only where it should', async () => {

@@ -8,7 +8,7 @@ import { block, unblock } from '../../service/users.js'
 import { ago } from './age.js'
 import { nameOf } from './person.js'
 import { withPrompts } from './prompts.js'
-import { colors, hasColor, say, type Terminal } from './terminal.js'
+import { colors, hasColor, say, type ColorFlag, type Terminal } from './terminal.js'
 
 const KEYS = { k: 'keep', s: 'spam', d: 'delete', b: 'block author', n: 'next', u: 'undo', q: 'quit' } as const
 type Key = keyof typeof KEYS
@@ -57,7 +57,7 @@ function decisionOf(key: Exclude<Key, 'u' | 'q'>, item: Item, call: Call): Decis
 const LINES = 12
 
 /** Shows what waits, one after the other, and asks for a decision on each: one key, without Enter. */
-export async function moderate(terminal: Terminal, flags: { color?: boolean }, call: Call): Promise<void> {
+export async function moderate(terminal: Terminal, flags: ColorFlag, call: Call): Promise<void> {
   const paint = colors(hasColor(terminal, terminal.stderr, flags))
   const { items, total } = await call(list, { limit: 100 })
   if (items.length === 0) return say(terminal, 'Nothing waits for a decision.')

@@ -1,18 +1,17 @@
 import { AppError } from '../../core/errors.js'
 import { escaped, printable, printableLines } from '../../core/text.js'
 import type { Column } from './table.js'
-import { hasColor, write, type Terminal } from './terminal.js'
+import { colorLevel, widthOf, write, type ColorFlag, type Terminal } from './terminal.js'
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'tsv', 'name'] as const
 export type Format = (typeof FORMATS)[number]
 
-export interface OutputFlags {
+export interface OutputFlags extends ColorFlag {
   output?: Format
   json?: boolean
   quiet?: boolean
   header?: boolean
   raw?: boolean
-  color?: boolean
 }
 
 /** The output format: a table on a terminal and tab-separated values in a pipe, unless a flag sets another. */
@@ -88,8 +87,8 @@ async function printTable<Row>(
   if (!first) return
   const { drawRecord, drawTable } = await import('./table.js')
   const style = {
-    width: terminal.stdout.columns ?? 80,
-    color: hasColor(terminal, terminal.stdout, flags),
+    width: widthOf(terminal.stdout),
+    color: colorLevel(terminal, terminal.stdout, flags),
     wide: wide || !terminal.stdout.isTTY,
     now: terminal.now(),
   }

@@ -3,16 +3,15 @@ import { AppError, serverError } from '../../core/errors.js'
 import { escaped, printable, printableLines } from '../../core/text.js'
 import { fixFor, type Failed } from './fixes.js'
 import { FieldOption } from './options.js'
-import { colors, hasColor, say, type Terminal } from './terminal.js'
+import { colors, hasColor, say, type ColorFlag, type Terminal } from './terminal.js'
 
 interface Reported extends Failed {
   flags: Flags
 }
 
-interface Flags {
+interface Flags extends ColorFlag {
   json?: boolean
   output?: string
-  color?: boolean
   debug?: boolean
   server?: string
 }

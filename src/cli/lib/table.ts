@@ -1,4 +1,4 @@
-import { Chalk, type ChalkInstance } from 'chalk'
+import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk'
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import { printable, printableLines } from '../../core/text.js'
@@ -9,18 +9,18 @@ export interface Column<Row> {
   text(this: void, row: Row): string
   shown?(this: void, row: Row, paint: ChalkInstance, now: Date): string
   /**
-   * When a table is too wide, the column with the highest number is dropped first, and 0 never. Undefined: only with -o
-   * wide.
+   * When a table is too wide, the column with the highest number is dropped first. 0 is never dropped: what the next
+   * command needs, and marks that change what one does. Undefined: only with -o wide.
    */
   drop?: number
   right?: true
-  /** Never truncated, as part of an id is useless. Dropped if it does not fit. */
+  /** Never truncated, as part of an id is useless. */
   whole?: true
 }
 
 interface Style {
   width: number
-  color: boolean
+  color: ColorSupportLevel
   wide: boolean
   now: Date
 }
@@ -33,10 +33,10 @@ const MIN_WIDTH = 8
 
 /**
  * Draws a table without borders. To fit the width, truncates cells, then drops columns: empty ones first, then the
- * least important.
+ * least important. What is left is truncated further, but is wider than a terminal that has no room for an id.
  */
 export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): string {
-  const paint = new Chalk({ level: style.color ? 3 : 0 }) // chalk ignores NO_COLOR on a terminal
+  const paint = new Chalk({ level: style.color }) // chalk ignores NO_COLOR on a terminal
   const measured = columns
     .filter((column) => style.wide || column.drop !== undefined)
     .map((column) => ({
@@ -97,7 +97,7 @@ function fit<C extends MeasuredColumn>(columns: C[], available: number): C[] {
     remaining
       .filter((column) => !column.whole)
       .reduce((max, column) => (column.width > (max?.width ?? 0) ? column : max), undefined as C | undefined)
-  const rank = ({ empty, drop = 0 }: C) => (empty && drop > 0 ? Infinity : drop)
+  const rank = ({ empty, drop = 0 }: C) => (empty ? Infinity : drop)
   const leastImportant = () =>
     remaining.reduce(
       (worst, column) => (rank(column) > (worst ? rank(worst) : 0) ? column : worst),
@@ -107,20 +107,16 @@ function fit<C extends MeasuredColumn>(columns: C[], available: number): C[] {
     for (let column = widest(); excess() > 0 && column && column.width > minimum; column = widest())
       column.width = Math.max(minimum, column.width - excess())
   }
-  const dropWhileTooWide = (choose: () => C | undefined) => {
-    for (let column = choose(); excess() > 0 && column; column = choose())
-      remaining.splice(remaining.indexOf(column), 1)
-  }
   truncate(READABLE_WIDTH)
-  dropWhileTooWide(leastImportant)
+  for (let column = leastImportant(); excess() > 0 && column; column = leastImportant())
+    remaining.splice(remaining.indexOf(column), 1)
   truncate(MIN_WIDTH)
-  dropWhileTooWide(() => (remaining.length > 1 ? remaining.findLast((column) => column.whole) : undefined))
   return remaining
 }
 
 /** Draws one row as a list of labels and values. */
 export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style: Style): string {
-  const paint = new Chalk({ level: style.color ? 3 : 0 })
+  const paint = new Chalk({ level: style.color })
   const label = Math.max(...columns.map((column) => column.head.length)) + GAP
   const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row)).replaceAll('\n', `\n${' '.repeat(label)}`) // prettier-ignore
   return columns.map((column) => paint.dim(column.head.padEnd(label)) + value(column)).join('\n')

@@ -1,3 +1,5 @@
+import { WriteStream } from 'node:tty'
+
 /** The streams and the environment of a command. stdout carries data only; messages for people go to stderr. */
 export interface Terminal {
   env: Record<string, string | undefined>
@@ -48,20 +50,37 @@ export const whyNoPrompts = ({ stdin, stderr, env }: Terminal): string => {
   return env.CI ? 'CI is set' : '--no-input is set, or a value is read from stdin'
 }
 
-/**
- * Whether a stream gets color. First match wins: --no-color, NO_COLOR, FORCE_COLOR, TERM=dumb, whether it is a
- * terminal.
- */
-export function hasColor(
-  { env }: Terminal,
-  stream: NodeJS.WriteStream,
-  { color }: { color?: boolean | undefined },
-): boolean {
-  if (color === false) return false
-  if (env.NO_COLOR) return false
-  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
-  return env.TERM !== 'dumb' && stream.isTTY
+/** The words of --color. `--no-color` is false. */
+export const COLOR_WORDS = ['auto', 'always', 'never'] as const
+export interface ColorFlag {
+  color?: boolean | (typeof COLOR_WORDS)[number] | undefined
 }
+
+/** As chalk counts: none, 16 colors, 256, or all. */
+type ColorLevel = 0 | 1 | 2 | 3
+
+/**
+ * The colors that a stream gets. First match wins: --color, NO_COLOR, FORCE_COLOR, TERM=dumb, whether it is a terminal.
+ * How many follows from TERM and COLORTERM.
+ */
+export function colorLevel({ env }: Terminal, stream: NodeJS.WriteStream, { color }: ColorFlag): ColorLevel {
+  if (color === false || color === 'never') return 0
+  const { NO_COLOR: none, FORCE_COLOR: forced, ...others } = env
+  if (color !== 'always') {
+    if (none || forced === '0') return 0
+    if (forced === '2' || forced === '3') return Number(forced) as ColorLevel
+    if (!forced && (others.TERM === 'dumb' || !stream.isTTY)) return 0
+  }
+  // The method reads the environment only, so it serves pipes too.
+  const depth = WriteStream.prototype.getColorDepth.call(stream, others)
+  return ({ 24: 3, 8: 2 } as const)[depth] ?? 1
+}
+
+export const hasColor = (terminal: Terminal, stream: NodeJS.WriteStream, flags: ColorFlag): boolean =>
+  colorLevel(terminal, stream, flags) > 0
+
+/** Some pseudo-terminals say that they have 0 columns. */
+export const widthOf = ({ columns }: NodeJS.WriteStream): number => columns || 80
 
 /** The colors of messages. Tables use chalk, which is too slow to load for one mark. */
 export function colors(on: boolean) {
