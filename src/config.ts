@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
@@ -7,6 +7,7 @@ import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 import { limitNames, rateOf, type Rates } from './core/limits.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
+import { readTrusted } from './core/trust.js'
 
 /** The settings as environment variables of a child process of this program, which then reads no configuration file. */
 export const environmentOf = (config: Config): Record<string, string> => ({
@@ -39,10 +40,14 @@ export interface Config {
   origin(key: Key): string
   /** File that setup writes to: the one of --config, else the one that sets mail.url, else the user's own. */
   file: string
+  /** The file in the current folder. */
+  fileHere: string
   /** Folder of the user's own files. */
   directory: string
   /** Errors found with `lenient`. Otherwise the first error is thrown. */
   problems: readonly AppError[]
+  /** Files and keys that are not obeyed, because somebody else may have written them: sentences for people. */
+  ignored: readonly string[]
 }
 
 interface Sources {
@@ -64,8 +69,10 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   const directory = envPaths('feedbackctl', { suffix: '' }).config
   const chosen = flags.config || env.FEEDBACKCTL_CONFIG
   const own = chosen ? path.resolve(cwd, chosen) : path.join(directory, 'config.toml')
-  const files = chosen ? [own] : [path.resolve(cwd, 'feedbackctl.toml'), own, '/etc/feedbackctl/config.toml']
+  const here = path.resolve(cwd, 'feedbackctl.toml')
+  const files = chosen ? [own] : [here, own, '/etc/feedbackctl/config.toml']
   const problems: AppError[] = []
+  const ignored: string[] = []
   const attempt: Attempt = (work) => {
     try {
       work()
@@ -77,7 +84,10 @@ export async function loadConfig(sources: Sources): Promise<Config> {
 
   if (chosen && !newFile) attempt(() => assertThere(own))
   const toml = files.some((file) => existsSync(file)) ? await import('smol-toml') : undefined
-  const fromFiles = files.map((file) => (toml ? fromFile(file, toml.parse, attempt) : new Map<Key, Origin>()))
+  const kind = (file: string) => (chosen ? 'chosen' : file === here ? 'here' : 'usual')
+  const fromFiles = files.map((file) =>
+    toml ? fromFile({ file, kind: kind(file) }, toml.parse, attempt, ignored) : new Map<Key, Origin>(),
+  )
   const layers = [
     fromFlags(flags, cwd, attempt),
     fromEnvironment(env, attempt),
@@ -94,8 +104,10 @@ export async function loadConfig(sources: Sources): Promise<Config> {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
     file: files.find((_, index) => fromFiles[index]?.has('mail.url')) ?? own,
+    fileHere: here,
     directory,
     problems,
+    ignored,
   }
 }
 
@@ -157,7 +169,18 @@ function fromPlatform({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
   return layer
 }
 
-function fromFile(file: string, parse: (text: string) => unknown, attempt: Attempt): Layer {
+interface ConfigFile {
+  file: string
+  /** The file of --config, the one in the current folder, or one of the usual two. */
+  kind: 'chosen' | 'here' | 'usual'
+}
+
+function fromFile(
+  { file, kind }: ConfigFile,
+  parse: (text: string) => unknown,
+  attempt: Attempt,
+  ignored: string[],
+): Layer {
   const layer: Layer = new Map()
   const read = (name: string, value: unknown) => {
     const key = keys.find((known) => known === name)
@@ -166,17 +189,31 @@ function fromFile(file: string, parse: (text: string) => unknown, attempt: Attem
         'CONFIG_INVALID',
         `${file} has an unknown key "${name}". Did you mean "${closest(name, keys)}"?`,
       )
+    if (kind === 'here' && settings[key].notFromHere?.(String(value)))
+      return void ignored.push(
+        `Ignored ${key} in ${file}: the current folder may be somebody else's. Set it in another way (feedbackctl help environment).`,
+      )
     layer.set(key, { value: String(value), origin: file })
   }
   attempt(() => {
     if (!existsSync(file)) return
-    for (const [name, value] of flattened(tableIn(file, parse))) attempt(() => read(name, value))
+    const found = textOf({ file, kind })
+    if ('problem' in found) return void ignored.push(`Ignored ${file}: ${found.problem}.`)
+    for (const [name, value] of flattened(tableIn(file, found.text, parse))) attempt(() => read(name, value))
   })
   return layer
 }
 
-function tableIn(file: string, parse: (text: string) => unknown): Record<string, unknown> {
-  const text = contents(file, 'the configuration file')
+/** Where somebody chose the file, they have to know that it is not obeyed. A device or a pipe is what the shell made. */
+function textOf({ file, kind }: ConfigFile): ReturnType<typeof readTrusted> {
+  if (kind === 'chosen' && !statSync(file).isFile()) return { text: contents(file, '--config') }
+  const found = reading(file, 'the configuration file', () => readTrusted(file))
+  if (kind === 'chosen' && 'problem' in found)
+    throw new AppError('CONFIG_INVALID', `The configuration file ${file} is not obeyed: ${found.problem}.`)
+  return found
+}
+
+function tableIn(file: string, text: string, parse: (text: string) => unknown): Record<string, unknown> {
   try {
     return parse(text) as Record<string, unknown>
   } catch (error) {
@@ -236,9 +273,12 @@ function check(key: Key, { value, origin }: Origin): void {
   throw new AppError('CONFIG_INVALID', `${key} ${problem}${shown}. It comes from ${origin}.`)
 }
 
-function contents(file: string, origin: string): string {
+const contents = (file: string, origin: string): string =>
+  reading(file, origin, () => readFileSync(file, 'utf8').replace(/\r?\n$/, ''))
+
+function reading<T>(file: string, origin: string, read: () => T): T {
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    return read()
   } catch (error) {
     throw new AppError(
       'CONFIG_INVALID',

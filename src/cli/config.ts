@@ -23,9 +23,10 @@ export function register(group: Command, cli: Cli): void {
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { showOrigin?: boolean }>()
       const config = await cli.config({ lenient: true })
-      const rows = keys
+      const rows: Row[] = keys
         .filter((key) => config.get(key) !== undefined)
         .map((key) => ({ key, value: redacted(config, key), origin: config.origin(key) }))
+      if (config.ignored.length > 0) rows.push({ key: 'ignored', value: config.ignored.join(' '), origin: '' })
       const columns: Column<Row>[] = [
         { head: 'KEY', text: (row) => row.key, drop: 0 },
         { head: 'VALUE', text: (row) => row.value, drop: 0 },

@@ -104,6 +104,7 @@ async function setUpLocally(
   flags: Flags,
   { answers, mailUrl, mailWorks, generated }: Gathered,
 ): Promise<void> {
+  if (mailUrl !== undefined) assertMayHold(config, mailUrl)
   const app = await cli.open()
   const { localCall, markSite } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
@@ -125,11 +126,21 @@ async function setUpLocally(
   await deliverOutbox(cli.terminal, app, mail)
 }
 
+/** The file in the current folder gets no password, and nothing that it cannot set. */
+function assertMayHold({ file, fileHere }: Config, mailUrl: string): void {
+  if (file !== fileHere || (redactedUrl(mailUrl) === mailUrl && !settings['mail.url'].notFromHere?.(mailUrl))) return
+  throw new AppError(
+    'CONFIG_INVALID',
+    `Setup writes no password and no program into ${file}, as a folder may be shared. Remove mail.url there and set FEEDBACKCTL_MAIL_URL, or name another file with --config.`,
+  )
+}
+
 /** Writes the mail setting if an earlier setup was killed after it created the owner, and before it wrote that. */
 function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags): void {
   const mailUrl = config.get('mail.url')
   if (dryRun || mailUrl === undefined || !config.origin('mail.url').startsWith('--')) return
   if (hasSetting(config.file, 'mail.url')) return
+  assertMayHold(config, mailUrl)
   prepareSetting(config.file, 'mail.url', mailUrl).commit()
   say(terminal, `mail.url was not set yet: written to ${config.file}.`)
 }

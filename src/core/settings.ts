@@ -19,6 +19,11 @@ interface Setting {
    */
   takes?: 'file' | 'either'
   secret?: true
+  /**
+   * Values that ./feedbackctl.toml cannot set: with them whoever made the folder, such as a repository, could run a
+   * program, or get a token.
+   */
+  notFromHere?(value: string): boolean
   /** Returns the problem with a value, such as "must be HOST:PORT". The caller adds the value, unless it is secret. */
   check?(value: string): string | undefined
 }
@@ -95,6 +100,7 @@ const SETTINGS = {
     value: 'url',
     takes: 'either',
     secret: true,
+    notFromHere: (value) => value.startsWith('sendmail:'),
     check: mailUrlProblem,
   },
   'mail.from': {
@@ -125,6 +131,7 @@ const SETTINGS = {
     takes: 'file',
     secret: true,
     derived: 'the file secret in data.dir, made at first use',
+    notFromHere: () => true,
     check: secretProblem,
   },
   workers: {
@@ -173,6 +180,7 @@ const SETTINGS = {
   server: {
     description: 'use this server over HTTP instead of the database',
     value: 'url',
+    notFromHere: () => true,
     check: serverUrlProblem,
   },
   token: {
@@ -181,6 +189,7 @@ const SETTINGS = {
     takes: 'file',
     secret: true,
     derived: 'the one that "feedbackctl login" saved',
+    notFromHere: () => true,
   },
   'setup.token': {
     description: 'token that setup then needs over HTTP; commands that open the database need none',
@@ -188,6 +197,7 @@ const SETTINGS = {
     command: 'setup',
     takes: 'file',
     secret: true,
+    notFromHere: () => true,
     check: (value) => (value.length < 16 ? 'must have at least 16 characters' : undefined),
   },
   'setup.email': { description: "owner's e-mail address", value: 'address', flag: 'email', command: 'setup' },
@@ -198,6 +208,7 @@ const SETTINGS = {
     command: 'setup',
     takes: 'either',
     secret: true,
+    notFromHere: () => true,
   },
   'setup.name': {
     description: "owner's display name",

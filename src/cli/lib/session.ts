@@ -3,7 +3,7 @@ import type { App, OpenOptions } from '../../app.js'
 import type { Config } from '../../config.js'
 import { AppError } from '../../core/errors.js'
 import type { Call } from '../../service/lib/operation.js'
-import type { Terminal } from './terminal.js'
+import { say, type Terminal } from './terminal.js'
 
 /** What every command gets: the terminal, the configuration and the connection. */
 export interface Cli {
@@ -26,9 +26,19 @@ export function session(terminal: Terminal, program: Command): Cli {
   let loaded: Promise<Config> | undefined
   let opened: Promise<App> | undefined
   const config: Cli['config'] = (own) =>
-    (loaded ??= import('../../config.js').then(({ loadConfig }) =>
-      loadConfig({ ...own, flags: { ...settingFlags(program), ...own?.flags }, env: terminal.env, cwd: terminal.cwd }),
-    ))
+    (loaded ??= import('../../config.js')
+      .then(({ loadConfig }) =>
+        loadConfig({
+          ...own,
+          flags: { ...settingFlags(program), ...own?.flags },
+          env: terminal.env,
+          cwd: terminal.cwd,
+        }),
+      )
+      .then((settings) => {
+        for (const sentence of settings.ignored) say(terminal, `Warning: ${sentence}`)
+        return settings
+      }))
   const open: Cli['open'] = (options) =>
     (opened ??= Promise.all([config(), import('../../app.js')])
       .then(([settings, { openApp }]) => openApp(settings, options))
