@@ -6,7 +6,7 @@ import type { Cli } from './lib/session.js'
 import { ago } from './lib/age.js'
 import type { Column } from './lib/table.js'
 import type { View } from './lib/view.js'
-import { counted, printable } from '../core/text.js'
+import { counted, printable, quoted } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', text: (board) => board.name, drop: 0 },
@@ -61,7 +61,12 @@ export function register(group: Command, cli: Cli): void {
   add(boards.search, {
     usage: 'search <name>',
     examples: ['boards search mob'],
-    output: { ...table, rows: (answer) => answer.boards, list: true },
+    output: {
+      ...table,
+      rows: (answer) => answer.boards,
+      list: true,
+      empty: ({ name }) => `No board has a name that starts with ${quoted(String(name))}.`,
+    },
   })
   add(boards.show, { usage: 'show <url:board>', examples: ['boards show ideas'], output: one })
   add(boards.create, {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { counted, printable } from '../core/text.js'
+import { counted, printable, quoted } from '../core/text.js'
 import { reportPost } from '../service/moderation.js'
 import * as posts from '../service/posts.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
@@ -9,7 +9,7 @@ import { nameOf } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
-/** Search results come without their board. */
+/** A single post has no board where a list has null. */
 type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
 
 const number: Column<{ number: number }> = {
@@ -92,14 +92,16 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.search,
     {
-      usage: 'search <title>',
-      examples: ['posts search dark'],
+      usage: 'search <words>',
+      examples: ['posts search dark', 'posts search "mode dark" --board ideas'],
       output: {
         columns,
         id,
         rows: (answer): readonly ListedPost[] => answer.posts,
         list: true,
+        empty: ({ words }) => `No post has ${quoted(String(words))} in its title or text.`,
       },
+      input: { flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' } },
     },
     cli,
   )

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { printable } from '../core/text.js'
+import { printable, quoted } from '../core/text.js'
 import * as roadmaps from '../service/roadmaps.js'
 import type { Roadmap } from '../service/roadmaps.js'
 import { command } from './lib/command.js'
@@ -47,7 +47,12 @@ export function register(group: Command, cli: Cli): void {
   add(roadmaps.search, {
     usage: 'search <name>',
     examples: ['roadmaps search pla'],
-    output: { ...table, rows: (answer) => answer.roadmaps, list: true },
+    output: {
+      ...table,
+      rows: (answer) => answer.roadmaps,
+      list: true,
+      empty: ({ name }) => `No roadmap has a name that starts with ${quoted(String(name))}.`,
+    },
   })
   add(roadmaps.show, { usage: 'show <url:roadmap>', examples: ['roadmaps show planned'], output: one })
   add(roadmaps.create, {

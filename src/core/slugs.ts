@@ -18,7 +18,7 @@ export const postSlug = (title: string, slugId: string): string =>
   [slugStart(title), slugId].filter((part) => part !== '').join('-')
 
 /** The start of the slugs of posts with this title, or with a title that starts so. */
-export const slugStart = (title: string): string => shorten(inOwnScript(title), POST_SLUG_MAX - SLUG_ID - 1)
+const slugStart = (title: string): string => shorten(inOwnScript(title), POST_SLUG_MAX - SLUG_ID - 1)
 
 /** The id at the end of a post's slug. A link finds its post by this id, even after the title has changed. */
 export const slugIdOf = (slug: string): string | undefined => /(?:^|-)([0-9a-z]{20})$/.exec(slug)?.[1]

@@ -6,6 +6,7 @@ import type { Refs, Topic } from './cache/dependencies.js'
 import type { Page } from './paging.js'
 import { boundOf } from './dialect.js'
 import { referringTo } from './references.js'
+import { indexPost, numbersWith } from './search.js'
 import type { Db, PostRow, Tables } from './tables.js'
 
 /** Which posts, and in which order. */
@@ -229,16 +230,26 @@ export async function votesCountOf(db: Db, postId: string): Promise<number> {
   return post?.votesCount ?? 0
 }
 
-/** Posts whose slug starts so, by slug: a range of its unique index, so nothing needs escaping. */
+/** Posts that have all these words, of which there is at least one, newest first. */
 export async function searchPosts(
   db: Db,
-  start: string,
-  { hidden, limit }: { hidden: boolean; limit: number },
+  words: readonly string[],
+  { boards, roadmap, author, hidden }: Omit<PostFilter, 'sort'>,
+  { limit, offset }: { limit: number; offset: number },
 ): Promise<PostView[]> {
-  // A sum, or SQLite takes the index of display, and sorts all that is public
-  const shown = hidden ? sql`` : sql`and display + 0 = 1`
-  const found = sql`select * from posts where slug >= ${start} and slug < ${`${start}\u{10ffff}`} ${shown} order by slug limit ${limit}`
-  const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.slug`.execute(db)
+  const conditions = [
+    ...(boards.length > 0 ? [sql`posts."boardId" in (${sql.join(boards)})`] : []),
+    ...(roadmap === undefined ? [] : [sql`posts.roadmap_id = ${roadmap}`]),
+    ...(author === undefined ? [] : [sql`posts."userId" = ${author}`]),
+    ...(hidden ? [] : [sql`posts.display = 1`]),
+  ]
+  // A cross join makes SQLite begin with the numbers
+  const found = sql`select posts.* from (${numbersWith(db, words)}) as found cross join posts
+    where ${sql.join([sql`posts.number = found.number`, ...conditions], sql` and `)}
+    order by found.number desc limit ${limit} offset ${offset}`
+  const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.number desc`.execute(
+    db,
+  )
   return rows
 }
 
@@ -251,13 +262,21 @@ export async function insertPost(
   const [row] = await referringTo({ users, boards, roadmaps }, () =>
     compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returning(['postId', 'title'])),
   )
+  await indexPost(db, { ...post, contentMarkdown: post.contentMarkdown ?? null })
   return row as Pick<PostRow, 'postId' | 'title'> // an insert that does not fail returns its row
 }
 
-export const updatePost = (db: Db, postId: string, change: Updateable<Tables['posts']>): Promise<PostRow | undefined> =>
-  referringTo({ users: change.userId, boards: change.boardId, roadmaps: change.roadmap_id }, () =>
+export async function updatePost(
+  db: Db,
+  postId: string,
+  change: Updateable<Tables['posts']>,
+): Promise<PostRow | undefined> {
+  const post = await referringTo({ users: change.userId, boards: change.boardId, roadmaps: change.roadmap_id }, () =>
     db.updateTable('posts').set(change).where('postId', '=', postId).returningAll().executeTakeFirst(),
   )
+  if (post && (change.title !== undefined || change.contentMarkdown !== undefined)) await indexPost(db, post)
+  return post
+}
 
 /** With its votes and comments. */
 export const deletePost = (db: Db, postId: string): Promise<PostRow | undefined> =>

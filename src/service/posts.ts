@@ -4,7 +4,8 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
-import { postSlug, SLUG_ID, slugStart } from '../core/slugs.js'
+import { postSlug, SLUG_ID } from '../core/slugs.js'
+import { searchWords } from '../core/words.js'
 import { lock } from '../db/counters.js'
 import {
   deletePost,
@@ -48,6 +49,22 @@ const voterGiven = Type.Optional(
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
 
+/** Words of a search that count. */
+const MAX_WORDS = 16
+
+/** Which posts. */
+const placeFields = {
+  boardId: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 50,
+      rule: 'a list of up to 50 board ids or urls',
+      description: 'Only of these boards, by id or url',
+    }),
+  ),
+  roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
+  authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
+}
+
 export const list = operation({
   id: 'posts.list',
   summary: 'List posts, newest first',
@@ -66,25 +83,14 @@ export const list = operation({
       }),
     ),
     ...pageFields(POSTS),
-    boardId: Type.Optional(
-      Type.Array(Type.String(), {
-        maxItems: 50,
-        rule: 'a list of up to 50 board ids or urls',
-        description: 'Only of these boards, by id or url',
-      }),
-    ),
-    roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
-    authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
+    ...placeFields,
     userId: voterGiven,
   }),
   output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
-  async run(ctx, { boardId: boards = [], roadmapId: roadmap, authorId, userId, sort, created, ...page }) {
-    const { db, actor } = ctx
+  async run(ctx, { boardId, roadmapId: roadmap, authorId, userId, sort, created, ...page }) {
+    const { db } = ctx
     const filter: PostFilter = {
-      boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
-      roadmap: (await roadmapIdFrom(ctx, roadmap)) ?? undefined,
-      author: await authorIdFrom(ctx, authorId),
-      hidden: can(actor, 'board:read'),
+      ...(await filterFrom(ctx, { boardId, roadmapId: roadmap, authorId })),
       sort: sort ?? (created === 'asc' ? 'oldest' : 'newest'),
     }
     const { rows: posts, keys } = await pageOf(POSTS, page, {
@@ -115,20 +121,23 @@ export const show = operation({
 
 export const search = operation({
   id: 'posts.search',
-  summary: 'Find posts whose title starts with a text, the first 20 by slug',
-  http: 'GET /posts/search/:title 200',
+  summary: 'Find posts that have all these words in title or text, in any order, newest first',
+  http: 'GET /posts/search/:words 200',
   access: 'public',
-  cache: 'actor',
   errors: [],
-  input: fields({ title: inPath('Start of the title; letter case and punctuation do not count') }),
-  output: Type.Object({ posts: Type.Array(Post) }),
-  async run(ctx, input) {
-    const start = slugStart(input.title)
-    const near =
-      start === '' ? [] : await searchPosts(ctx.db, start, { hidden: can(ctx.actor, 'board:read'), limit: 100 })
-    // A slug ends with an id, which does not count
-    const rows = near.filter((post) => slugStart(post.title).startsWith(start)).slice(0, 20)
-    return { posts: await postsShown(ctx, rows) }
+  input: fields({
+    words: inPath('Words, or how words begin; letter case, accents and punctuation do not count'),
+    ...placeFields,
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
+    page: Type.Integer({ minimum: 1, maximum: 250, default: 1, description: 'Page number' }),
+  }),
+  output: Type.Object({ posts: Type.Array(Post), has_next_page: Type.Boolean() }),
+  async run(ctx, { words: text, limit, page, ...places }) {
+    const filter = await filterFrom(ctx, places)
+    const words = searchWords(text).slice(0, MAX_WORDS)
+    const offset = (page - 1) * limit
+    const rows = words.length === 0 ? [] : await searchPosts(ctx.db, words, filter, { limit: limit + 1, offset })
+    return { posts: await postsShown(ctx, rows.slice(0, limit)), has_next_page: rows.length > limit }
   },
 })
 
@@ -243,6 +252,25 @@ export const remove = operation({
       return undefined
     }),
 })
+
+interface Places {
+  boardId?: string[] | undefined
+  roadmapId?: string | null | undefined
+  authorId?: string | undefined
+}
+
+/** Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see. */
+async function filterFrom(
+  ctx: Context,
+  { boardId: boards = [], roadmapId, authorId }: Places,
+): Promise<Omit<PostFilter, 'sort'>> {
+  return {
+    boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
+    roadmap: (await roadmapIdFrom(ctx, roadmapId)) ?? undefined,
+    author: await authorIdFrom(ctx, authorId),
+    hidden: can(ctx.actor, 'board:read'),
+  }
+}
 
 async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, voter)

@@ -55,7 +55,8 @@ async function sqliteFaults(site: TestSite, query: CompiledQuery): Promise<strin
     rows.some(({ detail }) => new RegExp(`^(CO-ROUTINE|MATERIALIZE) ${name}$`).test(detail))
   return rows
     .filter((step) => {
-      const scanned = /^SCAN (\S+)(?!.*USING (COVERING )?INDEX)/.exec(step.detail)?.[1]
+      // A full-text index shows as a virtual table, with M for a match
+      const scanned = /^SCAN (\S+)(?!.*(USING (COVERING )?INDEX|VIRTUAL TABLE INDEX \d+:M))/.exec(step.detail)?.[1]
       if (scanned !== undefined) return scanned !== 'CONSTANT' && !SMALL.includes(scanned) && !isSubquery(scanned)
       // Sorting the rows of a single page is fine.
       return (
@@ -180,7 +181,7 @@ describe.each(engines)('plans on %s', (engine) => {
             for (const query of queries) found.push(...(await faults(site, query)))
           }
     for (const call of [site.call, site.callAs(guest)])
-      for (const query of await statementsOf(site, () => call(posts.search, { title: 'post' })))
+      for (const query of await statementsOf(site, () => call(posts.search, { words: 'post', boardId: ['ideas'] })))
         found.push(...(await faults(site, query)))
     expect([...new Set(found)]).toEqual([])
   })

@@ -84,7 +84,7 @@ describe.each(engines)('any request on %s', (engine) => {
         { numRuns: 120 },
       )
     }
-  })
+  }, 120_000)
 
   it('gets a status below 500, for any path and headers', async () => {
     const site = await makeSite(engine)

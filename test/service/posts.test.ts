@@ -499,48 +499,86 @@ describe.each(engines)('posts on %s', (engine) => {
     )
   })
 
-  describe('GET /posts/search/:title', () => {
-    it('finds by the start of the title in any case and script, wildcards taken literally, by slug', async () => {
+  describe('GET /posts/search/:words', () => {
+    const found = async (site: TestSite, text: string, query = '') =>
+      titles((await site.http(`GET /posts/search/${encodeURIComponent(text)}${query}`)).body)
+
+    it('finds words anywhere in title and text, in any order, case and script, newest first', async () => {
       const site = await makeSite(engine)
       await site.owner()
-      const wanted = [
-        'Dark theme',
-        'dark mode!',
-        'Darkness',
-        'Light',
-        'ÜBER uns',
-        '日本語のご意見',
-        'हिन्दी में',
-        '50% off',
-        '50 more',
-        "Don't",
-        '🎉',
-      ]
-      for (const title of wanted) await site.call(posts.create, { title })
-      const found = async (text: string) =>
-        titles((await site.http(`GET /posts/search/${encodeURIComponent(text)}`)).body)
-      expect(await found('DARK')).toEqual(['dark mode!', 'Dark theme', 'Darkness'])
-      expect(await found('🎉 dark, m')).toEqual(['dark mode!'])
-      expect(await found('dark mode!')).toEqual(['dark mode!'])
-      expect(await found('über')).toEqual(['ÜBER uns'])
-      expect(await found('日本')).toEqual(['日本語のご意見'])
-      expect(await found('हिन्दी')).toEqual(['हिन्दी में'])
-      expect(await found('dont')).toEqual(["Don't"])
-      expect(await found('50 o')).toEqual(['50% off'])
-      for (const nothing of ['ark', 'd%k', 'd_rk', '%', '_', '🎉', ' ', 'x'.repeat(4000)])
-        expect([nothing, await found(nothing)]).toEqual([nothing, []])
+      for (const [title, contentMarkdown] of [
+        ['Dark theme', 'For the **mobile** app'],
+        ['dark mode!', null],
+        ['Darkness', null],
+        ['ÜBER uns', 'l\u2019été à Paris'],
+        ['日本語のご意見', null],
+        ['हिन्दी में', null],
+        ['50% off', null],
+        ["Don't", 'a "quoted" word\\ & more: or | not ( * )'],
+      ] as const)
+        await site.call(posts.create, { title, contentMarkdown })
+      for (const [text, wanted] of [
+        ['DARK', ['Darkness', 'dark mode!', 'Dark theme']],
+        ['mode', ['dark mode!']],
+        ['mode dark', ['dark mode!']],
+        ['mobile theme', ['Dark theme']],
+        ['mob', ['Dark theme']],
+        ['🎉 dark, m', []],
+        ['dark mode!', ['dark mode!']],
+        ['uber', ['ÜBER uns']],
+        ['ÉTÉ', ['ÜBER uns']],
+        ["l'ete", ['ÜBER uns']],
+        ['本', ['日本語のご意見']],
+        ['意見 日本', ['日本語のご意見']],
+        ['हिन्दी', ['हिन्दी में']],
+        ['dont', ["Don't"]],
+        ['don’t', ["Don't"]],
+        ['quoted "word', ["Don't"]],
+        ['50 off', ['50% off']],
+        ["'; drop table posts; --", []],
+        ['dark OR mobile', []],
+        ['NEAR(dark theme)', []],
+        ['ark', []],
+        ['%', []],
+        ['🎉', []],
+        [' ', []],
+        ['x'.repeat(4000), []],
+        ['dark '.repeat(50), ['Darkness', 'dark mode!', 'Dark theme']],
+      ] as const)
+        expect([text, await found(site, text)]).toEqual([text, wanted])
     })
 
-    it('answers the first 20, each as it is in a list, and refuses what a path cannot carry', async () => {
+    it('follows changes and deletions of a post', async () => {
       const site = await makeSite(engine)
       await site.owner()
-      for (let number = 10; number < 32; number++) await site.call(posts.create, { title: `Post ${number}` })
-      const { status, body } = await site.http('GET /posts/search/post')
-      expect([status, Object.keys(body)]).toEqual([200, ['posts']])
-      expect(titles(body)).toEqual(Array.from({ length: 20 }, (_, index) => `Post ${10 + index}`))
-      const listed = (await site.http('POST /posts/get', { body: { sort: 'oldest', limit: 1 } })).body.posts
+      const { post } = await site.call(posts.create, { title: 'Dark theme', contentMarkdown: 'mobile' })
+      await site.call(posts.update, { id: post.postId, title: 'Light theme', partial: true })
+      expect([await found(site, 'dark'), await found(site, 'light mobile')]).toEqual([[], ['Light theme']])
+      await site.call(posts.update, { id: post.postId, contentMarkdown: 'desktop', partial: true })
+      expect([await found(site, 'mobile'), await found(site, 'desktop light')]).toEqual([[], ['Light theme']])
+      await site.call(posts.remove, { id: post.postId })
+      expect(await found(site, 'light')).toEqual([])
+      await site.call(posts.create, { title: 'Another' })
+      expect([await found(site, 'light'), await found(site, 'another')]).toEqual([[], ['Another']])
+    })
+
+    it('answers page by page, on a board or by a person, each post as it is in a list', async () => {
+      const site = await makeSite(engine)
+      await site.owner()
+      await site.call(boards.create, { name: 'Ideas' })
+      for (let number = 10; number < 32; number++)
+        await site.call(posts.create, { title: `Post ${number}`, boardId: number % 2 ? 'ideas' : null })
+      const { body } = await site.http('GET /posts/search/post')
+      expect(body.has_next_page).toBe(true)
+      expect(titles(body)).toEqual(Array.from({ length: 20 }, (_, index) => `Post ${31 - index}`))
+      const rest = (await site.http('GET /posts/search/post?page=2')).body
+      expect([titles(rest), rest.has_next_page]).toEqual([['Post 11', 'Post 10'], false])
+      expect(await found(site, 'post', '?boardId=ideas&limit=3')).toEqual(['Post 31', 'Post 29', 'Post 27'])
+      expect(await found(site, 'post', `?authorId=${(await site.member()).userId}`)).toEqual([])
+      const listed = (await site.http('POST /posts/get', { body: { limit: 1 } })).body.posts
       expect(body.posts[0]).toEqual(listed[0])
-      await expect(site.call(posts.search, { title: '' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
+      expect((await site.http('GET /posts/search/post?boardId=none')).body.code).toBe('VALIDATION_ERROR')
+      await expect(site.call(posts.search, { words: '' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
     })
 
     it('leaves out posts of private boards without board:read', async () => {
@@ -549,12 +587,12 @@ describe.each(engines)('posts on %s', (engine) => {
       await site.call(boards.create, { name: 'Secret', display: false })
       await site.call(posts.create, { title: 'Dark open' })
       await site.call(posts.create, { title: 'Dark secret', boardId: 'secret' })
-      const found = async (token?: string) =>
+      const foundBy = async (token?: string) =>
         titles((await site.http('GET /posts/search/dark', token === undefined ? {} : { token })).body)
-      expect(await found()).toEqual(['Dark open'])
-      expect(await found((await site.member(['post:update'])).token)).toEqual(['Dark open'])
-      expect(await found((await site.member(['board:read'])).token)).toEqual(['Dark open', 'Dark secret'])
-      expect(await found((await site.member(['board:read'], { blocked: true })).token)).toEqual(['Dark open'])
+      expect(await foundBy()).toEqual(['Dark open'])
+      expect(await foundBy((await site.member(['post:update'])).token)).toEqual(['Dark open'])
+      expect(await foundBy((await site.member(['board:read'])).token)).toEqual(['Dark secret', 'Dark open'])
+      expect(await foundBy((await site.member(['board:read'], { blocked: true })).token)).toEqual(['Dark open'])
     })
   })
 

@@ -66,7 +66,7 @@ export const table: Record<string, Row> = {
 
   'posts.list': { needs: 'public', silent: true, input: () => ({ limit: 100 }) },
   'posts.show': { needs: 'public', silent: true, input: (w) => ({ id: w.openPost }) },
-  'posts.search': { needs: 'public', input: () => ({ title: 'secret' }) },
+  'posts.search': { needs: 'public', input: () => ({ words: 'secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },

@@ -86,6 +86,7 @@ export function command<In, Out, Row, Subject>(
       const numbered = flagFields.some(({ name }) => name === 'page')
       return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })
     }
+    if (rows.length === 0 && output.empty) return say(cli.terminal, printableLines(output.empty(input)))
     if (!view.done) return
     const done = printableLines(view.done(answer, input, (await cli.config()).get('server')))
     say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + done)

@@ -25,6 +25,7 @@ export interface Output<Out, Row> {
   columns: readonly Column<Row>[]
   rows(this: void, answer: Out): readonly Row[]
   id(this: void, row: Row): string
+  empty?(this: void, input: Values): string // said where there are no rows
   list?: true | ListKey<Out> // any number of rows; for a list with pages, the key of its rows in the body
 }
 

@@ -11,6 +11,7 @@ import { up as apiKeys } from './0009_api_keys.js'
 import { up as audit } from './0010_audit.js'
 import { up as postNumbers } from './0014_post_numbers.js'
 import { up as moderation } from './0015_moderation.js'
+import { up as search } from './0016_search.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   '0010_audit': { up: audit },
   '0014_post_numbers': { up: postNumbers },
   '0015_moderation': { up: moderation },
+  '0016_search': { up: search },
 }

@@ -1,0 +1,34 @@
+import { sql, type RawBuilder } from 'kysely'
+import { indexWords } from '../core/words.js'
+import { isPostgres } from './dialect.js'
+import type { Db, PostRow } from './tables.js'
+
+/** Writes the words of a post to the full-text index. Call it in the transaction that changes the title or the text. */
+export async function indexPost(
+  db: Db,
+  { postId, title, contentMarkdown }: Pick<PostRow, 'postId' | 'title' | 'contentMarkdown'>,
+): Promise<void> {
+  const words = indexWords(`${title} ${contentMarkdown ?? ''}`)
+  await (
+    isPostgres(db)
+      ? sql`insert into post_search (number, words) select number, array_to_tsvector(${words}::text[]) from posts where "postId" = ${postId} on conflict (number) do update set words = excluded.words`
+      : sql`insert or replace into post_search (rowid, words) select number, ${words.join(' ')} from posts where "postId" = ${postId}`
+  ).execute(db)
+}
+
+/** Only so many of the newest matches are looked at: a word can be in most posts. */
+const MOST = 5000
+
+/**
+ * The numbers of the newest posts that have all these words, or words that begin so. A single letter matches only itself,
+ * as half of all words begin with it. `words` is not empty, and no word has a space or a quotation mark.
+ */
+export function numbersWith(db: Db, words: readonly string[]): RawBuilder<{ number: number }> {
+  const isPrefix = (word: string) => word.length > 1
+  if (isPostgres(db)) {
+    const query = words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
+    return sql`select number from post_search where words @@ ${query}::tsquery order by number desc limit ${sql.lit(MOST)}`
+  }
+  const query = words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
+  return sql`select rowid as number from post_search where post_search match ${query} order by rowid desc limit ${sql.lit(MOST)}`
+}
