@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { AppError } from '../core/errors.js'
 import { fieldsOf } from '../core/fields.js'
 import * as auth from '../service/auth.js'
 import { saveToken } from './lib/credentials.js'
-import { inputMissing, readSource, readsStdin } from './lib/inputs.js'
+import { inputMissing, readSource, readsStdin, serverMissing } from './lib/inputs.js'
 import { optionsOf, type Source } from './lib/options.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
@@ -27,17 +26,7 @@ export function register(command: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<Flags>()
       const config = await cli.config({ flags: settingFlags(command), newFile: false })
       const server = config.get('server')
-      if (server === undefined)
-        throw new AppError('INPUT_MISSING', 'No server to sign in to. Commands on the local database need no login.', {
-          errors: [
-            {
-              code: 'FIELD_MISSING',
-              message: 'server is missing.',
-              field: 'server',
-              rule: '--server <url>   or FEEDBACKCTL_SERVER',
-            },
-          ],
-        })
+      if (server === undefined) throw serverMissing('sign in to')
       const password = flags.password ? await readSource(cli.terminal, flags.password) : config.get('setup.password')
       const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
       const call = await cli.connect()

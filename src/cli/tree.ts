@@ -87,6 +87,18 @@ export const branches: readonly Branch[] = [
     load: () => import('./login.js'),
   },
   {
+    name: 'logout',
+    summary: 'Sign out of a server',
+    group: PEOPLE,
+    load: () => import('./logout.js'),
+  },
+  {
+    name: 'sessions',
+    summary: 'Show where an account is signed in, and end sessions',
+    group: PEOPLE,
+    load: () => import('./sessions.js'),
+  },
+  {
     name: 'whoami',
     summary: 'Show the account that commands act as',
     group: PEOPLE,

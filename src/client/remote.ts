@@ -28,6 +28,7 @@ export const remote = ({ server, token, dryRun = false }: Remote): Call => {
     const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => takeParam(fields, name)))
     if (method === 'GET') for (const [name, value] of fields) url.searchParams.set(name, [value].flat().join(','))
     const headers = {
+      'user-agent': 'feedbackctl',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(dryRun && { [DRY_RUN_HEADER]: '1' }),
       ...(method !== 'GET' && { 'content-type': 'application/json' }),

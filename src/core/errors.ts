@@ -48,6 +48,7 @@ const CODES = {
   ROADMAP_ID_OR_URL_MISSING: { status: 404, exit: 2 },
   ROLE_NOT_FOUND: { status: 404 },
   KEY_NOT_FOUND: { status: 404 },
+  SESSION_NOT_FOUND: { status: 404 },
   USER_EXISTS: { status: 409 },
   USERNAME_EXISTS: { status: 409 },
   BOARD_URL_EXISTS: { status: 409 },

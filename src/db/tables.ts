@@ -76,7 +76,7 @@ export interface Tables {
     notes: string | null
     post_count: Generated<number>
     vote_count: Generated<number>
-    /** Session tokens carry this number. Incrementing it ends all sessions. */
+    /** Tokens of versions without the table `sessions` carry this number. Incrementing it ends them. */
     sessions: Generated<number>
     createdAt: string
     updatedAt: string
@@ -116,6 +116,17 @@ export interface Tables {
   }
   /** A post or a comment that the team has decided about; the other id is null. */
   reviews: { reviewId: string; postId: string | null; commentId: string | null; decidedAt: string }
+  /** Deleting one ends it. `userAgent` and `address` are those of the sign-in. */
+  sessions: {
+    sessionId: string
+    userId: string
+    userAgent: string
+    address: string | null
+    createdAt: string
+    expiresAt: string
+  }
+  /** The hour of the last request of a session. */
+  session_uses: { sessionId: string; usedAt: string }
   settings: {
     id: number
     title: string
@@ -193,6 +204,7 @@ export type RoadmapRow = Selectable<Tables['roadmaps']>
 export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>
 export type KeyRow = Selectable<Tables['api_keys']>
+export type SessionRow = Selectable<Tables['sessions']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>
 export type MailRow = Selectable<Tables['outbox']>

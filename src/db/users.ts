@@ -2,9 +2,10 @@ import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
-import { unlessTaken } from './dialect.js'
+import { isPostgres, unlessTaken } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 import { eraseNames } from './seals.js'
+import { deleteSessionsOf } from './sessions.js'
 
 /** By id, e-mail address or user name, which never look alike. */
 export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
@@ -94,20 +95,42 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<U
 type UserChange = Updateable<Tables['users']> & { updatedAt: string }
 
 /** Returns 'taken' if another user has the address or user name, and undefined if the user has been deleted. */
-export const updateUser = (
-  db: Db,
-  userId: string,
-  change: UserChange,
-  { endSessions = false } = {},
-): Promise<UserRow | 'taken' | undefined> =>
+export const updateUser = (db: Db, userId: string, change: UserChange): Promise<UserRow | 'taken' | undefined> =>
   unlessTaken(db, () =>
-    db
-      .updateTable('users')
-      .set((eb) => ({ ...change, ...(endSessions && { sessions: eb('sessions', '+', 1) }) }))
-      .where('userId', '=', userId)
-      .returningAll()
-      .executeTakeFirst(),
+    db.updateTable('users').set(change).where('userId', '=', userId).returningAll().executeTakeFirst(),
   )
+
+/**
+ * Ends the sessions of a user, or all but one. Counting up ends those of tokens that name no session, and the sign-ins
+ * that are under way. Returns undefined if the user has been deleted.
+ */
+export async function endSessions(db: Db, userId: string, except?: string): Promise<UserRow | undefined> {
+  const user = await db
+    .updateTable('users')
+    .set((eb) => ({ sessions: eb('sessions', '+', 1) }))
+    .where('userId', '=', userId)
+    .returningAll()
+    .executeTakeFirst()
+  await deleteSessionsOf(db, userId, except) // after the update, which waits for sign-ins
+  return user
+}
+
+/**
+ * Whether no sessions were ended since the row was read. If so, none end until the transaction does: on PostgreSQL whoever
+ * ends them waits, and SQLite has one write transaction at a time.
+ */
+export async function holdSessions(
+  db: Db,
+  { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>,
+): Promise<boolean> {
+  const held = await db
+    .selectFrom('users')
+    .select('sessions')
+    .where('userId', '=', userId)
+    .$if(isPostgres(db), (query) => query.forShare())
+    .executeTakeFirst()
+  return held?.sessions === sessions
+}
 
 /** Locks the row until the transaction ends. Returns undefined if the user has been deleted. */
 export const lockUser = (db: Db, userId: string): Promise<UserRow | undefined> =>

@@ -4,11 +4,13 @@ import { courier } from './courier.js'
 import { limits } from './limits.js'
 import type { Job } from './runner.js'
 import { seals } from './seals.js'
+import { sessions } from './sessions.js'
 
 /** The background jobs of a server. */
 export const jobsOf = ({ mail }: { mail: MailSettings | null }): Job[] => [
   changeLog,
   limits,
   seals,
+  sessions,
   ...(mail ? [courier(mail)] : []),
 ]

@@ -1,9 +1,11 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
-import { assignEveryone, findUserByEmail, lockUser, updateUser } from '../db/users.js'
+import type { UserRow } from '../db/tables.js'
+import { assignEveryone, endSessions, findUserByEmail, holdSessions, lockUser, updateUser } from '../db/users.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
 import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
@@ -20,7 +22,7 @@ import {
   userNotFound,
 } from './lib/people.js'
 import { fields } from './lib/schemas.js'
-import { personOf } from './lib/sessions.js'
+import { beginSession, personOf } from './lib/sessions.js'
 import { recordFailedSignIn } from './lib/signins.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
@@ -47,7 +49,7 @@ export const login = operation({
     if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
     assertPasswordGiven(password)
     if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
-    return { user: await authUser(ctx, user) }
+    return { user: await authUser(ctx, user, await newSession(ctx, user)) }
   },
 })
 
@@ -74,14 +76,14 @@ export const signup = operation({
       name: name ?? '',
       password: await hashPassword(password, { client: ctx.client, account: address }),
     })
-    const user = await change(ctx, async (tx) => {
+    const { user, sessionId } = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, person)
       await assignEveryone(tx.db, inserted.userId)
       await queueLetter(tx, 'verification', inserted)
       tx.record('user.signed_up', inserted.userId)
-      return inserted
+      return { user: inserted, sessionId: await beginSession(tx, inserted.userId) }
     })
-    return { user: await authUser(ctx, user) }
+    return { user: await authUser(ctx, user, sessionId) }
   },
 })
 
@@ -192,13 +194,8 @@ export const setPassword = operation({
     const password = await hashPassword(input.password, { client: ctx.client, account: token.email })
     const answer = await change(ctx, async ({ db, record }) => {
       await useUp(db, token)
-      const user = await updateUser(
-        db,
-        token.userId,
-        { password, updatedAt: ctx.now().toISOString() },
-        { endSessions: true },
-      )
-      if (!user) throw userNotFound()
+      if (!(await updateUser(db, token.userId, { password, updatedAt: ctx.now().toISOString() }))) throw userNotFound()
+      await endSessions(db, token.userId)
       await revokeKeys({ db, record }, token.userId)
       record('user.password_set', token.userId)
       return { reset: { success: true } }
@@ -207,6 +204,15 @@ export const setPassword = operation({
     return answer
   },
 })
+
+/** Begins a session, unless the password that was checked is not that of the account any more. */
+async function newSession(ctx: Context, user: UserRow): Promise<string> {
+  if (ctx.dryRun) return ''
+  return change(ctx, async (tx) => {
+    if (await holdSessions(tx.db, user)) return beginSession(tx, user.userId)
+    throw new AppError('INCORRECT_PASSWORD', 'The account has changed in this moment. Sign in again.')
+  })
+}
 
 const verifiedAlready = () =>
   new AppError('EMAIL_VERIFIED', 'This address is already confirmed. There is nothing left to do.')

@@ -11,6 +11,7 @@ import * as posts from './posts.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
 import * as roles from './roles.js'
+import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
 import * as users from './users.js'
@@ -31,6 +32,9 @@ export const operations = [
   profile.updateProfile,
   profile.permissions,
   profile.dashboard,
+  sessions.list,
+  sessions.revoke,
+  sessions.revokeAll,
   keys.list,
   keys.create,
   keys.revoke,

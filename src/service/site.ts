@@ -10,6 +10,7 @@ import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, hashPassword } from './lib/passwords.js'
 import { fields, nullable } from './lib/schemas.js'
+import { beginSession } from './lib/sessions.js'
 import { assertSecretFits } from './lib/tokens.js'
 import {
   assertEmail,
@@ -89,15 +90,15 @@ export const setup = operation({
       }),
       isOwner: 1,
     }
-    const user = await change(ctx, async (tx) => {
+    const { user, sessionId } = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, owner)
       await assignEveryone(tx.db, inserted.userId)
       await updateSettings(tx.db, { title: siteTitle || 'Feedback' })
       await queueLetter(tx, 'verification', inserted)
       tx.record('site.set_up', 'site')
-      return inserted
+      return { user: inserted, sessionId: await beginSession(tx, inserted.userId) }
     })
-    return { user: await authUser(ctx, user) }
+    return { user: await authUser(ctx, user, sessionId) }
   },
 })
 

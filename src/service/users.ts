@@ -9,6 +9,7 @@ import {
   assignEveryone,
   deleteUser,
   deleteContentOf,
+  endSessions,
   findUser,
   findUserByEmail,
   listUsers,
@@ -161,26 +162,22 @@ export const update = operation({
     if (moves) await assertAddressAllowed(ctx.db, email)
     const password = input.password === undefined ? undefined : await newHash(ctx, input.password)
     return change(ctx, async ({ db, record }) => {
-      const user = await updateUser(
-        db,
-        subject.userId,
-        {
-          updatedAt: ctx.now().toISOString(),
-          ...(name !== undefined && { name }),
-          ...(username !== undefined && { username }),
-          ...(notes !== undefined && { notes: notes || null }),
-          ...(moves && { email, avatar: avatarOf(email), isVerified: 0 }),
-          ...(isVerified !== undefined && { isVerified: isVerified ? 1 : 0 }),
-          ...(password !== undefined && { password }),
-        },
-        { endSessions: password !== undefined },
-      )
+      const user = await updateUser(db, subject.userId, {
+        updatedAt: ctx.now().toISOString(),
+        ...(name !== undefined && { name }),
+        ...(username !== undefined && { username }),
+        ...(notes !== undefined && { notes: notes || null }),
+        ...(moves && { email, avatar: avatarOf(email), isVerified: 0 }),
+        ...(isVerified !== undefined && { isVerified: isVerified ? 1 : 0 }),
+        ...(password !== undefined && { password }),
+      })
       if (user === 'taken') throw await taken(db, subject, email, username ?? '')
       if (!user) throw userNotFound()
       if (moves) await deleteOneTimeTokensOf(db, user.userId)
       else if (password !== undefined) await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')
       record('user.updated', user.userId)
       if (password !== undefined) {
+        await endSessions(db, user.userId)
         await revokeKeys({ db, record }, user.userId)
         record('user.password_set', user.userId)
       }
@@ -191,7 +188,7 @@ export const update = operation({
 
 export const block = operation({
   id: 'users.block',
-  summary: 'Block a person; requests that need an account are refused at once',
+  summary: 'Block a person: all sessions end, and requests that need an account are refused at once',
   http: 'POST /users/:user/block 200',
   access: 'owner',
   sensitive: true,
@@ -230,8 +227,8 @@ export const signOut = operation({
   subject: userOf,
   run: (ctx, _input, subject) =>
     change(ctx, async ({ db, record }) => {
-      const user = await updateUser(db, subject.userId, { updatedAt: ctx.now().toISOString() }, { endSessions: true })
-      if (!user || user === 'taken') throw userNotFound() // no unique column changes, so it is never 'taken'
+      const user = await endSessions(db, subject.userId)
+      if (!user) throw userNotFound()
       record('user.signed_out', user.userId)
       return userShown(db, user)
     }),
@@ -283,6 +280,7 @@ const blocked = (ctx: Context, { userId }: UserRow, isBlocked: 0 | 1, action: Ac
   change(ctx, async ({ db, record }) => {
     const changed = await setBlocked(db, userId, isBlocked, ctx.now().toISOString())
     if (changed) record(action, userId)
+    if (changed && isBlocked) await endSessions(db, userId)
     const user = changed ?? (await findUser(db, userId))
     if (!user) throw userNotFound()
     return userShown(db, user)

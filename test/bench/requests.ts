@@ -45,7 +45,10 @@ export const write = (path: string, body: object, token: string): Request => ({
 export const tokens = (): Promise<string[]> =>
   Promise.all(
     Array.from({ length: PEOPLE }, (_, n) =>
-      sessionToken({ now: () => new Date(), secret: () => SECRET }, { userId: id('user', n), sessions: 0 }),
+      sessionToken(
+        { now: () => new Date(), secret: () => SECRET },
+        { userId: id('user', n), sessionId: id('session', n) },
+      ),
     ),
   )
 

@@ -18,6 +18,7 @@ export function tablesOf(size: Size): Record<string, Iterable<Row>> {
   const counts = new Int32Array(size.posts) // filled by the votes, which come before the posts
   return {
     users: users(size),
+    sessions: sessions(size),
     boards: boards(size),
     roadmaps: roadmaps(size),
     votes: votes(size, counts),
@@ -32,7 +33,7 @@ const YEARS = 3 * 365 * 24 * 3600 * 1000
 export const id = (kind: keyof typeof KINDS, number: number): string =>
   `0190000${KINDS[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
 
-const KINDS = { user: '1', board: '2', roadmap: '3', post: '4', vote: '5' }
+const KINDS = { user: '1', board: '2', roadmap: '3', post: '4', vote: '5', session: '6' }
 const time = (share: number) => new Date(START + Math.floor(share * YEARS)).toISOString()
 
 const WORDS =
@@ -46,6 +47,11 @@ function* users(size: Size): Generator<Row> {
     const createdAt = time(n / size.users)
     yield { userId: id('user', n), name: `Person ${n}`, username: `person_${n}`, email: `person${n}@example.org`, password: '!', avatar: '', isVerified: 1, isOwner: 0, isBlocked: 0, createdAt, updatedAt: createdAt } // prettier-ignore
   }
+}
+
+function* sessions(size: Size): Generator<Row> {
+  for (let n = 0; n < size.users; n++)
+    yield { sessionId: id('session', n), userId: id('user', n), userAgent: '', createdAt: time(1), expiresAt: '9999' }
 }
 
 function* boards(size: Size): Generator<Row> {

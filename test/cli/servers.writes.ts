@@ -180,6 +180,9 @@ export const WRITES: Record<string, (given: Given) => Write> = {
           .execute(),
     }
   },
+  'statement: a person is signed out': ({ people }) => ({
+    statements: (db) => db.deleteFrom('sessions').where('userId', '=', people.guest).execute(),
+  }),
   'statement: everyone loses a permission': () => ({
     statements: (db) => db.deleteFrom('role_permissions').where('role_id', '=', EVERYONE).where('permission', '=', 'vote:create').execute(), // prettier-ignore
   }),
@@ -253,6 +256,8 @@ export const UNSHOWN = [
   'auth.resetPassword',
   'auth.validateToken',
   'auth.setPassword',
+  'sessions.revoke',
+  'sessions.revokeAll',
   'keys.create',
   'keys.revoke',
   'posts.report',

@@ -1,6 +1,7 @@
 import * as argon2 from '@node-rs/argon2'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as auth from '../../src/service/auth.js'
+import * as users from '../../src/service/users.js'
 import { engines, failure, makeSite, OWNER } from '../support/site.js'
 
 // The real argon2 with a spy: the tests count hashes in place of measuring time.
@@ -34,5 +35,23 @@ describe.each(engines)('the time of a login on %s', (engine) => {
     await failure(site.call(auth.login, { email: OWNER.email }))
     await failure(site.call(auth.login, { email: 'nobody@example.org' }))
     expect(checked).not.toHaveBeenCalled()
+  })
+})
+
+describe.each(engines)('a sign-in on %s', (engine) => {
+  it('that began before its sessions were ended begins none', async () => {
+    const site = await makeSite(engine)
+    const EVE = { email: 'eve@example.org', password: 'secret of eve' }
+    const { userId } = await site.member([], EVE)
+    const { verify } = await vi.importActual<typeof argon2>('@node-rs/argon2')
+    checked.mockImplementationOnce(async (...given) => {
+      await site.call(users.signOut, { user: userId })
+      return verify(...given)
+    })
+    const before = await site.db.selectFrom('sessions').select('sessionId').execute()
+    expect(before).toHaveLength(1)
+    expect((await failure(site.call(auth.login, EVE))).code).toBe('INCORRECT_PASSWORD')
+    expect(await site.db.selectFrom('sessions').select('sessionId').execute()).toEqual([])
+    expect((await site.call(auth.login, EVE)).user.authToken).toMatch(/^ey/)
   })
 })

@@ -23,6 +23,8 @@ export interface Row {
   input?: Input
   /** A POST that only reads, or a success that is no event. */
   silent?: true
+  /** Each answer is another, as it has a new token. */
+  differs?: true
   /** Where it differs from what `needs` says: for everybody, or for some. */
   but?: Outcome | Partial<Record<Role, Outcome>>
 }
@@ -33,7 +35,7 @@ const NOT_AUTHOR = '403 UNAUTHORIZED_NOT_AUTHOR'
 export const table: Record<string, Row> = {
   'site.status': { needs: 'public' },
   'site.setup': { needs: 'public', input: (w) => w.credentials(), but: '403 SETUP_COMPLETED' },
-  'auth.login': { needs: 'public', silent: true, input: (w) => w.account() },
+  'auth.login': { needs: 'public', silent: true, differs: true, input: (w) => w.account() },
   'auth.signup': { needs: 'public', input: (w) => w.credentials() },
   'auth.verify': { needs: 'account' },
   'auth.validate': { needs: 'public', input: async (w) => ({ token: await w.mailed('emailVerification') }) },
@@ -52,6 +54,9 @@ export const table: Record<string, Row> = {
   'users.updateProfile': { needs: 'account', input: () => ({ name: 'Renamed' }) },
   'users.permissions': { needs: 'account' },
   'users.dashboard': { needs: 'dashboard:read' },
+  'sessions.list': { needs: 'account' },
+  'sessions.revoke': { needs: 'account', input: async (w, caller) => ({ sessionId: await w.session(caller) }) },
+  'sessions.revokeAll': { needs: 'account' },
   'keys.list': { needs: 'account' },
   'keys.create': { needs: 'account', input: () => ({ name: 'ci' }) },
   'keys.revoke': { needs: 'account', input: async (w, caller) => ({ keyId: await w.key(caller) }) },

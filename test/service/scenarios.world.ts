@@ -8,6 +8,7 @@ import * as labs from '../../src/service/labs.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
+import { beginSession } from '../../src/service/lib/sessions.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from '../support/site.js'
@@ -89,6 +90,8 @@ export async function makeWorld(engine: Engine) {
     },
     /** A key of the caller, or of somebody else where nobody calls. */
     key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
+    /** A session of the caller, or of somebody else where nobody calls. */
+    session: (userId: string | null) => beginSession(site.base, userId ?? author.userId),
     async swapped() {
       const [one, other] = [await roadmap(), await roadmap()]
       return { from: { id: one.id, index: other.index }, to: { id: other.id, index: one.index } }

@@ -26,13 +26,13 @@ describe.each(engines)('setup on %s', (engine) => {
     expect((await site.http('GET /settings/site')).body.settings.title).toBe('Moonbase')
   })
 
-  it('answers a token that signs in at once: HS256, two days, only the claims of the contract', async () => {
+  it('answers a token that signs in at once: HS256, two days, the claims of the contract and the session', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const { header, payload } = jwt.decode(token, { complete: true })!
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' })
     const iat = site.clock.now.getTime() / 1000
-    expect(payload).toEqual({ userId: expect.any(String), iat, exp: iat + 172_800 })
+    expect(payload).toEqual({ userId: expect.any(String), sessionId: expect.any(String), iat, exp: iat + 172_800 })
     expect((await site.http('POST /boards', { token })).status).toBe(201)
     site.clock.now = new Date(site.clock.now.getTime() + 172_801_000)
     expect((await site.http('POST /boards', { token })).body.code).toBe('INVALID_TOKEN')

@@ -473,7 +473,7 @@ describe.each(engines)('blocking and signing out on %s', (engine) => {
       const { status, body } = await site.http(`POST /users/${eve.userId}/unblock`, { token })
       expect([status, body.user.isBlocked]).toEqual([200, false])
     }
-    expect(await answer(site, 'GET /users/profile', undefined, eve.token)).toEqual([200, undefined])
+    expect(await answer(site, 'GET /users/profile', undefined, eve.token)).toEqual([401, 'INVALID_TOKEN'])
     expect((await site.events()).slice(1)).toEqual([
       ['user.blocked', eve.userId],
       ['user.sign_in_failed', eve.userId],

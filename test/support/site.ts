@@ -27,6 +27,7 @@ import { RequestLimit } from '../../src/service/lib/requests.js'
 import { execute, type AnyOperation, type Call } from '../../src/service/lib/operation.js'
 import { hashPassword } from '../../src/service/lib/passwords.js'
 import * as setup from '../../src/service/site.js'
+import { beginSession } from '../../src/service/lib/sessions.js'
 import { sessionToken } from '../../src/service/lib/tokens.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { withDatabase } from './postgres.js'
@@ -64,6 +65,8 @@ export interface TestSite {
     permissions?: Permission[],
     options?: { blocked?: boolean; everyone?: boolean; email?: string; password?: string },
   ): Promise<{ userId: string; token: string }>
+  /** Begins a session of a person, and returns its token. */
+  signIn(userId: string): Promise<string>
 }
 
 interface Response {
@@ -219,7 +222,10 @@ export async function makeSite(
           .execute()
         await db.insertInto('roles_users').values({ role_id: id, user_id: user.userId }).execute()
       }
-      return { userId: user.userId, token: await sessionToken(base, { userId: user.userId, sessions: 0 }) }
+      return { userId: user.userId, token: await site.signIn(user.userId) }
+    },
+    async signIn(userId) {
+      return sessionToken(base, { userId, sessionId: await beginSession(base, userId) })
     },
   }
   return site

@@ -15,6 +15,12 @@ export function saveToken(config: Config, server: string, token: string): string
   return file
 }
 
+/** Forgets the token of a server. */
+export function removeToken(config: Config, server: string): void {
+  const { [keyOf(server)]: _, ...others } = read(config)
+  replaceFile(fileOf(config), `${JSON.stringify(others, null, 2)}\n`)
+}
+
 const keyOf = (server: string): string => server.replace(/\/+$/, '')
 
 function read(config: Config): Record<string, string> {

@@ -47,6 +47,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     ROLE_NOT_FOUND: run('roles list'),
     KEY_NOT_FOUND: run('keys list'),
     KEY_LIMIT: run('keys list'),
+    SESSION_NOT_FOUND: run('sessions list'),
     INVALID_ROLE_ID: run('roles list'),
     USER_NOT_FOUND: userFixes[error.reason ?? 'other'] ?? [],
     INVALID_USER_ID: userFixes.other,

@@ -99,6 +99,19 @@ export function inputMissing(
   )
 }
 
+/** The error of a command that is only for servers. */
+export const serverMissing = (to: string): AppError =>
+  new AppError('INPUT_MISSING', `No server to ${to}. Commands on the local database need no login.`, {
+    errors: [
+      {
+        code: 'FIELD_MISSING',
+        message: 'server is missing.',
+        field: 'server',
+        rule: '--server <url>   or FEEDBACKCTL_SERVER',
+      },
+    ],
+  })
+
 /** The flags that set a field, except one that exposes a secret in the process list. */
 function flagsFor(options: readonly FieldOption[], name: string): string {
   const [first = '', ...others] = options

@@ -15,6 +15,7 @@ export const TOPIC_NAMES = [
   'role_permissions',
   'roles_users',
   'api_keys',
+  'sessions',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -31,6 +32,7 @@ const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   role_permissions: ['role_permissions'],
   roles_users: ['roles_users'],
   api_keys: ['api_keys'],
+  sessions: ['sessions'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

@@ -15,6 +15,8 @@ export interface Actor {
   refusal: AppError | null
   /** Session expiry, Unix ms; 0 where it is not known. */
   expiresAt: number
+  /** The session of the request. Absent for API keys, at the command line, and for tokens of versions without sessions. */
+  sessionId?: string
   /** The API key of the request, which has at most the rights of its person. */
   key?: { keyId: string; isLimited: boolean }
 }

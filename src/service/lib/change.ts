@@ -15,6 +15,7 @@ export type Action =
   | `role.${'assigned' | 'unassigned'}`
   | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed'}`
   | `key.${'created' | 'revoked'}`
+  | 'session.ended'
   | `site.${'set_up' | 'updated'}`
 
 /** A context inside a transaction. */

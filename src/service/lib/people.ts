@@ -79,11 +79,13 @@ export const displayName = {
 }
 export const nameField = Type.Optional(nullable('string', displayName))
 
+/** The answer of an operation that has begun this session. */
 export const authUser = async (
   ctx: Context,
-  { userId, name, username, email, avatar, sessions }: UserRow,
+  { userId, name, username, email, avatar }: UserRow,
+  sessionId: string,
 ): Promise<Type.Static<typeof AuthUser>> => ({
-  authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessions }), // a dry run creates no account to sign in to
+  authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessionId }), // a dry run begins no session
   userId,
   name,
   username,

@@ -1,10 +1,13 @@
 import { quoted } from '../../core/text.js'
 import { AppError } from '../../core/errors.js'
+import { newId } from '../../core/ids.js'
+import { findSession, insertSession, putSessionUse } from '../../db/sessions.js'
 import { findActor, findOwner, findUser } from '../../db/users.js'
 import { operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { KEY_PREFIX, readKey } from './keys.js'
-import { readSessionToken } from './tokens.js'
+import { readSessionToken, SESSION_LIFETIME, type SessionClaims } from './tokens.js'
+import { recordUse } from './uses.js'
 
 const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
 
@@ -27,13 +30,52 @@ export async function actorOf(
       new AppError('INVALID_AUTH_HEADER_FORMAT', `The Authorization header must be "Bearer <authToken>". ${SIGN_IN}`),
     )
   if (token.startsWith(KEY_PREFIX)) return keyActor(token, ctx)
-  const session = await readSessionToken(ctx, token)
-  if (session === undefined)
+  const claims = await readSessionToken(ctx, token)
+  if (claims === undefined)
     return visitor(new AppError('INVALID_TOKEN', `The token is not valid, or has expired. ${SIGN_IN}`))
-  const user = await findActor(ctx.db, session.userId)
-  if (user && user.sessions !== session.generation)
-    return visitor(new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`))
-  return personActor(user, session)
+  const user = await findActor(ctx.db, claims.userId)
+  const { sessionId } = claims
+  const expiresAt = user && (await sessionEnd(ctx, claims, user))
+  const actor = personActor(user, { expiresAt: expiresAt ?? 0 })
+  if (user && expiresAt === undefined)
+    return visitor(
+      (user.isBlocked && actor.refusal) || new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`),
+    )
+  return sessionId === undefined ? actor : { ...actor, sessionId }
+}
+
+/** Until when a response to a session may be cached, Unix ms; undefined where the session has ended. */
+async function sessionEnd(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  { userId, sessionId, generation, expiresAt }: SessionClaims,
+  user: { sessions: number },
+): Promise<number | undefined> {
+  if (sessionId === undefined) return user.sessions === generation ? expiresAt : undefined
+  const session = await findSession(db, sessionId)
+  if (session?.userId !== userId || session.expiresAt <= now().toISOString()) return undefined
+  const until = await recordUse(sessionId, now(), (usedAt) => putSessionUse(db, { sessionId, usedAt }))
+  return Math.min(until, expiresAt, Date.parse(session.expiresAt))
+}
+
+/** Sessions that a person can have. A further one ends the oldest. */
+const MAX_SESSIONS = 1000
+
+/** Begins a session of whoever signs in, and returns its id, for the token. */
+export async function beginSession(
+  { db, now, client }: Pick<Context, 'db' | 'now' | 'client'>,
+  userId: string,
+): Promise<string> {
+  const [sessionId, time] = [newId(), now()]
+  const session = {
+    sessionId,
+    userId,
+    userAgent: client?.userAgent ?? '',
+    address: client?.address ?? null,
+    createdAt: time.toISOString(),
+    expiresAt: new Date(time.getTime() + SESSION_LIFETIME).toISOString(),
+  }
+  await insertSession(db, session, MAX_SESSIONS)
+  return sessionId
 }
 
 /** The actor of an API key: its person, with the permissions that both have. */

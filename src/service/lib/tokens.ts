@@ -4,50 +4,49 @@ import * as Type from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
 import { claimFingerprint, updateSettings } from '../../db/settings.js'
 import { deleteOneTimeToken, findOneTimeToken, putOneTimeToken, type OneTimeToken } from '../../db/tokens.js'
-import type { Db, UserRow } from '../../db/tables.js'
+import type { Db, SessionRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
 
-/** In seconds. */
-const SESSION_LIFETIME = 2 * 24 * 60 * 60
+/** In milliseconds. No token works for longer, whatever it says. */
+export const SESSION_LIFETIME = 2 * 24 * 60 * 60 * 1000
 const ONE_TIME_LIFETIME_MS = 2 * 60 * 60 * 1000
 
 type Purpose = 'emailVerification' | 'resetPassword'
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/**
- * A session token: a JWT signed with HS256. The claims are userId, iat, exp and, unless it is 0, the session generation
- * `sessions`.
- */
+/** The token of a session: a JWT signed with HS256. The claims are userId, sessionId, iat and exp. */
 export async function sessionToken(
   ctx: Pick<Context, 'now' | 'secret'>,
-  { userId, sessions }: Pick<UserRow, 'userId' | 'sessions'>,
+  { userId, sessionId }: Pick<SessionRow, 'userId' | 'sessionId'>,
 ): Promise<string> {
   const { default: jwt } = await import('jsonwebtoken')
   const iat = Math.floor(ctx.now().getTime() / 1000)
-  return jwt.sign({ userId, iat, ...(sessions > 0 && { sessions }) }, ctx.secret(), {
+  return jwt.sign({ userId, sessionId, iat }, ctx.secret(), {
     algorithm: 'HS256',
-    expiresIn: SESSION_LIFETIME,
+    expiresIn: SESSION_LIFETIME / 1000,
   })
 }
 
-interface Session {
+/** What a session token says. */
+export interface SessionClaims {
   userId: string
-  /** A token of an earlier generation than its account's has ended. */
+  /** Absent in tokens of versions without sessions. These have a generation, which an account counts up to end them. */
+  sessionId: string | undefined
   generation: number
   /** Unix ms. */
   expiresAt: number
 }
 
 /** Verified sessions by secret and token. The signature is checked once, the expiry on every use. */
-const verifiedSessions = new LRUCache<string, Session>({ max: 1000 })
+const verifiedSessions = new LRUCache<string, SessionClaims>({ max: 1000 })
 
 /** Returns undefined when the token is forged, expired or issued for another purpose. */
 export async function readSessionToken(
   ctx: Pick<Context, 'secret' | 'previousSecret' | 'now'>,
   token: string,
-): Promise<Session | undefined> {
+): Promise<SessionClaims | undefined> {
   const secret = ctx.secret() // outside the try below: a secret that cannot be read is no fault of the token
   const now = ctx.now().getTime()
   const session = await sessionOf(secret, token, now)
@@ -57,7 +56,7 @@ export async function readSessionToken(
   return old && { ...old, expiresAt: Math.min(old.expiresAt, previous.until.getTime()) }
 }
 
-async function sessionOf(secret: string, token: string, now: number): Promise<Session | undefined> {
+async function sessionOf(secret: string, token: string, now: number): Promise<SessionClaims | undefined> {
   const key = `${secret}\n${token}`
   const known = verifiedSessions.get(key)
   if (known && now < known.expiresAt) return known
@@ -67,18 +66,20 @@ async function sessionOf(secret: string, token: string, now: number): Promise<Se
   return session
 }
 
-async function verified(secret: string, token: string, now: number): Promise<Session | undefined> {
+async function verified(secret: string, token: string, now: number): Promise<SessionClaims | undefined> {
   const { default: jwt } = await import('jsonwebtoken')
   try {
     const claims = jwt.verify(token, createSecretKey(secret, 'utf8'), {
       algorithms: ['HS256'],
       clockTimestamp: Math.floor(now / 1000),
     })
-    if (typeof claims === 'string' || 'type' in claims || claims.exp === undefined) return undefined
-    const { userId, sessions = 0 } = claims as { userId?: unknown; sessions?: unknown }
-    return typeof userId === 'string' && typeof sessions === 'number'
-      ? { userId, generation: sessions, expiresAt: claims.exp * 1000 }
-      : undefined
+    if (typeof claims === 'string' || 'type' in claims) return undefined
+    const { userId, sessionId, sessions = 0, iat, exp } = claims as Record<string, unknown>
+    if (typeof iat !== 'number' || typeof exp !== 'number' || typeof userId !== 'string') return undefined
+    if (typeof sessions !== 'number' || (sessionId !== undefined && typeof sessionId !== 'string')) return undefined
+    const expiresAt = Math.min(exp * 1000, iat * 1000 + SESSION_LIFETIME)
+    if (expiresAt <= now || (sessionId === undefined && iat * 1000 > now)) return undefined
+    return { userId, sessionId, generation: sessions, expiresAt }
   } catch {
     return undefined
   }

@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import * as sessions from '../service/sessions.js'
+import type { Session } from '../service/sessions.js'
+import { ago } from './lib/age.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+
+const columns: Column<Session>[] = [
+  { head: 'PROGRAM', text: ({ userAgent }) => userAgent, drop: 1 },
+  { head: 'ADDRESS', text: ({ address }) => address ?? '', drop: 2 },
+  { head: 'CURRENT', text: ({ isCurrent }) => (isCurrent ? 'current' : ''), drop: 3 },
+  {
+    head: 'LAST USED',
+    text: ({ lastUsedAt }) => lastUsedAt ?? '',
+    shown: ({ lastUsedAt }, _paint, now) => (lastUsedAt === null ? 'never' : ago(lastUsedAt, now)),
+    drop: 0,
+  },
+  {
+    head: 'SIGNED IN',
+    text: ({ createdAt }) => createdAt,
+    shown: ({ createdAt }, _paint, now) => ago(createdAt, now),
+    drop: 4,
+  },
+  { head: 'EXPIRES', text: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }, _paint, now) => ago(expiresAt, now) },
+  { head: 'ID', text: ({ sessionId }) => sessionId, drop: 0, whole: true },
+]
+
+const noOutput = { columns: [], id: String, rows: () => [] } as const
+
+export function register(group: Command, cli: Cli): void {
+  command(
+    group,
+    sessions.list,
+    {
+      usage: 'list',
+      examples: ['sessions list --server https://feedback.example.org', 'sessions list --as eve@example.org'],
+      output: { columns, id: ({ sessionId }) => sessionId, rows: (answer) => answer.sessions, list: true },
+      as: true,
+    },
+    cli,
+  )
+  command(
+    group,
+    sessions.revoke,
+    {
+      usage: 'end <sessionId:session>',
+      examples: ['sessions end 01a202e3-3cc8-735d-91d8-dbcd6073c7b2 --server https://feedback.example.org'],
+      output: noOutput,
+      as: true,
+      done: () => 'The session has ended.',
+    },
+    cli,
+  )
+  command(
+    group,
+    sessions.revokeAll,
+    {
+      usage: 'end-all',
+      examples: ['sessions end-all --server https://feedback.example.org', 'sessions end-all --as eve@example.org'],
+      output: noOutput,
+      as: true,
+      done: (_, { current }, server) =>
+        current === true || server === undefined ? 'All sessions have ended.' : 'All other sessions have ended.',
+    },
+    cli,
+  )
+}

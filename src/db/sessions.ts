@@ -1,0 +1,89 @@
+import type { Insertable } from 'kysely'
+import { compiled } from './cache/compiled.js'
+import { referringTo } from './references.js'
+import type { Db, SessionRow, Tables } from './tables.js'
+
+/** A session with the hour of its last use. */
+export type UsedSession = SessionRow & { lastUsedAt: string | null }
+
+/** What decides about a request with a session. Read on every request, so that a session ends at once. */
+export async function findSession(
+  db: Db,
+  sessionId: string,
+): Promise<Pick<SessionRow, 'userId' | 'expiresAt'> | undefined> {
+  const [session] = await compiled(
+    db,
+    'findSession',
+    { sessionId },
+    (given) => db.selectFrom('sessions').select(['userId', 'expiresAt']).where('sessionId', '=', given.sessionId),
+    { sessions: [sessionId] },
+  )
+  return session
+}
+
+/** Stores the time of the last use, unless a later one is stored. Throws ForeignKeyError for a session that has ended. */
+export const putSessionUse = (db: Db, use: Insertable<Tables['session_uses']>) =>
+  referringTo({}, () =>
+    db
+      .insertInto('session_uses')
+      .values(use)
+      .onConflict((conflict) =>
+        conflict.column('sessionId').doUpdateSet({ usedAt: use.usedAt }).where('session_uses.usedAt', '<', use.usedAt),
+      )
+      .execute(),
+  )
+
+/** Adds a session, and ends the oldest ones of the person where there are more than `most`. */
+export async function insertSession(db: Db, session: Insertable<Tables['sessions']>, most: number): Promise<void> {
+  await referringTo({ users: session.userId }, () => db.insertInto('sessions').values(session).execute())
+  const [oldest] = await newestOf(db, session.userId).select('sessionId').offset(most).limit(1).execute()
+  if (!oldest) return
+  await db
+    .deleteFrom('sessions')
+    .where('sessionId', 'in', newestOf(db, session.userId).select('sessionId').offset(most).limit(most))
+    .execute()
+}
+
+const newestOf = (db: Db, userId: string) =>
+  db.selectFrom('sessions').where('userId', '=', userId).orderBy('createdAt', 'desc').orderBy('sessionId', 'desc')
+
+/** The sessions of a person that have not expired, newest first. */
+export const listSessions = (db: Db, userId: string, now: string): Promise<UsedSession[]> =>
+  db
+    .selectFrom('sessions')
+    .leftJoin('session_uses', 'session_uses.sessionId', 'sessions.sessionId')
+    .selectAll('sessions')
+    .select('session_uses.usedAt as lastUsedAt')
+    .where('sessions.userId', '=', userId)
+    .where('sessions.expiresAt', '>', now)
+    .orderBy('sessions.createdAt', 'desc')
+    .orderBy('sessions.sessionId', 'desc')
+    .execute()
+
+/** Returns false if the person has no such session. */
+export async function deleteSession(
+  db: Db,
+  { sessionId, userId }: Pick<SessionRow, 'sessionId' | 'userId'>,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('sessionId', '=', sessionId)
+    .where('userId', '=', userId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Deletes all sessions of a person, or all but one. */
+export const deleteSessionsOf = (db: Db, userId: string, except?: string) =>
+  db
+    .deleteFrom('sessions')
+    .where('userId', '=', userId)
+    .$if(except !== undefined, (query) => query.where('sessionId', '<>', except ?? ''))
+    .execute()
+
+export const isSessionExpired = async (db: Db, now: string): Promise<boolean> =>
+  (await db.selectFrom('sessions').select('sessionId').where('expiresAt', '<=', now).limit(1).executeTakeFirst()) !==
+  undefined
+
+export const deleteExpiredSessions = (db: Db, now: string) =>
+  db.deleteFrom('sessions').where('expiresAt', '<=', now).execute()

@@ -1,0 +1,90 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { isId } from '../core/ids.js'
+import { deleteSession, listSessions } from '../db/sessions.js'
+import { endSessions } from '../db/users.js'
+import { change } from './lib/change.js'
+import { operation } from './lib/operation.js'
+import { userNotFound } from './lib/people.js'
+import { fields, inPath, nullable } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+
+/** Stands for the session of the request, where an id is expected. */
+const CURRENT = 'current'
+
+const Session = Type.Object({
+  sessionId: Type.String({ format: 'uuid' }),
+  isCurrent: Type.Boolean({ description: 'Whether it is the session of this request' }),
+  userAgent: Type.String({ description: 'The header User-Agent of the sign-in' }),
+  address: nullable('string', { description: 'The address that the sign-in came from' }),
+  createdAt: Type.String({ format: 'date-time' }),
+  expiresAt: Type.String({ format: 'date-time' }),
+  lastUsedAt: nullable('string', { description: 'The hour of the last request; null before the first' }),
+})
+export type Session = Type.Static<typeof Session>
+
+export const list = operation({
+  id: 'sessions.list',
+  summary: 'List your sessions, newest first',
+  http: 'GET /sessions 200',
+  access: 'session',
+  sensitive: true,
+  errors: ['USER_NOT_FOUND'],
+  input: fields({}),
+  output: Type.Object({ sessions: Type.Array(Session) }),
+  async run(ctx) {
+    const rows = await listSessions(ctx.db, await personOf(ctx), ctx.now().toISOString())
+    const sessions = rows.map(({ sessionId, userAgent, address, createdAt, expiresAt, lastUsedAt }) => ({
+      sessionId,
+      isCurrent: sessionId === ctx.actor.sessionId,
+      userAgent,
+      address,
+      createdAt,
+      expiresAt,
+      lastUsedAt,
+    }))
+    return { sessions }
+  },
+})
+
+export const revoke = operation({
+  id: 'sessions.revoke',
+  summary: 'End one of your sessions: requests with its token are refused at once',
+  http: 'DELETE /sessions/:sessionId 204',
+  access: 'session',
+  errors: ['SESSION_NOT_FOUND', 'USER_NOT_FOUND'],
+  input: fields({ sessionId: inPath(`Id of the session, or "${CURRENT}" for that of the request`) }),
+  output: Type.Undefined(),
+  async run(ctx, input) {
+    const sessionId = input.sessionId === CURRENT ? ctx.actor.sessionId : input.sessionId.toLowerCase()
+    const userId = await personOf(ctx)
+    if (sessionId === undefined || !isId(sessionId)) throw sessionNotFound()
+    return change(ctx, async ({ db, record }) => {
+      if (!(await deleteSession(db, { sessionId, userId }))) throw sessionNotFound()
+      record('session.ended', sessionId)
+      return undefined
+    })
+  },
+})
+
+export const revokeAll = operation({
+  id: 'sessions.revokeAll',
+  summary: 'End all your other sessions, or all of them',
+  http: 'DELETE /sessions 204',
+  access: 'session',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({
+    current: Type.Boolean({ default: false, description: 'End the session of the request too' }),
+  }),
+  output: Type.Undefined(),
+  async run(ctx, { current }) {
+    const userId = await personOf(ctx)
+    return change(ctx, async ({ db, record }) => {
+      if (!(await endSessions(db, userId, current ? undefined : ctx.actor.sessionId))) throw userNotFound()
+      record('user.signed_out', userId)
+      return undefined
+    })
+  },
+})
+
+const sessionNotFound = () => new AppError('SESSION_NOT_FOUND', 'You have no such session. It may have ended already.')
