@@ -2,9 +2,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
-import { closest } from 'fastest-levenshtein'
 import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
+import { guess } from './core/guesses.js'
 import { limitNames, rateOf, type Rates } from './core/limits.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
 import { readTrusted } from './core/trust.js'
@@ -46,7 +46,10 @@ export interface Config {
   directory: string
   /** Errors found with `lenient`. Otherwise the first error is thrown. */
   problems: readonly AppError[]
-  /** Files and keys that are not obeyed, because somebody else may have written them: sentences for people. */
+  /**
+   * Files and keys that are not obeyed, because somebody else may have written them, and variables that do not exist:
+   * sentences for people.
+   */
   ignored: readonly string[]
 }
 
@@ -107,7 +110,7 @@ export async function loadConfig(sources: Sources): Promise<Config> {
     fileHere: here,
     directory,
     problems,
-    ignored,
+    ignored: [...ignored, ...unknownVariables(env)],
   }
 }
 
@@ -154,6 +157,24 @@ function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
   return layer
 }
 
+/** Read elsewhere in the program, or by its tests. */
+const OTHER_VARIABLES = /^FEEDBACKCTL_(CONFIG|WORKER|FAULTS|TEST_\w+)$/
+
+function unknownVariables(env: Sources['env']): string[] {
+  const known = keys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`])
+  const names = Object.keys(env).filter((name) => name.startsWith('FEEDBACKCTL_') && !OTHER_VARIABLES.test(name))
+  return names
+    .filter((name) => !known.includes(name))
+    .map(
+      (name) =>
+        `${name} is not a variable that feedbackctl reads.${guess(
+          name.slice(12),
+          known.map((each) => each.slice(12)),
+          (meant) => `FEEDBACKCTL_${meant}`,
+        )}`,
+    )
+}
+
 const bracketed = (host: string): string => (/^[^[].*:.*:/.test(host) || host === '::' ? `[${host}]` : host)
 
 /** Variables that hosting platforms set. FEEDBACKCTL_* wins over them. */
@@ -184,11 +205,7 @@ function fromFile(
   const layer: Layer = new Map()
   const read = (name: string, value: unknown) => {
     const key = keys.find((known) => known === name)
-    if (!key)
-      throw new AppError(
-        'CONFIG_INVALID',
-        `${file} has an unknown key "${name}". Did you mean "${closest(name, keys)}"?`,
-      )
+    if (!key) throw new AppError('CONFIG_INVALID', `${file} has an unknown key "${name}".${guess(name, keys)}`)
     if (kind === 'here' && settings[key].notFromHere?.(String(value)))
       return void ignored.push(
         `Ignored ${key} in ${file}: the current folder may be somebody else's. Set it in another way (feedbackctl help environment).`,

@@ -7,7 +7,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ['2', 'wrong usage, or a value that is not valid; nothing was done'],
   ['3', 'not found'],
   ['4', 'not signed in, or not allowed'],
-  ['5', 'conflict, or something must be done or confirmed first'],
+  ['5', 'conflict, or something must be done or confirmed first; also where you answer No'],
   ['6', 'the server, the database or the mail server cannot be reached, or the port is in use; try again'],
   ['9', 'the check has found something'],
   ['78', 'serve cannot start as it is configured'],

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
-import { closest } from 'fastest-levenshtein'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
+import { guess } from '../core/guesses.js'
 import { settingOptions } from './lib/options.js'
 import { FORMATS } from './lib/output.js'
 import { session, type Cli } from './lib/session.js'
@@ -43,13 +43,12 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     'after',
     '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options (--server and other settings)',
   )
+  program.addHelpText('beforeAll', ({ command }) => {
+    if (command === program) assertKnown(program)
+    return ''
+  })
   program.allowExcessArguments().action(async () => {
-    const [word] = program.args
-    if (word !== undefined)
-      throw new AppError(
-        'USAGE',
-        `Unknown command "${word}". Did you mean "${closest(word, [...branches.map(({ name }) => name), 'help'])}"?`,
-      )
+    assertKnown(program)
     const { statusLine } = await import('./lib/status.js')
     await write(
       terminal,
@@ -57,6 +56,14 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     )
   })
   return { program, cli }
+}
+
+/** Refuses a first word that is no command. The words of `help` are not commands of the program. */
+function assertKnown({ args }: Command): void {
+  const [word] = args
+  const names = [...branches.map(({ name }) => name), 'help']
+  if (word === undefined || word.startsWith('-') || names.includes(word)) return
+  throw new AppError('USAGE', `Unknown command "${word}".${guess(word, names)}`)
 }
 
 /** Every branch under the heading of its group. */

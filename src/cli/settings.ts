@@ -28,6 +28,9 @@ const domainList = {
   list: true,
 } as const
 
+const nowBlocked = ({ domains }: { domains: string[] }): string =>
+  domains.length === 0 ? 'No domain is blocked.' : `Blocked, with their subdomains: ${domains.join(', ')}.`
+
 export function register(group: Command, cli: Cli): void {
   command(group, settings.site, { usage: 'show', examples: ['settings show'], output }, cli)
   command(
@@ -56,10 +59,20 @@ export function register(group: Command, cli: Cli): void {
     settings.blockDomains,
     {
       usage: 'block-domains <domains>',
-      examples: ['settings block-domains mailinator.com,example.net', "settings block-domains ''"],
+      examples: ['settings block-domains mailinator.com,example.net'],
       output: domainList,
-      done: ({ domains }) =>
-        domains.length === 0 ? 'No domain is blocked.' : `Blocked, with their subdomains: ${domains.join(', ')}.`,
+      done: nowBlocked,
+    },
+    cli,
+  )
+  command(
+    group,
+    settings.unblockDomains,
+    {
+      usage: 'unblock-domains <domains>',
+      examples: ['settings unblock-domains example.net'],
+      output: domainList,
+      done: nowBlocked,
     },
     cli,
   )

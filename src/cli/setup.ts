@@ -3,16 +3,16 @@ import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
-import { settings } from '../core/settings.js'
+import { settings, type Key } from '../core/settings.js'
 import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail, localPart } from '../service/lib/people.js'
 import { setFixes } from './lib/fixes.js'
-import { hasSetting, prepareSetting, type PreparedSetting } from './lib/configfile.js'
+import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/configfile.js'
 import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
 import { checkMail, deliverOutbox, promptForMailUrl } from './lib/mail.js'
 import { secretOptions, settingOptions, type Source } from './lib/options.js'
-import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
+import { formatOf, isMachineReadable, isStructured, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
@@ -108,19 +108,23 @@ async function setUpLocally(
   const app = await cli.open()
   const { localCall, markSite } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
-  const setting = mailUrl === undefined || flags.dryRun ? undefined : prepareSetting(config.file, 'mail.url', mailUrl)
+  const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
+  const settingsFile = Object.keys(kept).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, kept)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
     site.setup,
     answers,
   ).catch((error: unknown) => {
-    setting?.discard()
+    settingsFile?.discard()
     throw error
   })
   if (!flags.dryRun) markSite(config)
-  commitSetting(cli, config, setting)
+  commitSettings(cli, config, settingsFile)
+  const source = (key: Key) => (key in kept ? `written to ${config.file}` : `from ${config.origin(key)}`)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
-    `mail    ${redactedUrl(mail?.url ?? '')}${mailUrl === undefined ? ` (from ${config.origin('mail.url')})` : ` (written to ${config.file})`}`,
+    `mail    ${redactedUrl(mail?.url ?? '')} (${source('mail.url')})`,
+    ...('site.url' in kept ? [`address ${kept['site.url']} (${source('site.url')})`] : []),
+    ...('listen' in kept ? [`listen  ${kept.listen} (${source('listen')})`] : []),
   ])
   if (!mail || !mailWorks || flags.dryRun) return
   await deliverOutbox(cli.terminal, app, mail)
@@ -134,6 +138,13 @@ function assertMayHold({ file, fileHere }: Config, mailUrl: string): void {
     `Setup writes no password and no program into ${file}, as a folder may be shared. Remove mail.url there and set FEEDBACKCTL_MAIL_URL, or name another file with --config.`,
   )
 }
+/** What the flags of setup say about the server: it must find the same when it starts without them. */
+const givenAsFlags = (config: Config): Entries =>
+  Object.fromEntries(
+    (['site.url', 'listen', 'mail.from'] as const)
+      .filter((key) => config.origin(key).startsWith('--'))
+      .map((key) => [key, config.get(key) ?? '']),
+  )
 
 /** Writes the mail setting if an earlier setup was killed after it created the owner, and before it wrote that. */
 function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags): void {
@@ -141,14 +152,14 @@ function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags
   if (dryRun || mailUrl === undefined || !config.origin('mail.url').startsWith('--')) return
   if (hasSetting(config.file, 'mail.url')) return
   assertMayHold(config, mailUrl)
-  prepareSetting(config.file, 'mail.url', mailUrl).commit()
+  prepareSettings(config.file, { 'mail.url': mailUrl, ...givenAsFlags(config) }).commit()
   say(terminal, `mail.url was not set yet: written to ${config.file}.`)
 }
 
 /** Only warns if it fails: the owner exists by now, and a generated password must still be shown. */
-function commitSetting({ terminal }: Cli, { file }: Config, setting: PreparedSetting | undefined): void {
+function commitSettings({ terminal }: Cli, { file }: Config, prepared: PreparedSettings | undefined): void {
   try {
-    setting?.commit()
+    prepared?.commit()
   } catch (error) {
     say(
       terminal,
@@ -164,10 +175,18 @@ async function finish(
   generated: string | undefined,
   facts: string[],
 ): Promise<void> {
-  if (generated !== undefined && !flags.dryRun) showPassword(terminal, generated)
-  const { user } = answer
+  const password = flags.dryRun ? undefined : generated
+  const inOutput = password !== undefined && isStructured(formatOf(terminal, flags))
+  if (password !== undefined && !inOutput) showPassword(terminal, password)
+  const user = inOutput ? { ...answer.user, password } : answer.user
   if (isMachineReadable(flags))
-    return print(terminal, flags, { body: answer, rows: [user], columns: PERSON, id: () => user.userId, single: true })
+    return print(terminal, flags, {
+      body: inOutput ? { ...answer, password } : answer,
+      rows: [user],
+      columns: PERSON,
+      id: () => user.userId,
+      single: true,
+    })
   const { green, dim } = colors(hasColor(terminal, terminal.stdout, flags))
   const { name, email, username } = user
   const lines = [

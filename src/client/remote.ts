@@ -57,11 +57,13 @@ function takeParam(fields: Map<string, unknown>, name: string): string {
 
 const send = (url: URL, init: RequestInit): Promise<Response> =>
   fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
-    throw new AppError('SERVER_UNREACHABLE', `Cannot reach ${url.origin}: ${reasonOf(error)}.`, { cause: error })
+    throw new AppError('SERVER_UNREACHABLE', `Cannot reach ${url.origin}: ${reasonOf(url, error)}.`, { cause: error })
   })
 
-const reasonOf = (error: unknown): string => {
+function reasonOf(url: URL, error: unknown): string {
   const { cause, message } = error as { cause?: { message?: string; code?: string }; message: string }
+  if (url.protocol === 'https:' && /^(EPROTO|ERR_SSL_)/.test(cause?.code ?? ''))
+    return `it does not answer with TLS. If it has none, use ${url.origin.replace('https:', 'http:')}`
   return cause?.message || cause?.code || message
 }
 

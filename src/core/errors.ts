@@ -82,6 +82,7 @@ const CODES = {
   DATABASE_UNUSABLE: { status: 500, exit: 1 },
   UNSUPPORTED_NODE: { status: 500, exit: 1 },
   AUDIT_FINDINGS: { status: 500, exit: 9 },
+  CANCELED: { status: 500, exit: 5 },
   INTERRUPTED: { status: 500, exit: 130 },
 } as const satisfies Record<string, Entry>
 
@@ -106,6 +107,10 @@ export interface Issue {
   rule: string
   value?: unknown
 }
+
+/** Codes of fields that name what does not exist. */
+const UNKNOWN = ['UNKNOWN_BOARD', 'UNKNOWN_ROADMAP', 'UNKNOWN_PERSON'] as const
+type Unknown = (typeof UNKNOWN)[number]
 
 /** Which of the causes that share a code it was. Commands suggest a fix by it. It is not sent over HTTP. */
 export type Reason = 'database-refuses' | 'session-account-deleted' | 'site-not-set-up'
@@ -146,11 +151,18 @@ export class AppError extends Error {
   get exit(): number {
     const entry: Entry = CODES[this.code]
     if (entry.exit !== undefined) return entry.exit
+    if (this.unknown !== undefined) return 3
     const { status } = this
     if (status === 404) return 3
     if (status === 401 || status === 403) return 4
     if (status === 409) return 5
     return status < 500 ? 2 : 1
+  }
+
+  /** The first field that names what does not exist, where all invalid fields do. */
+  get unknown(): Unknown | undefined {
+    const codes = this.errors?.map(({ code }) => UNKNOWN.find((known) => known === code)) ?? []
+    return codes.includes(undefined) ? undefined : codes[0]
   }
 
   get serveExit(): number {

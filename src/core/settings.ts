@@ -120,7 +120,7 @@ const SETTINGS = {
         : 'must start with http:// or https://',
   },
   listen: {
-    description: 'HOST:PORT or PORT that serve listens on',
+    description: 'HOST:PORT that serve listens on; PORT alone is on 127.0.0.1, which only this machine reaches',
     value: 'address',
     default: '127.0.0.1:8000',
     check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),

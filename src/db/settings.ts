@@ -5,6 +5,14 @@ import { mergedJson } from './dialect.js'
 export const readSettings = (db: Db): Promise<SettingsRow> =>
   db.selectFrom('settings').selectAll().executeTakeFirstOrThrow()
 
+/** Reads the settings and holds them until the transaction ends. */
+export const lockSettings = (db: Db): Promise<SettingsRow> =>
+  db
+    .updateTable('settings')
+    .set((eb) => ({ id: eb.ref('id') }))
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
 export const updateSettings = (db: Db, change: Updateable<Tables['settings']>): Promise<SettingsRow> =>
   db.updateTable('settings').set(change).returningAll().executeTakeFirstOrThrow()
 

@@ -51,7 +51,7 @@ export function invitationMail({ siteTitle, name, link }: Facts): Content {
       link,
       action: 'Choose a password',
       after:
-        'The link works once and expires in two hours. After that, reset your password to get a new link. If you do not want the account, ignore this mail.',
+        'The link works once and expires in 7 days. After that, reset your password to get a new link. If you do not want the account, ignore this mail.',
     }),
   }
 }

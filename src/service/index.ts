@@ -95,7 +95,9 @@ export const operations = [
   labs.show,
   labs.update,
   settings.blockedDomains,
+  settings.setBlockedDomains,
   settings.blockDomains,
+  settings.unblockDomains,
   events.list,
   audit.verify,
 ] as unknown as readonly AnyOperation[] // each has its own types; the surfaces know only the schemas

@@ -6,9 +6,10 @@ import { AppError, type Failure } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { quoted } from '../core/text.js'
 import type { Db, SettingsRow } from '../db/tables.js'
-import { readSettings, updateSettings } from '../db/settings.js'
+import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
 import { findOwner } from '../db/users.js'
 import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { domainOf } from './lib/people.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
@@ -160,35 +161,70 @@ export const blockedDomains = operation({
   },
 })
 
-export const blockDomains = operation({
-  id: 'settings.blockDomains',
+const domainsGiven = (description: string) => fields({ domains: listOf({ maxItems: 1000, rule: RULE, description }) })
+
+export const setBlockedDomains = operation({
+  id: 'settings.setBlockedDomains',
   summary: 'Replace the e-mail domains that accounts may not use; subdomains are included',
   http: 'PUT /settings/blocked-domains 200',
   access: 'settings:update',
   errors: [],
-  input: fields({
-    domains: listOf({ maxItems: 1000, rule: RULE, description: 'The whole list; it replaces the previous one' }),
-  }),
+  input: domainsGiven('The whole list; it replaces the previous one'),
   output: Domains,
-  run(ctx, input) {
-    const domains = [...new Set(input.domains.map((domain) => domain.trim().toLowerCase()))]
-    const wrong = domains.find((domain) => !isFQDN(domain))
-    if (wrong !== undefined) throw refused('DOMAIN_INVALID', `${quoted(wrong)} is not a domain name.`, wrong)
-    return change(ctx, async ({ db, record }) => {
-      await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
-      const owner = await findOwner(db)
-      const locking = owner && blocking(domains, owner.email)
-      if (locking !== undefined)
-        throw refused(
-          'OWNER_BLOCKED',
-          `${locking} would lock out the owner of the site, whose address is at this domain.`,
-          locking,
-        )
-      record('site.updated', 'site')
-      return { domains }
-    })
-  },
+  run: (ctx, input) => changeDomains(ctx, () => domainsIn(input)),
 })
+
+export const blockDomains = operation({
+  id: 'settings.blockDomains',
+  summary: 'Block e-mail domains, with their subdomains: no account may use them',
+  http: 'POST /settings/blocked-domains 200',
+  access: 'settings:update',
+  errors: [],
+  input: domainsGiven('Domains to add to the list'),
+  output: Domains,
+  run: (ctx, input) => changeDomains(ctx, (before) => [...new Set([...before, ...domainsIn(input)])]),
+})
+
+export const unblockDomains = operation({
+  id: 'settings.unblockDomains',
+  summary: 'Remove e-mail domains from those that accounts may not use',
+  http: 'DELETE /settings/blocked-domains 200',
+  access: 'settings:update',
+  errors: [],
+  input: domainsGiven('Domains to remove from the list'),
+  output: Domains,
+  run: (ctx, input) =>
+    changeDomains(ctx, (before) => {
+      const domains = domainsIn(input)
+      const missing = domains.find((domain) => !before.includes(domain))
+      if (missing !== undefined) throw refused('DOMAIN_NOT_BLOCKED', `${quoted(missing)} is not blocked.`, missing)
+      return before.filter((domain) => !domains.includes(domain))
+    }),
+})
+
+function domainsIn(input: { domains: string[] }): string[] {
+  const domains = [...new Set(input.domains.map((domain) => domain.trim().toLowerCase()))]
+  const wrong = domains.find((domain) => !isFQDN(domain))
+  if (wrong !== undefined) throw refused('DOMAIN_INVALID', `${quoted(wrong)} is not a domain name.`, wrong)
+  return domains
+}
+
+const changeDomains = (ctx: Context, next: (before: string[]) => string[]): Promise<{ domains: string[] }> =>
+  change(ctx, async ({ db, record }) => {
+    const domains = next(listIn(await lockSettings(db)))
+    if (domains.length > 1000) throw refused('TOO_MANY', `domains must be ${RULE}.`, String(domains.length))
+    await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
+    const owner = await findOwner(db)
+    const locking = owner && blocking(domains, owner.email)
+    if (locking !== undefined)
+      throw refused(
+        'OWNER_BLOCKED',
+        `${locking} would lock out the owner of the site, whose address is at this domain.`,
+        locking,
+      )
+    record('site.updated', 'site')
+    return { domains }
+  })
 
 /** The codes of `assertEmail` and `assertAddressAllowed`. */
 export const ADDRESS_ERRORS = [

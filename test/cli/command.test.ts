@@ -212,7 +212,7 @@ describe('a long text', () => {
     await machine.setup()
     const { env } = editor(machine, `printf 'Long\\nthought\\n' >"$file"`)
     for (const [args, code] of [
-      ['posts create Idea --board nowhere', 2],
+      ['posts create Idea --board nowhere', 3],
       ['comments create nowhere', 3],
       ['comments create nowhere --server http://127.0.0.1:1', 6],
     ] as const) {
@@ -466,9 +466,9 @@ describe('a deletion that loses much data', () => {
     })
     expect(await machine.run('notes delete n7 --yes')).toMatchObject({ code: 0, stderr: 'Deleted.\n' })
     for (const [answer, code] of [
-      ['y', 130],
-      ['', 130],
-      ['note 7', 130],
+      ['y', 5],
+      ['', 5],
+      ['note 7', 5],
       ['Note 7', 0],
     ] as const) {
       const screen = machine.terminal('notes delete n7')

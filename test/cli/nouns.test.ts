@@ -72,8 +72,8 @@ describe.each(engines)('every noun on %s', (engine) => {
     }
     for (const [args, code, exit] of [
       ['posts show nothing', 'POST_NOT_FOUND', 3],
-      ['posts list --board nothing', 'VALIDATION_ERROR', 2],
-      ['posts create x --board nothing --body x', 'VALIDATION_ERROR', 2],
+      ['posts list --board nothing', 'VALIDATION_ERROR', 3],
+      ['posts create x --board nothing --body x', 'VALIDATION_ERROR', 3],
       ['users show nobody@example.org', 'USER_NOT_FOUND', 3],
       ['users block ada@example.org', 'CANNOT_CHANGE_OWNER', 5],
       ['users create eve@example.org --generate-password', 'USER_EXISTS', 5],

@@ -264,7 +264,9 @@ export const UNSHOWN = [
   'comments.report',
   'boards.checkSlug',
   'boards.checkName',
+  'settings.setBlockedDomains',
   'settings.blockDomains',
+  'settings.unblockDomains',
 ]
 
 const EVERYONE = sql<string>`(select id from roles where "isSystem" = 1)`

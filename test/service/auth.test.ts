@@ -24,7 +24,7 @@ const resetToken = async (site: TestSite, email = EVE.email) => {
   await site.http('POST /auth/password/reset', { body: { email } })
   return site.mailedToken(email)
 }
-const block = (site: TestSite, ...list: string[]) => site.call(settings.blockDomains, { domains: list })
+const block = (site: TestSite, ...list: string[]) => site.call(settings.setBlockedDomains, { domains: list })
 const rows = async (site: TestSite) =>
   JSON.stringify([
     await site.db.selectFrom('users').selectAll().execute(),
@@ -474,7 +474,7 @@ describe.each(engines)('blocked domains on %s', (engine) => {
   })
 
   it('are comma-separated in text, and none in empty text', () => {
-    const typed = (text: string) => coerce(settings.blockDomains.input, { domains: text })
+    const typed = (text: string) => coerce(settings.setBlockedDomains.input, { domains: text })
     expect(typed('spam.example, junk.example')).toEqual({ domains: ['spam.example', 'junk.example'] })
     expect([typed(''), typed(' ')]).toEqual([{ domains: [] }, { domains: [] }])
   })
@@ -482,8 +482,8 @@ describe.each(engines)('blocked domains on %s', (engine) => {
   it('are at most 1000', async () => {
     const site = await makeSite(engine)
     const list = (length: number) => ({ domains: Array.from({ length }, (_, number) => `d${number}.example`) })
-    expect((await site.call(settings.blockDomains, list(1000))).domains).toHaveLength(1000)
-    expect((await failure(site.call(settings.blockDomains, list(1001)))).errors?.[0]).toMatchObject({
+    expect((await site.call(settings.setBlockedDomains, list(1000))).domains).toHaveLength(1000)
+    expect((await failure(site.call(settings.setBlockedDomains, list(1001)))).errors?.[0]).toMatchObject({
       code: 'TOO_MANY',
       field: 'domains',
       value: 'a list',

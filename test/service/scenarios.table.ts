@@ -148,7 +148,9 @@ export const table: Record<string, Row> = {
   'labs.show': { needs: 'public' },
   'labs.update': { needs: 'settings:update', input: () => ({ voteOnBehalf: true }) },
   'settings.blockedDomains': { needs: 'settings:read' },
+  'settings.setBlockedDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
+  'settings.unblockDomains': { needs: 'settings:update', input: (w) => w.blockedDomain() },
 
   'audit.verify': { needs: 'owner' },
   'events.list': { needs: 'owner', input: () => ({ limit: 100 }) },

@@ -9,6 +9,7 @@ import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import { beginSession } from '../../src/service/lib/sessions.js'
+import * as settings from '../../src/service/settings.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from '../support/site.js'
@@ -107,7 +108,12 @@ export async function makeWorld(engine: Engine) {
       return { email: (await person({ ...options, password })).email, password }
     },
     mailed: async (purpose: 'emailVerification' | 'resetPassword') =>
-      oneTimeToken(site.db, site.clock.now, (await person()).userId, purpose),
+      oneTimeToken(site.db, site.clock.now, { userId: (await person()).userId, purpose, hours: 2 }),
+    async blockedDomain() {
+      const domain = `${word()}.example`
+      await call(settings.blockDomains, { domains: [domain] })
+      return { domains: [domain] }
+    },
     async withoutLabs(input: object) {
       await call(labs.update, { voteOnBehalf: false })
       return { post_id: openPost, ...input }

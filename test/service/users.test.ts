@@ -311,6 +311,8 @@ describe.each(engines)('creating a person on %s', (engine) => {
       .executeTakeFirstOrThrow()
     expect(mail).toMatchObject({ subject: 'Moonbase – you are invited', text: expect.stringMatching(/^Hello,\n/) })
     expect(mail.text).toContain(`https://feedback.example.org/board/password-reset/confirm/?token=${mailed}\n`)
+    expect(mail.text).toContain('expires in 7 days')
+    site.clock.now = new Date(site.clock.now.getTime() + 7 * 24 * 3_600_000 - 1)
     expect(
       (await site.http('POST /auth/password/set', { body: { token: mailed, password: EVE.password } })).status,
     ).toBe(200)
@@ -321,7 +323,7 @@ describe.each(engines)('creating a person on %s', (engine) => {
   it('refuses in this order, and changes nothing', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
-    await site.call(settings.blockDomains, { domains: ['spam.example'] })
+    await site.call(settings.setBlockedDomains, { domains: ['spam.example'] })
     const before = await everything(site)
     for (const [body, status, code] of [
       [{}, 400, 'EMAIL_INVALID'],
@@ -418,7 +420,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
     const token = await site.owner()
     const { userId } = await site.member([], EVE)
     const other = await row(site, (await site.member()).userId)
-    await site.call(settings.blockDomains, { domains: ['spam.example'] })
+    await site.call(settings.setBlockedDomains, { domains: ['spam.example'] })
     const before = await everything(site)
     for (const [body, status, code] of [
       [{ username: '' }, 400, 'VALIDATION_ERROR'],

@@ -6,7 +6,7 @@ import type { AnyOperation, Call, Operation } from '../../service/lib/operation.
 import { setFixes } from './fixes.js'
 import type { Gathered } from './inputs.js'
 import { flagNames, optionsOf } from './options.js'
-import { formatOf, print, type OutputFlags } from './output.js'
+import { formatOf, isStructured, print, type OutputFlags } from './output.js'
 import { footer, streamAll } from './pages.js'
 import { confirm } from './prompts.js'
 import type { Cli } from './session.js'
@@ -63,8 +63,10 @@ export function command<In, Out, Row, Subject>(
       if (edited) (await import('./editor.js')).saveText(cli.terminal, edited)
       throw error
     })
-    if (generated !== undefined && !flags.dryRun) (await import('./inputs.js')).showPassword(cli.terminal, generated)
-    await show(flags, answer, input)
+    const password = flags.dryRun ? undefined : generated
+    if (password !== undefined && !isStructured(formatOf(cli.terminal, flags)))
+      (await import('./inputs.js')).showPassword(cli.terminal, password)
+    await show(flags, answer, input, password)
     if (!flags.dryRun && view.sendsMail?.(input)) await (await import('./mail.js')).deliverLocally(cli)
   })
 
@@ -77,11 +79,15 @@ export function command<In, Out, Row, Subject>(
     return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
   }
 
-  async function show(flags: Flags, answer: Out, input: Values): Promise<void> {
+  /** A generated password is in the output where a program reads that. */
+  async function show(flags: Flags, answer: Out, input: Values, password: string | undefined): Promise<void> {
     const { columns, id } = output
-    const rows = output.rows(answer)
-    await print(cli.terminal, flags, { body: answer, rows, columns, id, single: !output.list })
-    if (flags.quiet || ['json', 'jsonl', 'yaml'].includes(formatOf(cli.terminal, flags))) return
+    const format = formatOf(cli.terminal, flags)
+    const secret = password === undefined ? {} : { password }
+    const rows = output.rows(answer).map((each) => (isStructured(format) ? { ...each, ...secret } : each))
+    const body = password === undefined ? answer : { ...answer, ...secret }
+    await print(cli.terminal, flags, { body, rows, columns, id, single: !output.list })
+    if (flags.quiet || isStructured(format)) return
     if (pages !== undefined) {
       const numbered = flagFields.some(({ name }) => name === 'page')
       return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })

@@ -53,8 +53,7 @@ function redacted(arg: string, before: string, secretOptions: readonly string[])
 
 /** URLs without a password stay: a suggested command could not find the data without them. */
 const holdsNoPassword = (option: string, value: string): boolean =>
-  (option === '--server' && /^https?:\/\/[^@]*$/.test(value)) ||
-  (option === '--database-url' && value.startsWith('sqlite:'))
+  (option === '--server' && /^[^@?]*$/.test(value)) || (option === '--database-url' && value.startsWith('sqlite:'))
 
 const shellQuoted = (arg: string): string =>
   /^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`

@@ -12,45 +12,62 @@ import {
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { AppError } from '../../core/errors.js'
+import { variableOf, type Key } from '../../core/settings.js'
 
 /** A checked change in a temporary file, to be committed by a rename. */
-export interface PreparedSetting {
+export interface PreparedSettings {
   commit(): void
   discard(): void
 }
 
+/** Settings and their values. */
+export type Entries = Partial<Record<Key, string>>
+
 /**
- * Prepares `section.name = value` in a configuration file without touching other lines. Throws CONFIG_INVALID if that
- * is not possible.
+ * Prepares `section.name = value` for each setting in a configuration file without touching other lines. Throws
+ * CONFIG_INVALID if that is not possible.
  */
-export function prepareSetting(file: string, key: `${string}.${string}`, value: string): PreparedSetting {
-  const [section = '', name = ''] = key.split('.')
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const after = withSetting(before, section, name, `${name} = ${JSON.stringify(value)}`)
-  if (valueIn(after, section, name) !== value)
-    throw new AppError(
-      'CONFIG_INVALID',
-      `Cannot add ${key} to ${file} automatically. Add "[${section}] ${name} = …" by hand, or set FEEDBACKCTL_MAIL_URL.`,
-    )
+export function prepareSettings(file: string, entries: Entries): PreparedSettings {
+  let text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  for (const [key, value] of Object.entries(entries)) {
+    const [section, name] = partsOf(key)
+    text = withSetting(text, section, name, `${name} = ${JSON.stringify(value)}`)
+    if (valueIn(text, section, name) !== value)
+      throw new AppError(
+        'CONFIG_INVALID',
+        `Cannot add ${key} to ${file} automatically. Add "${section === '' ? '' : `[${section}] `}${name} = …" by hand, or set ${variableOf(key as Key)}.`,
+      )
+  }
   try {
-    return stage(file, after)
+    return stage(file, text)
   } catch (error) {
     throw new AppError(
       'CONFIG_INVALID',
-      `Cannot write ${file}: ${(error as { code?: string }).code}. Choose another file with --config, or set FEEDBACKCTL_MAIL_URL.`,
+      `Cannot write ${file}: ${(error as { code?: string }).code}. Choose another file with --config, or set ${Object.keys(
+        entries,
+      )
+        .map((key) => variableOf(key as Key))
+        .join(' and ')}.`,
     )
   }
 }
 
 /** Whether the file sets this key. A file that is missing sets none. */
-export function hasSetting(file: string, key: `${string}.${string}`): boolean {
-  const [section = '', name = ''] = key.split('.')
+export function hasSetting(file: string, key: Key): boolean {
+  const [section, name] = partsOf(key)
   return existsSync(file) && valueIn(readFileSync(file, 'utf8'), section, name) !== undefined
+}
+
+/** The section, which is '' at the top of the file, and the name in it. */
+const partsOf = (key: string): [section: string, name: string] => {
+  const [section, name] = key.split('.')
+  return name === undefined ? ['', key] : [section ?? '', name]
 }
 
 function valueIn(text: string, section: string, name: string): unknown {
   try {
-    return (parse(text) as Record<string, Record<string, unknown> | undefined>)[section]?.[name]
+    const table = parse(text) as Record<string, unknown>
+    return section === '' ? table[name] : (table[section] as Record<string, unknown> | undefined)?.[name]
   } catch {
     return undefined // the new text is not valid TOML: the section exists in another notation
   }
@@ -59,7 +76,7 @@ function valueIn(text: string, section: string, name: string): unknown {
 /** Replaces a file atomically, readable by its owner only. A symbolic link is followed. */
 export const replaceFile = (file: string, text: string): void => stage(file, text).commit()
 
-function stage(file: string, text: string): PreparedSetting {
+function stage(file: string, text: string): PreparedSettings {
   const created = mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = `${target}.${process.pid}.tmp`
@@ -80,8 +97,8 @@ function removeEmptyFolders(folder: string, top: string): void {
 
 function withSetting(text: string, section: string, name: string, line: string): string {
   const lines = text.split('\n')
-  const start = lines.findIndex((each) => each.trim() === `[${section}]`)
-  if (start === -1)
+  const start = section === '' ? -1 : lines.findIndex((each) => each.trim() === `[${section}]`)
+  if (start === -1 && section !== '')
     return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text.trim() === '' ? '' : '\n'}[${section}]\n${line}\n`
   const next = lines.findIndex((each, index) => index > start && each.trimStart().startsWith('['))
   const end = next === -1 ? lines.length : next

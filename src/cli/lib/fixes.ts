@@ -13,6 +13,9 @@ export interface Failed {
   fixes?: Fixes
 }
 
+/** The list of what an invalid field may name. */
+const UNKNOWN_LISTS = { UNKNOWN_BOARD: 'boards', UNKNOWN_ROADMAP: 'roadmaps', UNKNOWN_PERSON: 'users' } as const
+
 const fixesByCommand = new WeakMap<Command, Fixes>()
 
 export const setFixes = (command: Command, fixes: Fixes): void => void fixesByCommand.set(command, fixes)
@@ -68,7 +71,10 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
     LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),
     PORT_IN_USE: run('serve --listen 127.0.0.1:8001'),
-    CONFIG_INVALID: [...run('config list --show-origin'), 'feedbackctl help environment'],
+    CONFIG_INVALID: [
+      commandLine(['config', 'list', '--show-origin', ...withoutOption(connectionOptions(args), '--server')]),
+      'feedbackctl help environment',
+    ],
     INVALID_AUTH_HEADER: login,
     INVALID_AUTH_HEADER_FORMAT: login,
     INVALID_TOKEN: login,
@@ -76,5 +82,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     INPUT_MISSING: missing,
   }
   const ownFixes = fixes[error.code]
-  return ownFixes ? run(...ownFixes) : (usual[error.code] ?? [])
+  if (ownFixes) return run(...ownFixes)
+  const unknown = error.unknown
+  return unknown === undefined ? (usual[error.code] ?? []) : run(`${UNKNOWN_LISTS[unknown]} list`)
 }

@@ -24,6 +24,9 @@ export function formatOf({ stdout }: Terminal, { output, json, quiet, raw }: Out
   return format
 }
 
+/** Formats with named values, to which a value can be added. */
+export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml'].includes(format)
+
 /** Whether the flags select a machine-readable format. */
 export const isMachineReadable = ({ output, json, quiet }: OutputFlags): boolean =>
   json === true || quiet === true || (output !== undefined && output !== 'table' && output !== 'wide')

@@ -47,11 +47,20 @@ export async function confirm(
   const { question, type }: { question: string; type?: string } =
     typeof confirmation === 'string' ? { question: confirmation } : confirmation
   if (!canPrompt(terminal, flags))
-    throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be undone. Confirm it with --yes.`)
-  const confirmed = await withPrompts(terminal, async (prompts, streams) => {
-    if (type === undefined) return prompts.confirm({ message: question, default: false }, streams)
-    const typed = await prompts.input({ message: `${question} Type ${printable(type)} to confirm:` }, streams)
-    return [type, printable(type)].some((name) => name.trim() === typed.trim())
-  })
-  if (!confirmed) throw new AppError('INTERRUPTED', 'Canceled: nothing was changed.')
+    throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be undone. Pass --yes to confirm.`)
+  if (type === undefined) {
+    const confirmed = await withPrompts(terminal, (prompts, streams) =>
+      prompts.confirm({ message: question, default: false }, streams),
+    )
+    if (!confirmed) throw new AppError('CANCELED', 'Canceled. Nothing was changed.')
+    return
+  }
+  const typed = await withPrompts(terminal, (prompts, streams) =>
+    prompts.input({ message: `${question} Type ${printable(type)} to confirm:` }, streams),
+  )
+  if (![type, printable(type)].some((name) => name.trim() === typed.trim()))
+    throw new AppError(
+      'CANCELED',
+      `"${typed.trim()}" does not match ${printable(type)}. Canceled. Nothing was changed.`,
+    )
 }

@@ -6,11 +6,14 @@ import { invitationMail, resetMail, verificationMail } from '../../mail/template
 import type { Context } from './context.js'
 import { oneTimeToken } from './tokens.js'
 
-/** The mails with a one-time link: the purpose of its token, and the page it opens. */
+/**
+ * The mails with a one-time link: the purpose of its token, for how many hours it works, and the page it opens. Who asks
+ * for a mail waits for it; who is invited does not.
+ */
 const LETTERS = {
-  verification: { purpose: 'emailVerification', page: 'email-verify', write: verificationMail },
-  reset: { purpose: 'resetPassword', page: 'password-reset/confirm', write: resetMail },
-  invitation: { purpose: 'resetPassword', page: 'password-reset/confirm', write: invitationMail },
+  verification: { purpose: 'emailVerification', hours: 2, page: 'email-verify', write: verificationMail },
+  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm', write: resetMail },
+  invitation: { purpose: 'resetPassword', hours: 7 * 24, page: 'password-reset/confirm', write: invitationMail },
 } as const
 
 /** Queues a mail with a new one-time link, in the transaction of the change. */
@@ -19,9 +22,9 @@ export async function queueLetter(
   letter: keyof typeof LETTERS,
   { userId, name, email }: Pick<UserRow, 'userId' | 'name' | 'email'>,
 ): Promise<void> {
-  const { purpose, page, write } = LETTERS[letter]
+  const { purpose, hours, page, write } = LETTERS[letter]
   const { title } = await readSettings(db)
-  const token = await oneTimeToken(db, now(), userId, purpose)
+  const token = await oneTimeToken(db, now(), { userId, purpose, hours })
   await queueMail(db, now(), {
     recipient: email,
     ...write({ siteTitle: printable(title), name, link: `${siteUrl}/${page}/?token=${token}` }),

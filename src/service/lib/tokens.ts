@@ -10,7 +10,6 @@ import { nullable } from './schemas.js'
 
 /** In milliseconds. No token works for longer, whatever it says. */
 export const SESSION_LIFETIME = 2 * 24 * 60 * 60 * 1000
-const ONE_TIME_LIFETIME_MS = 2 * 60 * 60 * 1000
 
 type Purpose = 'emailVerification' | 'resetPassword'
 
@@ -86,12 +85,16 @@ async function verified(secret: string, token: string, now: number): Promise<Ses
 }
 
 /**
- * A random token that works once, within two hours, for one purpose. Only its hash is stored. A new token replaces the
- * old one.
+ * A random token that works once, for some hours, for one purpose. Only its hash is stored. A new token replaces the old
+ * one.
  */
-export async function oneTimeToken(db: Db, now: Date, userId: string, purpose: Purpose): Promise<string> {
+export async function oneTimeToken(
+  db: Db,
+  now: Date,
+  { userId, purpose, hours }: { userId: string; purpose: Purpose; hours: number },
+): Promise<string> {
   const token = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(now.getTime() + ONE_TIME_LIFETIME_MS).toISOString()
+  const expiresAt = new Date(now.getTime() + hours * 60 * 60 * 1000).toISOString()
   await putOneTimeToken(db, { tokenHash: hashOf(token), purpose, userId, createdAt: now.toISOString(), expiresAt })
   return token
 }
@@ -122,10 +125,7 @@ export async function oneTimeTokenOf(
   const known = await findOneTimeToken(ctx.db, hashOf(token))
   if (!known) throw usedUp()
   if (known.expiresAt <= ctx.now().toISOString())
-    throw new AppError(
-      'INVALID_TOKEN',
-      'The link in the mail has expired; links work for two hours. Request a new one.',
-    )
+    throw new AppError('INVALID_TOKEN', 'The link in the mail has expired. Request a new one.')
   if (known.purpose !== purpose)
     throw new AppError('INVALID_TOKEN 400', 'This token is for another purpose. Open the link in the mail.')
   return known

@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import path from 'node:path'
+import { parse } from 'smol-toml'
+import { describe, expect, it } from 'vitest'
+import { buildHost, makeMachine } from '../support/cli.js'
+import { cleanup, engines } from '../support/site.js'
+
+const HOST = buildHost()
+
+describe('a mistyped command', () => {
+  it('is refused, also with --help, and guessed only where a command is near', async () => {
+    const run = (await makeMachine('sqlite')).host(HOST)
+    for (const [args, message] of [
+      ['backup', 'Unknown command "backup".'],
+      ['backup --help', 'Unknown command "backup".'],
+      ['version', 'Unknown command "version".'],
+      ['export -h', 'Unknown command "export".'],
+      ['borads list', 'Unknown command "borads". Did you mean "boards"?'],
+      ['setpu --help', 'Unknown command "setpu". Did you mean "setup"?'],
+    ] as const)
+      expect([args, await run(args)]).toEqual([
+        args,
+        { code: 2, stdout: '', stderr: expect.stringContaining(`✗ ${message}\n`) },
+      ])
+    expect(await run('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: feedbackctl') })
+    expect(await run('help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: feedbackctl') })
+  })
+})
+
+it('a variable that does not exist is warned about', async () => {
+  const machine = await makeMachine('sqlite')
+  const run = async (args: string) =>
+    machine.run(args, { env: { FEEDBACKCTL_LITSEN: ':8005', FEEDBACKCTL_NONSENSE: 'hidden' } })
+  const { code, stderr } = await run('config list')
+  expect([code, stderr]).toEqual([
+    0,
+    [
+      'Warning: FEEDBACKCTL_LITSEN is not a variable that feedbackctl reads. Did you mean "FEEDBACKCTL_LISTEN"?\n',
+      'Warning: FEEDBACKCTL_NONSENSE is not a variable that feedbackctl reads.\n',
+    ].join(''),
+  ])
+  const server = machine.start('serve', { env: { FEEDBACKCTL_LITSEN: ':8005' } })
+  await server.says(/Warning: FEEDBACKCTL_LITSEN is not a variable/)
+})
+
+it('setup keeps the address of the site and where it listens, and says so', async () => {
+  const machine = await makeMachine('sqlite')
+  const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, '# mine\n\n[log]\nlevel = "warn"\n', { mode: 0o600 })
+  const { code, stdout } = await machine.run(
+    'setup --email ada@example.org --password-stdin --mail-url folder:mail --site-url https://feedback.example.org --listen 127.0.0.1:0',
+    { stdin: 'correct horse battery\n', env: { FEEDBACKCTL_LISTEN: '' } },
+  )
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining(`address https://feedback.example.org (written to ${file})`),
+  ])
+  expect(stdout).toContain(`listen  127.0.0.1:0 (written to ${file})`)
+  expect(parse(readFileSync(file, 'utf8'))).toMatchObject({
+    listen: '127.0.0.1:0',
+    site: { url: 'https://feedback.example.org' },
+    log: { level: 'warn' },
+  })
+  expect(readFileSync(file, 'utf8')).toContain('# mine')
+  const listed = await machine.run('config list --show-origin --json', { env: { FEEDBACKCTL_LISTEN: '' } })
+  expect(JSON.parse(listed.stdout)).toMatchObject({ listen: { value: '127.0.0.1:0', origin: file } })
+})
+
+describe('a question answered with No', () => {
+  it('is canceled with 5, and not interrupted', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards create Ideas')
+    const screen = machine.terminal('boards delete ideas')
+    await screen.sees(/Delete board/)
+    screen.type('n\r')
+    const { code, text } = await screen.ended
+    expect([code, text]).toEqual([5, expect.stringMatching(/Canceled\. Nothing was changed\.[^]*CANCELED \(exit 5\)/)])
+    await machine.setup()
+    await machine.run('users create mallory@example.org --generate-password')
+    const typed = machine.terminal('users delete mallory@example.org')
+    await typed.sees(/Type mallory@example.org to confirm/)
+    typed.type('y\r')
+    expect((await typed.ended).text).toContain('"y" does not match mallory@example.org. Canceled.')
+    expect((await machine.run('users show mallory@example.org')).code).toBe(0)
+  })
+})
+
+describe.each(engines)('a name of what does not exist on %s', (engine) => {
+  it('exits with 3 and the list that has the names, as a thing or as an option', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const run = machine.host(HOST)
+    for (const [args, list] of [
+      ['boards show nothing', 'boards list'],
+      ['posts list --board nothing', 'boards list'],
+      ['posts create x --body x --board nothing', 'boards list'],
+      ['posts list --roadmap nothing', 'roadmaps list'],
+      ['posts list --author nobody', 'users list'],
+    ] as const)
+      expect([args, await run(args)]).toMatchObject([
+        args,
+        { code: 3, stderr: expect.stringContaining(`fix   feedbackctl ${list}\n`) },
+      ])
+    expect(JSON.parse((await run('posts list --board nothing --json')).stderr)).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      exit: 3,
+      fix: 'feedbackctl boards list',
+    })
+    expect((await run('posts list --board nothing --limit 0')).code).toBe(2)
+  })
+
+  it('blocks more domains without unblocking others', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const run = machine.host(HOST)
+    await run('settings block-domains a.example')
+    expect(await run('settings block-domains b.example,c.example')).toMatchObject({
+      code: 0,
+      stdout: 'a.example\nb.example\nc.example\n',
+    })
+    expect(await run('settings unblock-domains a.example,nothing.example')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"nothing.example" is not blocked.'),
+    })
+    expect((await run('settings unblock-domains a.example,c.example')).stdout).toBe('b.example\n')
+    const others = [machine.host(HOST), machine.host(HOST)]
+    await Promise.all(others.map(async (other, index) => other(`settings block-domains d${index}.example`)))
+    expect((await run('settings blocked-domains')).stdout.split('\n').toSorted()).toEqual([
+      '',
+      'b.example',
+      'd0.example',
+      'd1.example',
+    ])
+  })
+})
+
+it('a generated password is in the JSON, which is where a script reads it', async () => {
+  const machine = await makeMachine('sqlite')
+  const setup = await machine.run('setup --email ada@example.org --generate-password --mail-url folder:mail --json')
+  expect(JSON.parse(setup.stdout)).toMatchObject({ password: expect.stringMatching(/^\S{24}$/) })
+  const { stdout, stderr } = await machine.run('users create eve@example.org --generate-password --json')
+  const { password } = JSON.parse(stdout) as { password: string }
+  expect(stderr).not.toContain(password)
+  expect((await machine.run('users create x@example.org --generate-password --json --dry-run')).stdout).not.toContain(
+    'password',
+  )
+  const quiet = await machine.run('users create zoe@example.org --generate-password -q')
+  expect(quiet.stderr).toMatch(/^The password, shown only now: \S{24}\n/)
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  expect(
+    await machine.run(`login --server ${url} --email eve@example.org --password-stdin`, { stdin: password }),
+  ).toMatchObject({ code: 0 })
+})
+
+describe('the address of a server', () => {
+  it('is shown in the fix, and never its credentials', async () => {
+    const machine = await makeMachine('sqlite')
+    const { code, stderr } = await machine.run('boards list --server localhost:8000')
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('***')])
+    expect(stderr).toContain('"localhost:8000" is not')
+    const secret = await machine.run('boards list --server http://ada:hidden@localhost:8000')
+    expect(secret.stderr).not.toContain('hidden')
+  })
+
+  it('with https where there is no TLS is explained', async () => {
+    const machine = await makeMachine('sqlite')
+    const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    cleanup(async () => void plain.close())
+    const { port } = plain.address() as AddressInfo
+    expect(await machine.run(`boards list --server https://127.0.0.1:${port}`)).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining(`it does not answer with TLS. If it has none, use http://127.0.0.1:${port}.`),
+    })
+  })
+})
