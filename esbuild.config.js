@@ -38,6 +38,10 @@ const common = {
 }
 const PROGRAM = path.resolve('bin/feedbackctl.js')
 const LAUNCHER = 'src/process/launcher.ts'
+/** Everything else is bundled, so that installing the package brings only these. */
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+/** Packages that better-sqlite3 and pg ask for themselves. */
+const OF_OTHERS = ['bindings', 'pg-native']
 const PACKS = path.join(outdir, 'cli/packs.json')
 /** The wrapper of a chunk in a pack, as launcher.ts expects it. */
 const WRAPPER = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
@@ -82,8 +86,9 @@ if (flags.outdir === 'dist')
 
 /** Bundles and splits, so that a command loads only what it uses. esbuild splits ES modules only. */
 async function bundle() {
-  await build({
+  const { metafile } = await build({
     ...common,
+    metafile: true,
     entryPoints: [flags.entry],
     outbase: flags.outbase,
     bundle: true,
@@ -92,8 +97,20 @@ async function bundle() {
     entryNames: '[dir]/[name]',
     chunkNames: 'cli/[name]-[hash]',
     plugins: [bundledRequire],
-    external: ['bindings', '@node-rs/argon2', '@fastify/swagger', '@fastify/swagger-ui', 'pg-native'],
+    external: [...Object.keys(dependencies), ...OF_OTHERS],
   })
+  if (flags.outdir === 'dist') writeLicenses(Object.keys(metafile.inputs))
+}
+
+/** The licenses of the packages that the program contains ask for it. */
+function writeLicenses(files) {
+  const packages = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
+  const texts = Array.from(packages).map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+    return [`${name} ${version} (${license})`, ...(file ? ['', readFileSync(path.join(folder, file), 'utf8').trim()] : [])].join('\n') // prettier-ignore
+  })
+  writeFileSync(path.join(outdir, 'LICENSES.txt'), `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
 }
 
 /** Node 20 has a code cache for CommonJS only (launcher.ts), and it resolves CommonJS files faster. */

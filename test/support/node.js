@@ -37,8 +37,11 @@ async function main() {
   const env = environment(home)
   const node = path.join(home, 'bin/node')
   await run(node, [NPM, 'ci'], { cwd: clone, env })
-  if (isSmoke) await run(node, ['test/support/smoke.js'], { cwd: clone, env })
-  else await run(node, ['node_modules/vitest/vitest.mjs', 'run', ...rest], { cwd: clone, env })
+  if (isSmoke) {
+    // Users install the package, which brings no development dependencies
+    await run(node, [NPM, 'prune', '--omit=dev', '--ignore-scripts'], { cwd: clone, env })
+    await run(node, ['test/support/smoke.js'], { cwd: clone, env })
+  } else await run(node, ['node_modules/vitest/vitest.mjs', 'run', ...rest], { cwd: clone, env })
 }
 
 /** The folder of a Node version, downloaded on first use. */
