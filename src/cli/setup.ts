@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.js'
 import { settings, type Key } from '../core/settings.js'
 import { assertNewPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
-import { assertEmail, localPart } from '../service/lib/people.js'
+import { assertEmail } from '../service/lib/people.js'
 import { setFixes } from './lib/fixes.js'
 import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/configfile.js'
 import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
@@ -229,7 +229,7 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
         streams,
       ),
     ))
-  const name = given.name ?? (interactive && !complete ? await text('Your name', localPart(email)) : undefined)
+  const name = given.name ?? (interactive && !complete ? await text('Your name', 'Owner') : undefined)
   const answers = { siteTitle, name, email, password: password ?? (await promptForNewPassword(terminal)) }
   if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
   if (needsMail) {

@@ -215,7 +215,7 @@ const SETTINGS = {
     value: 'text',
     flag: 'name',
     command: 'setup',
-    derived: 'the part of the address before the @',
+    derived: 'Owner',
   },
   'setup.site-title': {
     description: 'title of the site',

@@ -81,6 +81,8 @@ export interface Tables {
     createdAt: string
     updatedAt: string
   }
+  /** User names that people had. Null: of an account that is deleted. */
+  former_usernames: { username: string; userId: string | null }
   roles: {
     id: string
     name: string

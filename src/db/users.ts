@@ -7,8 +7,29 @@ import { countAfter, pageOf, type Page } from './paging.js'
 import { eraseNames } from './seals.js'
 import { deleteSessionsOf } from './sessions.js'
 
-/** By id, e-mail address or user name, which never look alike. */
-export const findUser = (db: Db, who: string): Promise<UserRow | undefined> =>
+/** By id, e-mail address or user name, which never look alike; also by a user name that they had. */
+export async function findUser(db: Db, who: string): Promise<UserRow | undefined> {
+  const found = await findPresent(db, who)
+  if (found || isId(who) || who.includes('@')) return found
+  return db
+    .selectFrom('users')
+    .innerJoin('former_usernames', 'former_usernames.userId', 'users.userId')
+    .selectAll('users')
+    .where('former_usernames.username', '=', who)
+    .executeTakeFirst()
+}
+
+/** Whether somebody had this user name, other than this person. */
+export async function isFormerUsername(db: Db, username: string, userId?: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('former_usernames')
+    .select('userId')
+    .where('username', '=', username)
+    .executeTakeFirst()
+  return row !== undefined && (row.userId === null || row.userId !== userId)
+}
+
+const findPresent = (db: Db, who: string): Promise<UserRow | undefined> =>
   db
     .selectFrom('users')
     .selectAll()

@@ -20,6 +20,7 @@ import { Origins } from './origins.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
 import type { Surface } from './surface.js'
+import { avatars } from './web/avatars.js'
 import { mailPages } from './web/mailpages.js'
 
 /** 100 kB, as in the published API. */
@@ -102,7 +103,7 @@ export async function buildServer(
     server.addresses().every((bound) => typeof bound === 'string' || isLoopback(bound.address))
   const origins = new Origins({ setting: corsOrigins, siteUrl: site.siteUrl, listensOnLoopback })
   await server.register(async (surface) => api(surface, { operations, site, responses, origins }), { prefix: API_ROOT })
-  for (const surface of [probes, mailPages, ...surfaces])
+  for (const surface of [probes, mailPages, avatars, ...surfaces])
     await server.register(async (plugin) => surface(plugin, { site, responses }))
   return server
 }

@@ -112,7 +112,7 @@ export const list = operation({
         return comment?.post_id === postId && maySee(actor, comment) ? comment : undefined
       },
       read: (slice) => listComments(db, filter, slice),
-      show: (rows) => rows.map((comment) => toActivity(actor, comment)),
+      show: (rows) => rows.map((comment) => toActivity(ctx, comment)),
     })
     return { activity, ...keys }
   },
@@ -152,7 +152,7 @@ export const create = operation({
       }
       await insertComment(tx.db, comment)
       tx.record('comment.created', comment.id, title)
-      return { activity: toActivity(ctx.actor, await existing(tx, comment.id)) }
+      return { activity: toActivity(ctx, await existing(tx, comment.id)) }
     })
   },
 })
@@ -294,10 +294,16 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
 export const commentNotFound = (given: string) =>
   new AppError('COMMENT_NOT_FOUND', `There is no comment ${quoted(given)} on this post.`)
 
-function toActivity(actor: Actor, comment: CommentView): Activity {
+function toActivity(ctx: Context, comment: CommentView): Activity {
   const { author_id: userId, name, username, avatar } = comment
-  const author = authorOf({ userId, name, username, avatar })
-  return { id: comment.id, type: 'comment', created_at: comment.created_at, author, comment: toComment(actor, comment) }
+  const author = authorOf(ctx, { userId, name, username, avatar })
+  return {
+    id: comment.id,
+    type: 'comment',
+    created_at: comment.created_at,
+    author,
+    comment: toComment(ctx.actor, comment),
+  }
 }
 
 const toComment = (

@@ -92,7 +92,7 @@ export const list = operation({
     })
     const waiting = queueOf(candidates)
     const shown = waiting.slice((page - 1) * limit, page * limit)
-    return { items: await itemsShown(db, shown), total: waiting.length }
+    return { items: await itemsShown(ctx, shown), total: waiting.length }
   },
 })
 
@@ -115,23 +115,24 @@ function queueOf(candidates: readonly Candidate[]): Waiting[] {
   )
 }
 
-async function itemsShown(db: Context['db'], waiting: readonly Waiting[]): Promise<Item[]> {
+async function itemsShown(ctx: Context, waiting: readonly Waiting[]): Promise<Item[]> {
   const shown = new Map<string, Item>()
   for (const kind of ['post', 'comment'] as const) {
     const those = waiting.filter((item) => item.kind === kind)
     const ids = those.map(({ id }) => id)
     if (ids.length === 0) continue
-    const [views, reports] = [await itemsOf(db, kind, ids), await openReports(db, kind, ids)]
+    const [views, reports] = [await itemsOf(ctx.db, kind, ids), await openReports(ctx.db, kind, ids)]
     for (const view of views) {
       const { reasons = [] } = those.find(({ id }) => id === view.id) ?? {}
       const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
-      shown.set(view.id, toItem(view, kind, reasons, ofItem))
+      shown.set(view.id, toItem(ctx, view, kind, reasons, ofItem))
     }
   }
   return waiting.flatMap(({ id }) => shown.get(id) ?? []) // one that was deleted meanwhile is left out
 }
 
 const toItem = (
+  ctx: Context,
   view: ItemView,
   kind: Candidate['kind'],
   reasons: Reason[],
@@ -141,7 +142,7 @@ const toItem = (
   kind,
   reasons,
   text: view.text,
-  author: authorOf(view),
+  author: authorOf(ctx, view),
   author_is_blocked: view.isBlocked === 1,
   is_spam: view.isSpam === 1,
   is_internal: view.isInternal === 1,

@@ -115,7 +115,7 @@ export const show = operation({
   subject: postGiven,
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], userId)
-    return { post: toDashboardPost(ctx.actor, post, voters) }
+    return { post: toDashboardPost(ctx, post, voters) }
   },
 })
 
@@ -274,7 +274,7 @@ async function filterFrom(
 
 async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, voter)
-  return rows.map((post, index) => toPost(ctx.actor, post, voters[index]))
+  return rows.map((post, index) => toPost(ctx, post, voters[index]))
 }
 
 function assertMayChange(actor: Actor, { userId }: PostView): void {

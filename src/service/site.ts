@@ -18,7 +18,6 @@ import {
   AuthUser,
   emailField,
   insertPerson,
-  localPart,
   nameField,
   newUser,
   passwordField,
@@ -85,7 +84,7 @@ export const setup = operation({
     const owner = {
       ...newUser(ctx.now(), {
         email: address,
-        name: name || localPart(address).slice(0, 100),
+        name: name || 'Owner',
         password: await hashPassword(password, { client: ctx.client, account: address }),
       }),
       isOwner: 1,

@@ -12,6 +12,7 @@ import {
   endSessions,
   findUser,
   findUserByEmail,
+  isFormerUsername,
   listUsers,
   setBlocked,
   updateUser,
@@ -30,7 +31,6 @@ import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.
 import { assertNewPassword, hashPassword, NO_PASSWORD } from './lib/passwords.js'
 import {
   assertEmail,
-  avatarOf,
   displayName,
   emailField,
   insertPerson,
@@ -73,13 +73,14 @@ export const list = operation({
     results: alias(User),
     ...pageKeys,
   }),
-  async run({ db }, { created, ...page }) {
+  async run(ctx, { created, ...page }) {
+    const { db } = ctx
     const { rows: users, keys } = await pageOf(PEOPLE, page, {
       total: await userTotal(db),
       find: async (after) => (isId(after) ? findUser(db, after) : undefined),
       countAfter: (cursor) => usersAfter(db, { created }, cursor),
       read: (slice) => listUsers(db, { created }, slice),
-      show: (rows) => usersShown(db, rows),
+      show: (rows) => usersShown(ctx, rows),
     })
     return { status: { code: 200, type: 'success' }, users, ...keys }
   },
@@ -96,7 +97,7 @@ export const show = operation({
   input: fields({ user: who }),
   output: Shown,
   subject: userOf,
-  run: ({ db }, _input, subject) => userShown(db, subject),
+  run: (ctx, _input, subject) => userShown(ctx, subject),
 })
 
 export const create = operation({
@@ -124,7 +125,7 @@ export const create = operation({
       await assignEveryone(tx.db, user.userId)
       if (invited) await queueLetter(tx, 'invitation', user)
       tx.record('user.created', user.userId)
-      return userShown(tx.db, user)
+      return userShown(tx, user)
     })
   },
 })
@@ -167,12 +168,13 @@ export const update = operation({
         ...(name !== undefined && { name }),
         ...(username !== undefined && { username }),
         ...(notes !== undefined && { notes: notes || null }),
-        ...(moves && { email, avatar: avatarOf(email), isVerified: 0 }),
+        ...(moves && { email, isVerified: 0 }),
         ...(isVerified !== undefined && { isVerified: isVerified ? 1 : 0 }),
         ...(password !== undefined && { password }),
       })
       if (user === 'taken') throw await taken(db, subject, email, username ?? '')
       if (!user) throw userNotFound()
+      if (username !== undefined && (await isFormerUsername(db, username, user.userId))) throw usernameTaken(username)
       if (moves) await deleteOneTimeTokensOf(db, user.userId)
       else if (password !== undefined) await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')
       record('user.updated', user.userId)
@@ -181,7 +183,7 @@ export const update = operation({
         await revokeKeys({ db, record }, user.userId)
         record('user.password_set', user.userId)
       }
-      return userShown(db, user)
+      return userShown({ ...ctx, db }, user)
     })
   },
 })
@@ -230,7 +232,7 @@ export const signOut = operation({
       const user = await endSessions(db, subject.userId)
       if (!user) throw userNotFound()
       record('user.signed_out', user.userId)
-      return userShown(db, user)
+      return userShown({ ...ctx, db }, user)
     }),
 })
 
@@ -283,7 +285,7 @@ const blocked = (ctx: Context, { userId }: UserRow, isBlocked: 0 | 1, action: Ac
     if (changed && isBlocked) await endSessions(db, userId)
     const user = changed ?? (await findUser(db, userId))
     if (!user) throw userNotFound()
-    return userShown(db, user)
+    return userShown({ ...ctx, db }, user)
   })
 
 function assertNotOwner(user: UserRow, done: string): void {

@@ -6,6 +6,7 @@ import { votesCountOf, type PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteVote, findVote, insertVote, listVotes, votesAfter, votesOf, type Voter } from '../db/votes.js'
+import { avatarOf } from './lib/avatars.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -49,7 +50,7 @@ export const list = operation({
       },
       countAfter: (vote) => votesAfter(db, vote),
       read: async (slice) => (open ? listVotes(db, id, slice) : []),
-      show: (rows) => rows.map(toVote),
+      show: (rows) => rows.map((vote) => toVote(ctx, vote)),
     })
     const viewer = await viewerOf(ctx)
     const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
@@ -59,7 +60,7 @@ export const list = operation({
       ...keys.page_info,
       ...(page.after === undefined && page.page === undefined && { current_page: null }),
     }
-    return { votes: { results, ...keys, page_info, ...(mine && { viewerVote: toVote(mine) }) } }
+    return { votes: { results, ...keys, page_info, ...(mine && { viewerVote: toVote(ctx, mine) }) } }
   },
 })
 
@@ -133,7 +134,7 @@ const voteOnBehalf = (ctx: Context, given: string, post: PostView, act: typeof c
   change(ctx, async (tx) => {
     const user = await personGiven(tx, given)
     const { voteId } = await act(tx, post, user.userId)
-    return { vote: { voteId, user: publicUser(user) } }
+    return { vote: { voteId, user: publicUser(ctx, user) } }
   })
 
 async function personGiven(ctx: Context, given: string): Promise<UserRow> {
@@ -166,11 +167,9 @@ async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
   return voters ?? { votes: [], votesCount: 0 }
 }
 
-const toVote = ({ voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(user) })
+const toVote = (ctx: Context, { voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(ctx, user) })
 
-const publicUser = ({ userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>) => ({
-  userId,
-  name,
-  username,
-  avatar,
-})
+const publicUser = (
+  ctx: Context,
+  { userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>,
+) => ({ userId, name, username, avatar: avatarOf(ctx, { userId, avatar }) })

@@ -368,7 +368,7 @@ describe('tables', () => {
     await machine.run('roles assign helpers --user eve@example.org')
     await machine.run(`account signup zoe@example.org --generate-password`)
     expect(await table('users list')).not.toContain('@everyone')
-    expect(await table('users list')).toMatch(/\r\nzoe_\w+ +zoe@example\.org/)
+    expect(await table('users list')).toMatch(/\r\nuser_\w+ +zoe@example\.org/)
     expect(await table('roles list')).toMatch(/ID\r\n/)
     expect((await machine.run('labs show')).stdout).toBe('voteOnBehalf\tno\n')
     const following = machine.terminal('events list --follow --limit 3')

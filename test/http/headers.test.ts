@@ -11,7 +11,7 @@ const SECURITY = {
 }
 
 /** Sends bytes to a server, and returns what it responds. */
-export const exchange = (url: string, bytes: string): Promise<string> =>
+const exchange = (url: string, bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = ''
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes))

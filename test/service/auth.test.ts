@@ -43,9 +43,9 @@ describe.each(engines)('signing up on %s', (engine) => {
         authToken: expect.any(String),
         userId: expect.any(String),
         name: 'Zoë 李',
-        username: expect.stringMatching(/^eve_[0-9a-z]{8}$/),
+        username: expect.stringMatching(/^zo_[0-9a-z]{8}$/),
         email: 'eve@example.org',
-        avatar: expect.stringMatching(/^https:\/\/www\.gravatar\.com\/avatar\/[0-9a-f]{32}$/),
+        avatar: expect.stringMatching(/^https:\/\/feedback\.example\.org\/board\/avatars\/[0-9a-f-]{36}\.svg$/),
       },
     })
     expect(text).not.toContain(EVE.password)

@@ -18,7 +18,7 @@ describe.each(engines)('setup on %s', (engine) => {
         name: 'Ada',
         username: expect.stringMatching(/^ada_[0-9a-z]{8}$/),
         email: 'ada@example.org',
-        avatar: 'https://www.gravatar.com/avatar/5bfcf2d8e394674550332640d72db509',
+        avatar: `https://feedback.example.org/board/avatars/${body.user.userId}.svg`,
       },
     })
     expect(text).not.toContain(OWNER.password)
@@ -43,7 +43,7 @@ describe.each(engines)('setup on %s', (engine) => {
     const { body } = await site.http('POST /auth/setup', {
       body: { email: 'Ada.L@Example.org', password: '12345678', name: ' ', siteTitle: null },
     })
-    expect(body.user).toMatchObject({ name: 'ada.l', email: 'ada.l@example.org' })
+    expect(body.user).toMatchObject({ name: 'Owner', email: 'ada.l@example.org' })
     expect((await site.http('GET /settings/site')).body.settings.title).toBe('Feedback')
     const other = await makeSite(engine)
     expect((await other.http('POST /auth/setup', { body: { ...OWNER, name: 'Zoë 李' } })).body.user.name).toBe('Zoë 李')

@@ -1,12 +1,12 @@
 import { quoted } from '../../core/text.js'
-import { createHash } from 'node:crypto'
 import * as Type from 'typebox'
 import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../../core/errors.js'
 import { newId, randomWord } from '../../core/ids.js'
 import { NIL } from 'uuid'
 import type { Db, Tables, UserRow } from '../../db/tables.js'
-import { findOwner, findUser, findUserByEmail, insertUser, rolesOf } from '../../db/users.js'
+import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
+import { avatarOf } from './avatars.js'
 import type { Context } from './context.js'
 import { nullable, oneLine } from './schemas.js'
 import { sessionToken } from './tokens.js'
@@ -59,10 +59,13 @@ type Author = Type.Static<typeof PublicUser>
 export const DELETED_USER: Author = { userId: NIL, name: 'deleted user', username: 'deleted', avatar: '' }
 
 /** The author, from the columns of a left join; they are null where the account is deleted. */
-export const authorOf = (row: { [Key in keyof Author]: string | null }): Author =>
-  row.userId === null
+export const authorOf = (
+  ctx: Pick<Context, 'siteUrl'>,
+  { userId, name, username, avatar }: { [Key in keyof Author]: string | null },
+): Author =>
+  userId === null
     ? DELETED_USER
-    : { userId: row.userId, name: row.name ?? '', username: row.username ?? '', avatar: row.avatar ?? '' }
+    : { userId, name: name ?? '', username: username ?? '', avatar: avatarOf(ctx, { userId, avatar: avatar ?? '' }) }
 
 export const emailField = Type.Optional(
   nullable('string', { description: 'E-mail address', documentedFormat: 'email' }),
@@ -90,7 +93,7 @@ export const authUser = async (
   name,
   username,
   email,
-  avatar,
+  avatar: avatarOf(ctx, { userId, avatar }),
 })
 
 /**
@@ -107,16 +110,16 @@ export function assertEmail(email: string | null | undefined): string {
   throw new AppError('EMAIL_INVALID', `${quoted(address)} is not an e-mail address.`)
 }
 
-/** The row of a new person. User name and avatar follow the contract. */
+/** The row of a new person. User name and avatar tell nothing of the address. */
 export function newUser(now: Date, { email, name, password }: { email: string; name: string; password: string }) {
   const createdAt = now.toISOString()
   return {
     userId: newId(),
     name,
-    username: usernameFor(email),
+    username: usernameFor(name),
     email,
     password,
-    avatar: avatarOf(email),
+    avatar: '',
     isVerified: 0,
     isOwner: 0,
     isBlocked: 0,
@@ -125,19 +128,18 @@ export function newUser(now: Date, { email, name, password }: { email: string; n
   } satisfies Partial<Tables['users']>
 }
 
-export const avatarOf = (email: string): string =>
-  `https://www.gravatar.com/avatar/${createHash('md5').update(email).digest('hex')}`
+type Shower = Pick<Context, 'db' | 'siteUrl'>
 
 /** People with their roles, in the order given. */
-export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
-  const roles = rows.length === 0 ? [] : await rolesOf(db, rows.map((row) => row.userId)) // prettier-ignore
+export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
+  const roles = rows.length === 0 ? [] : await rolesOf(ctx.db, rows.map((row) => row.userId)) // prettier-ignore
   const byName = roles.toSorted((one, other) => (one.name < other.name ? -1 : 1))
   return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => ({
     userId,
     name,
     email,
     username,
-    avatar,
+    avatar: avatarOf(ctx, { userId, avatar }),
     isVerified: row.isVerified === 1,
     isBlocked: row.isBlocked === 1,
     isOwner: row.isOwner === 1,
@@ -151,8 +153,8 @@ export async function usersShown(db: Db, rows: UserRow[]): Promise<Type.Static<t
   }))
 }
 
-export async function userShown(db: Db, row: UserRow): Promise<{ user: Type.Static<typeof User> }> {
-  const [user] = await usersShown(db, [row])
+export async function userShown(ctx: Shower, row: UserRow): Promise<{ user: Type.Static<typeof User> }> {
+  const [user] = await usersShown(ctx, [row])
   return { user: user as Type.Static<typeof User> } // one row in, one row out
 }
 
@@ -168,7 +170,9 @@ const MAX_ATTEMPTS = 5
 /** Inserts a new person, with another user name while the generated one is taken. */
 export async function insertPerson(db: Db, person: ReturnType<typeof newUser>): Promise<UserRow> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const user = await insertUser(db, attempt === 1 ? person : { ...person, username: usernameFor(person.email) })
+    const username = attempt === 1 ? person.username : usernameFor(person.name)
+    if (await isFormerUsername(db, username)) continue
+    const user = await insertUser(db, { ...person, username })
     if (user) return user
     if (person.isOwner && (await findOwner(db))) throw setupCompleted()
     if (await findUserByEmail(db, person.email)) throw userExists(person.email)
@@ -184,15 +188,16 @@ export const userExists = (email: string) =>
 
 export const userNotFound = () => new AppError('USER_NOT_FOUND', 'This account does not exist any more.')
 
-export const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
+const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
 
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1)
 
-const usernameFor = (email: string): string => {
-  const readable = localPart(email)
-    .slice(0, 30)
-    .replaceAll(/[^A-Za-z0-9._-]/g, '')
-    .replace(/^_+/, '')
+/** Made of the display name, never of the address. */
+const usernameFor = (name: string): string => {
+  const readable = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
     .slice(0, 21)
+    .replaceAll(/^_+|_+$/g, '')
   return `${readable || 'user'}_${randomWord(8)}`
 }

@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import type { PostView } from '../../db/posts.js'
 import type { PostRow as Row } from '../../db/tables.js'
 import { can, type Actor } from './access.js'
+import type { Context } from './context.js'
 import { nullable } from './schemas.js'
 import { authorOf, PublicUser } from './people.js'
 import { PostVote } from './voters.js'
@@ -51,14 +52,16 @@ export const PostRow = Type.Object({
 })
 export type PostRow = Type.Static<typeof PostRow>
 
-export function toPost(actor: Actor, post: PostView, voters: PostVote | undefined): Post {
-  const roadmap = roadmapOf(actor, post)
-  return { ...commonOf(post, voters), board: boardOf(post) ?? null, ...(roadmap && { roadmap }) }
+type Viewer = Pick<Context, 'actor' | 'siteUrl'>
+
+export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): Post {
+  const roadmap = roadmapOf(ctx.actor, post)
+  return { ...commonOf(ctx, post, voters), board: boardOf(post) ?? null, ...(roadmap && { roadmap }) }
 }
 
-export function toDashboardPost(actor: Actor, post: PostView, voters: PostVote | undefined): DashboardPost {
-  const [roadmap, board] = [roadmapOf(actor, post), boardOf(post)]
-  return { ...commonOf(post, voters), slugId: post.slugId, ...(roadmap && { roadmap }), ...(board && { board }) }
+export function toDashboardPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): DashboardPost {
+  const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
+  return { ...commonOf(ctx, post, voters), slugId: post.slugId, ...(roadmap && { roadmap }), ...(board && { board }) }
 }
 
 export const toPostRow = (actor: Actor, post: PostView): PostRow => ({
@@ -87,9 +90,9 @@ const textOf = ({
   updatedAt,
 })
 
-function commonOf(post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
+function commonOf(ctx: Viewer, post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
-  const author = authorOf({ userId, name, username, avatar })
+  const author = authorOf(ctx, { userId, name, username, avatar })
   return { ...textOf(post), ...(post.is_spam === 1 && { is_spam: true }), author, voters }
 }
 

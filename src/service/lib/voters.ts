@@ -3,6 +3,7 @@ import { asStored } from '../../core/ids.js'
 import type { PostView } from '../../db/posts.js'
 import { newestVotes, votesOf } from '../../db/votes.js'
 import { can, type Actor } from './access.js'
+import { avatarOf } from './avatars.js'
 import type { Context } from './context.js'
 import { viewerOf } from './sessions.js'
 
@@ -36,7 +37,7 @@ export const seesVoters = (
  * where the voters are shown.
  */
 export async function votersOf(
-  ctx: Pick<Context, 'db' | 'actor'>,
+  ctx: Pick<Context, 'db' | 'actor' | 'siteUrl'>,
   posts: readonly PostView[],
   voterGiven?: unknown,
 ): Promise<PostVote[]> {
@@ -53,7 +54,7 @@ export async function votersOf(
   return posts.map(({ postId, votesCount }) => {
     const mine = own.find((vote) => vote.postId === postId)
     return {
-      votes: shown.filter((vote) => vote.postId === postId),
+      votes: shown.filter((vote) => vote.postId === postId).map((vote) => ({ ...vote, avatar: avatarOf(ctx, vote) })),
       votesCount,
       ...(mine && { viewerVote: mine }),
     }
