@@ -11,6 +11,7 @@ const COMMANDS = [
   { name: 'start: --help', args: ['--help'], over: 25 },
   { name: 'start: boards list, piped', args: ['boards', 'list'], over: 40 },
   { name: 'start: boards list -o table', args: ['boards', 'list', '-o', 'table'], over: 55 },
+  { name: 'start: boards list of a server', args: ['boards', 'list', '--server', 'URL'], over: 80 },
 ]
 
 /** Commands, the server and bare node are started in turn. */
@@ -19,16 +20,19 @@ export const starts = (): Case => ({
   async run(bench) {
     const { file } = await bench.site('small')
     const env = { ...environment(), FEEDBACKCTL_DATABASE_URL: `sqlite:${file}` }
+    const server = await serve(`sqlite:${file}`)
+    const argsOf = (args: string[]) => args.map((arg) => (arg === 'URL' ? server.url : arg))
     const times = { bare: [] as number[], serve: [] as number[], commands: COMMANDS.map(() => [] as number[]) }
     for (let round = 0; round <= bench.plan.starts; round++) {
       const bare = timeOf(['-e', '0'], env)
-      const commands = COMMANDS.map(({ args }) => timeOf([PROGRAM, ...args], env))
+      const commands = COMMANDS.map(({ args }) => timeOf([PROGRAM, ...argsOf(args)], env))
       const first = await untilAnswer(`sqlite:${file}`)
       if (round === 0) continue // files are read, and whatever is kept from start to start is made
       times.bare.push(bare)
       times.serve.push(first)
       for (const [index, time] of commands.entries()) times.commands[index]?.push(time)
     }
+    await server.stop()
     const bare = median(times.bare)
     const taking = (time: number) => `${time.toFixed(0)} ms, node -e 0 ${bare.toFixed(0)} ms`
     return [
