@@ -58,6 +58,7 @@ export async function openApp(config: Config, { migrating = false, serving = fal
     ...lazySecrets(config, { isBound }),
     mail: mailSettings(config),
     setupToken: config.get('setup.token'),
+    commonPasswords: config.get('passwords.common') as 'allow' | 'refuse', // checked by the table of settings
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
   return { ...database, base }

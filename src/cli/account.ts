@@ -96,6 +96,20 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
+    profile.changePassword,
+    {
+      usage: 'password',
+      examples: ['account password --server https://feedback.example.org', 'account password --generate-password'],
+      output: noOutput,
+      input: { prompts: ['currentPassword', 'password'], generated: 'password' },
+      as: true,
+      done: (_answer, _given, server) =>
+        `The password is changed. All ${server === undefined ? '' : 'other '}sessions have ended, and all API keys are revoked.`,
+    },
+    cli,
+  )
+  command(
+    group,
     profile.updateProfile,
     {
       usage: 'rename <name>',

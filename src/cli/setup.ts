@@ -4,7 +4,7 @@ import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { settings, type Key } from '../core/settings.js'
-import { assertNewPassword } from '../service/lib/passwords.js'
+import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail } from '../service/lib/people.js'
 import { setFixes } from './lib/fixes.js'
@@ -209,7 +209,10 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
   const generated = flags.password?.kind === 'random' ? password : undefined
   const needsMail = !remote && config.get('mail.url') === undefined
   if (given.email !== undefined) assertEmail(given.email)
-  if (password !== undefined) assertNewPassword(password)
+  if (password !== undefined) {
+    assertNewPassword(password)
+    await assertUncommonPassword(password)
+  }
   const interactive = canPrompt(terminal, flags) && !readsStdin(flags.password)
   if (!interactive) assertComplete(terminal, given.email, password, needsMail)
 
@@ -224,7 +227,7 @@ async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): 
         {
           message: 'Your e-mail address',
           required: true,
-          validate: (typed) => problemOf(() => assertEmail(typed)) ?? true,
+          validate: async (typed) => (await problemOf(() => assertEmail(typed))) ?? true,
         },
         streams,
       ),

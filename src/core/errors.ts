@@ -7,6 +7,7 @@ const CODES = {
   VALIDATION_ERROR: { status: 400 },
   EMAIL_INVALID: { status: 400 },
   PASSWORD_MISSING: { status: 400 },
+  PASSWORD_COMMON: { status: 400 },
   BOARD_NAME_MISSING: { status: 400 },
   BOARD_URL_MISSING: { status: 400 },
   SIGNUP_NOT_ALLOWED: { status: 400, exit: 5 },

@@ -161,6 +161,13 @@ const SETTINGS = {
         ? undefined
         : 'must be *, none or a list of origins, such as "https://feedback.example.org, http://localhost:3000"',
   },
+  'passwords.common': {
+    description: 'whether serve accepts the most common passwords: allow or refuse; commands refuse them',
+    value: 'word',
+    default: 'allow',
+    command: 'serve',
+    check: (value) => (['allow', 'refuse'].includes(value) ? undefined : 'must be allow or refuse'),
+  },
   'limits.requests': limit('how many requests of one address, or off', REQUESTS),
   'limits.sign-in': limitOf('sign-in'),
   'limits.mail': limitOf('mail'),

@@ -9,7 +9,7 @@ import type { Context } from './lib/context.js'
 import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
-import { assertNewPassword, assertPasswordGiven, hashPassword, passwordMatches } from './lib/passwords.js'
+import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
 import {
   assertEmail,
   authUser,
@@ -61,7 +61,14 @@ export const signup = operation({
   mails: true,
   limit: 'mail',
   sensitive: true,
-  errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'SIGNUP_NOT_ALLOWED', 'USER_EXISTS', 'USERNAME_EXISTS'],
+  errors: [
+    ...ADDRESS_ERRORS,
+    'PASSWORD_MISSING',
+    'PASSWORD_COMMON',
+    'SIGNUP_NOT_ALLOWED',
+    'USER_EXISTS',
+    'USERNAME_EXISTS',
+  ],
   input: fields({ email: emailField, password: passwordField, name: nameField }),
   output: Type.Object({ user: AuthUser }),
   async run(ctx, { email, password, name }) {
@@ -74,7 +81,7 @@ export const signup = operation({
     const person = newUser(ctx.now(), {
       email: address,
       name: name ?? '',
-      password: await hashPassword(password, { client: ctx.client, account: address }),
+      password: await hashNewPassword(ctx, password, address),
     })
     const { user, sessionId } = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, person)
@@ -183,15 +190,14 @@ export const setPassword = operation({
   http: 'POST /auth/password/set 200',
   access: 'public',
   limit: 'token',
-  errors: [...TOKEN_ERRORS, 'PASSWORD_MISSING', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'],
+  errors: [...TOKEN_ERRORS, 'PASSWORD_MISSING', 'PASSWORD_COMMON', 'EMAIL_DOMAIN_BLACKLISTED', 'USER_NOT_FOUND'],
   input: fields({ token: tokenField, password: passwordField }, 'all'),
   output: Reset,
   async run(ctx, input) {
     const token = await oneTimeTokenOf(ctx, input.token, 'resetPassword') // first: a wrong token must not cost a hash
     await assertAddressAllowed(ctx.db, token.email)
     if (!input.password) throw passwordMissing()
-    assertNewPassword(input.password)
-    const password = await hashPassword(input.password, { client: ctx.client, account: token.email })
+    const password = await hashNewPassword(ctx, input.password, token.email)
     const answer = await change(ctx, async ({ db, record }) => {
       await useUp(db, token)
       if (!(await updateUser(db, token.userId, { password, updatedAt: ctx.now().toISOString() }))) throw userNotFound()

@@ -30,6 +30,7 @@ export const operations = [
   auth.setPassword,
   profile.profile,
   profile.updateProfile,
+  profile.changePassword,
   profile.permissions,
   profile.dashboard,
   sessions.list,

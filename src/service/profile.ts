@@ -2,13 +2,16 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { PERMISSIONS } from '../core/permissions.js'
 import type { UserRow } from '../db/tables.js'
-import { findUser, updateUser } from '../db/users.js'
+import { deleteOneTimeTokensOf } from '../db/tokens.js'
+import { endSessions, findUser, lockUser, updateUser } from '../db/users.js'
 import { can } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import { revokeKeys } from './lib/keys.js'
 import { operation } from './lib/operation.js'
-import { displayName, userNotFound } from './lib/people.js'
-import { fields } from './lib/schemas.js'
+import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
+import { displayName, passwordField, userNotFound } from './lib/people.js'
+import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 
 const Profile = Type.Object({
@@ -63,6 +66,42 @@ export const updateProfile = operation({
       if (!renamed || renamed === 'taken') throw userNotFound() // names are not unique, so it is never 'taken'
       record('user.updated', user.userId)
       return { user: toProfile(renamed) }
+    })
+  },
+})
+
+export const changePassword = operation({
+  id: 'users.changePassword',
+  summary: 'Change your own password: all other sessions end, and all API keys are revoked',
+  http: 'POST /users/password 204',
+  access: 'session',
+  limit: 'sign-in',
+  errors: ['USER_NOT_FOUND', 'PASSWORD_MISSING', 'PASSWORD_COMMON', 'INCORRECT_PASSWORD'],
+  input: fields({
+    currentPassword: Type.Optional(
+      nullable('string', { description: 'Present password', documentedFormat: 'password', secret: true }),
+    ),
+    password: passwordField,
+  }),
+  output: Type.Undefined(),
+  async run(ctx, { currentPassword, password: wanted }) {
+    const user = await ownUser(ctx)
+    assertPasswordGiven(currentPassword)
+    assertNewPassword(wanted)
+    if (!(await passwordMatches(user.password, currentPassword, { client: ctx.client, account: user.email })))
+      throw new AppError('INCORRECT_PASSWORD', 'The present password is wrong.')
+    const password = await hashNewPassword(ctx, wanted, user.email)
+    return change(ctx, async ({ db, record }) => {
+      const now = await lockUser(db, user.userId)
+      if (!now) throw userNotFound()
+      if (now.password !== user.password)
+        throw new AppError('INCORRECT_PASSWORD', 'The password has changed in this moment. Give the new one.')
+      await updateUser(db, user.userId, { password, updatedAt: ctx.now().toISOString() })
+      await endSessions(db, user.userId, ctx.actor.sessionId)
+      await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')
+      await revokeKeys({ db, record }, user.userId)
+      record('user.password_set', user.userId)
+      return undefined
     })
   },
 })

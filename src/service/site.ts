@@ -8,7 +8,7 @@ import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
-import { assertNewPassword, hashPassword } from './lib/passwords.js'
+import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
 import { fields, nullable } from './lib/schemas.js'
 import { beginSession } from './lib/sessions.js'
 import { assertSecretFits } from './lib/tokens.js'
@@ -51,6 +51,7 @@ export const setup = operation({
     'SETUP_REFUSED',
     ...ADDRESS_ERRORS,
     'PASSWORD_MISSING',
+    'PASSWORD_COMMON',
     'SETUP_COMPLETED',
     'USER_EXISTS',
     'USERNAME_EXISTS',
@@ -85,7 +86,7 @@ export const setup = operation({
       ...newUser(ctx.now(), {
         email: address,
         name: name || 'Owner',
-        password: await hashPassword(password, { client: ctx.client, account: address }),
+        password: await hashNewPassword(ctx, password, address),
       }),
       isOwner: 1,
     }

@@ -28,7 +28,7 @@ import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
-import { assertNewPassword, hashPassword, NO_PASSWORD } from './lib/passwords.js'
+import { assertNewPassword, hashNewPassword, NO_PASSWORD } from './lib/passwords.js'
 import {
   assertEmail,
   displayName,
@@ -106,7 +106,14 @@ export const create = operation({
   http: 'POST /users 201',
   access: 'owner',
   sensitive: true,
-  errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'MAIL_CONFIG_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
+  errors: [
+    ...ADDRESS_ERRORS,
+    'PASSWORD_MISSING',
+    'PASSWORD_COMMON',
+    'MAIL_CONFIG_MISSING',
+    'USER_EXISTS',
+    'USERNAME_EXISTS',
+  ],
   input: fields({ email: emailField, name: nameField, password: passwordField }),
   output: Shown,
   async run(ctx, { email, name, password }) {
@@ -118,7 +125,7 @@ export const create = operation({
     const person = newUser(ctx.now(), {
       email: address,
       name: name ?? '',
-      password: invited ? NO_PASSWORD : await hashPassword(password, ctx),
+      password: invited ? NO_PASSWORD : await hashNewPassword(ctx, password),
     })
     return change(ctx, async (tx) => {
       const user = await insertPerson(tx.db, person)
@@ -136,7 +143,14 @@ export const update = operation({
   http: 'PATCH /users/:user 200',
   access: 'owner',
   sensitive: true,
-  errors: [...ADDRESS_ERRORS, 'USER_NOT_FOUND', 'PASSWORD_MISSING', 'USER_EXISTS', 'USERNAME_EXISTS'],
+  errors: [
+    ...ADDRESS_ERRORS,
+    'USER_NOT_FOUND',
+    'PASSWORD_MISSING',
+    'PASSWORD_COMMON',
+    'USER_EXISTS',
+    'USERNAME_EXISTS',
+  ],
   input: fields({
     user: who,
     name: Type.Optional(Type.String(displayName)),
@@ -161,7 +175,7 @@ export const update = operation({
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
     const moves = email !== subject.email
     if (moves) await assertAddressAllowed(ctx.db, email)
-    const password = input.password === undefined ? undefined : await newHash(ctx, input.password)
+    const password = input.password === undefined ? undefined : await hashNewPassword(ctx, input.password)
     return change(ctx, async ({ db, record }) => {
       const user = await updateUser(db, subject.userId, {
         updatedAt: ctx.now().toISOString(),
@@ -270,11 +284,6 @@ async function userOf({ db, actor }: Context, input: Record<string, unknown>): P
   if (user) return user
   const named = typeof given === 'string' ? ` ${quoted(given)}` : ''
   throw new AppError('USER_NOT_FOUND', `There is no account${named}. Give its e-mail address, user name or id.`)
-}
-
-async function newHash(ctx: Context, password: string | null): Promise<string> {
-  assertNewPassword(password)
-  return hashPassword(password, ctx)
 }
 
 /** Succeeds without an event where nothing changes. */

@@ -256,6 +256,7 @@ export const UNSHOWN = [
   'auth.resetPassword',
   'auth.validateToken',
   'auth.setPassword',
+  'users.changePassword',
   'sessions.revoke',
   'sessions.revokeAll',
   'keys.create',

@@ -52,6 +52,10 @@ export const table: Record<string, Row> = {
 
   'users.profile': { needs: 'account' },
   'users.updateProfile': { needs: 'account', input: () => ({ name: 'Renamed' }) },
+  'users.changePassword': {
+    needs: 'account',
+    input: async (w, caller) => ({ currentPassword: await w.password(caller), password: 'a new password' }),
+  },
   'users.permissions': { needs: 'account' },
   'users.dashboard': { needs: 'dashboard:read' },
   'sessions.list': { needs: 'account' },

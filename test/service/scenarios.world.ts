@@ -10,6 +10,7 @@ import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import { beginSession } from '../../src/service/lib/sessions.js'
 import * as settings from '../../src/service/settings.js'
+import { hashPassword } from '../../src/service/lib/passwords.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from '../support/site.js'
@@ -93,6 +94,17 @@ export async function makeWorld(engine: Engine) {
     key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
     /** A session of the caller, or of somebody else where nobody calls. */
     session: (userId: string | null) => beginSession(site.base, userId ?? author.userId),
+    /** Sets the password of the caller, and returns it. */
+    async password(userId: string | null) {
+      const password = 'a long password'
+      const stored = { password: await hashPassword(password) }
+      await site.db
+        .updateTable('users')
+        .set(stored)
+        .where('userId', '=', userId ?? author.userId)
+        .execute()
+      return password
+    },
     async swapped() {
       const [one, other] = [await roadmap(), await roadmap()]
       return { from: { id: one.id, index: other.index }, to: { id: other.id, index: one.index } }

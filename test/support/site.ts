@@ -121,13 +121,23 @@ interface SiteOptions extends ServerOptions {
   rates?: Rates
   siteUrl?: string
   setupToken?: string
+  commonPasswords?: 'refuse'
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
 
 export async function makeSite(
   engine: Engine,
-  { mail = true, cached = true, extra = [], rates = RATES, siteUrl, setupToken, ...options }: SiteOptions = {},
+  {
+    mail = true,
+    cached = true,
+    extra = [],
+    rates = RATES,
+    siteUrl,
+    setupToken,
+    commonPasswords,
+    ...options
+  }: SiteOptions = {},
 ): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
@@ -142,6 +152,7 @@ export async function makeSite(
     mail: settings,
     siteUrl: siteUrl ?? 'https://feedback.example.org/board',
     ...(setupToken !== undefined && { setupToken }),
+    ...(commonPasswords !== undefined && { commonPasswords }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

@@ -135,6 +135,7 @@ export function command<In, Out, Row, Subject>(
       fields: flagFields,
       options,
       prompts,
+      newPassword: inputView.generated,
       text,
       initialText: async (values) => editor?.(await connect(), values),
     })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError, type ErrorCode } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
-import { assertNewPassword } from '../../service/lib/passwords.js'
+import { assertNewPassword, assertUncommonPassword } from '../../service/lib/passwords.js'
 import { isSource, type FieldOption, type Source } from './options.js'
 import { withoutEcho, withPrompts } from './prompts.js'
 import { canPrompt, say, whyNoPrompts, type Terminal } from './terminal.js'
@@ -13,6 +13,8 @@ interface Request {
   given: Record<string, unknown>
   fields: readonly Field[]
   options: readonly FieldOption[]
+  /** The field of a new password, which commands check more strictly than a server. */
+  newPassword: string | undefined
   /** Fields that are prompted for if missing. */
   prompts: readonly string[]
   /** The field that may be written in the editor. */
@@ -42,7 +44,9 @@ export async function gather(terminal: Terminal, flags: { input?: boolean }, req
   const values = { ...given }
   for (const [name, source] of sources) values[name] = await readSource(terminal, source)
   for (const field of fields.filter(({ name }) => missing.includes(name) && name !== text))
-    values[field.name] = await promptFor(terminal, field)
+    values[field.name] = await promptFor(terminal, field, field.name === request.newPassword)
+  const password = request.newPassword === undefined ? undefined : values[request.newPassword]
+  if (typeof password === 'string') await assertUncommonPassword(password)
   const edits = interactive && text !== undefined && values[text] === undefined
   const initial = edits ? await request.initialText(values) : undefined
   let edited: EditedText | undefined
@@ -120,14 +124,20 @@ function flagsFor(options: readonly FieldOption[], name: string): string {
   return others.length === 0 ? first : `${first.padEnd(22)} or ${others.join(', ')}`
 }
 
-async function promptFor(terminal: Terminal, { secret, description }: Field): Promise<string> {
-  if (secret) return promptForNewPassword(terminal)
+async function promptFor(terminal: Terminal, { secret, description }: Field, isNew: boolean): Promise<string> {
+  if (isNew) return promptForNewPassword(terminal)
+  if (secret)
+    return withPrompts(terminal, (prompts, streams) => prompts.password({ message: description, mask: false }, streams))
   return withPrompts(terminal, (prompts, streams) => prompts.input({ message: description, required: true }, streams))
 }
 
 /** Prompts twice for a new password, without echo. */
 export async function promptForNewPassword(terminal: Terminal): Promise<string> {
-  const validate = (typed: string) => problemOf(() => assertNewPassword(typed)) ?? true
+  const validate = async (typed: string) =>
+    (await problemOf(async () => {
+      assertNewPassword(typed)
+      await assertUncommonPassword(typed)
+    })) ?? true
   return withoutEcho(terminal, async () => {
     for (;;) {
       const password = await withPrompts(terminal, (prompts, streams) =>
@@ -143,9 +153,9 @@ export async function promptForNewPassword(terminal: Terminal): Promise<string> 
 }
 
 /** The message of the error that a check throws, for the validation of a prompt. */
-export function problemOf(check: () => unknown): string | undefined {
+export async function problemOf(check: () => unknown): Promise<string | undefined> {
   try {
-    check()
+    await check()
     return undefined
   } catch (error) {
     return (error as Error).message

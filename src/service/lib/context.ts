@@ -31,6 +31,8 @@ export interface Context {
   mail: MailSettings | null
   /** The public address of the site, without a slash at the end. Links in mails start with it. */
   siteUrl: string
+  /** Whether the most common passwords are refused. Absent: they are allowed. */
+  commonPasswords?: 'allow' | 'refuse' | undefined
   /** What setup needs over HTTP. Absent: nothing. */
   setupToken?: string | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
+import type { Context } from './context.js'
 import { Queue, type Asker } from './queue.js'
 
 /** argon2id with 19 MiB, two passes and one lane, as OWASP recommends; about 30 ms. */
@@ -21,6 +22,17 @@ const queue = new Queue()
 export async function hashPassword(password: string, asker: Asker = {}): Promise<string> {
   const { hash } = await import('@node-rs/argon2')
   return queue.run(asker, () => hash(password, COST))
+}
+
+/** Hashes the new password of an account after all checks. */
+export async function hashNewPassword(
+  { commonPasswords, client }: Pick<Context, 'commonPasswords' | 'client'>,
+  password: string | null | undefined,
+  account?: string,
+): Promise<string> {
+  assertNewPassword(password)
+  if (commonPasswords === 'refuse') await assertUncommonPassword(password)
+  return hashPassword(password, { client, ...(account !== undefined && { account }) })
 }
 
 /** Stored for an invited person without a password yet. No password matches it. */
@@ -53,6 +65,16 @@ export function assertNewPassword(password: string | null | undefined): asserts 
     field: 'password',
     rule,
   })
+}
+
+/** Throws PASSWORD_COMMON for one of the 49,000 most common passwords, in any letter case. */
+export async function assertUncommonPassword(password: string): Promise<void> {
+  const { commonPasswords } = await import('./commonpasswords.js')
+  if (commonPasswords.includes(password.toLowerCase()))
+    throw new AppError(
+      'PASSWORD_COMMON',
+      'This is one of the most common passwords, which others guess first. Choose another, such as four random words.',
+    )
 }
 
 export function assertPasswordGiven(password: string | null | undefined): asserts password is string {
