@@ -205,10 +205,10 @@ export const sort = operation({
   errors: ['ROADMAP_NOT_FOUND'],
   input: fields({ from: place, to: place }),
   output: Type.Unsafe<'OK' | undefined>({ type: 'string', const: 'OK' }),
-  async subject({ db }, { from, to }) {
+  async subject(ctx, { from, to }) {
     for (const side of [from, to]) {
       const given = (side as { id?: unknown } | null | undefined)?.id
-      if (typeof given === 'string' && !(await findRoadmap(db, given))) throw noun.notFound(given)
+      if (typeof given === 'string') await noun.readable(ctx, given)
     }
   },
   run: (ctx, { from, to }) =>

@@ -135,7 +135,7 @@ export const create = operation({
 /** As in the contract, permissions that are not named are removed, unless the change is partial. */
 export const update = operation({
   id: 'roles.update',
-  summary: 'Change a role and replace its permissions; you must have those you add',
+  summary: 'Change a role and replace its permissions; you must have those it has and those you add',
   http: 'PATCH /roles 200',
   access: 'role:update',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
@@ -165,6 +165,7 @@ export const update = operation({
       })
       if (!role) throw roleNotFound(input.id)
       const had = await permissionsOfRole(db, role.id) // after the update, which locks the role
+      assertNotStronger(actor, role, had)
       const wanted = inOrder(input.permissions ?? (input.partial ? had : []))
       const added = wanted.filter((permission) => !had.includes(permission))
       assertOwn(actor, added)
@@ -177,7 +178,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'roles.delete',
-  summary: 'Delete a role and take it from everybody who has it',
+  summary: 'Delete a role and take it from everybody who has it; you must have all its permissions',
   http: 'DELETE /roles 204',
   access: 'role:destroy',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
@@ -186,8 +187,11 @@ export const remove = operation({
   subject: roleOf,
   async run(ctx, input, subject) {
     assertOrdinary(subject)
-    return change(ctx, async ({ db, record }) => {
-      if (!(await deleteRole(db, subject.id))) throw roleNotFound(input.id)
+    return change(ctx, async ({ db, actor, record }) => {
+      const role = await updateRole(db, subject.id, {}) // locks it
+      if (!role) throw roleNotFound(input.id)
+      assertNotStronger(actor, role, await permissionsOfRole(db, role.id))
+      await deleteRole(db, role.id)
       record('role.deleted', subject.id, subject.name)
       return undefined
     })
@@ -227,7 +231,7 @@ export const assign = operation({
 
 export const unassign = operation({
   id: 'roles.unassign',
-  summary: 'Take a role from a person, if they have it',
+  summary: 'Take a role from a person, if they have it; you must have all its permissions',
   http: 'DELETE /roles/:role_id/users/:user_id 204',
   access: 'role:unassign',
   errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND'],
@@ -235,7 +239,9 @@ export const unassign = operation({
   output: Type.Undefined(),
   subject: roleAndUser,
   run: (ctx, _, { role, user }) =>
-    change(ctx, async ({ db, record }) => {
+    change(ctx, async ({ db, actor, record }) => {
+      if (!(await updateRole(db, role.id, {}))) return undefined // deleted meanwhile, so nobody has it
+      assertNotStronger(actor, role, await permissionsOfRole(db, role.id))
       if (await unassignRole(db, role.id, user.userId)) record('role.unassigned', role.id, role.name, user.userId)
       return undefined
     }),
@@ -247,6 +253,16 @@ function assertOwn(actor: Actor, given: readonly Permission[]): void {
   throw new AppError(
     'NOT_ENOUGH_PERMISSION',
     `You cannot give the permission ${lacking}, because you do not have it. Ask the owner of the site.`,
+  )
+}
+
+/** Whoever could change or take such a role could take away rights that are above their own. */
+function assertNotStronger(actor: Actor, role: RoleRow, has: readonly string[]): void {
+  const lacking = inOrder(has).find((permission) => !can(actor, permission))
+  if (!lacking) return
+  throw new AppError(
+    'NOT_ENOUGH_PERMISSION',
+    `The role "${role.name}" has the permission ${lacking}, which you do not have. Ask the owner of the site.`,
   )
 }
 

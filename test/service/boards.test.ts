@@ -393,7 +393,7 @@ describe.each(engines)('boards on %s', (engine) => {
     it('leaves fields that are not given', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas', color: 'aaaaaa', display: false })
-      const { token } = await site.member(['board:update'])
+      const { token } = await site.member(['board:update', 'board:read'])
       expect(
         (await site.http('PATCH /boards', { token, body: { boardId: board.boardId, name: 'New', url: 'ideas' } })).body
           .board,

@@ -297,7 +297,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const { roadmap } = await site.call(roadmaps.create, { name: 'Plans' })
       await site.call(roadmaps.create, { name: 'Other' })
       const { token } = await site.member()
-      const updater = await site.member(['roadmap:update'])
+      const updater = await site.member(['roadmap:update', 'roadmap:read'])
       const answer = async (body: unknown, who: string | undefined = token) => {
         const { status, body: answered } = await site.http('PATCH /roadmaps', { token: who, body })
         return [status, answered.code, answered.errors?.map((issue: { code: string }) => issue.code)]
@@ -344,7 +344,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
         updatedAt: '',
       }
       await site.db.insertInto('posts').values({ ...post, roadmap_id: roadmap.id }).execute() // prettier-ignore
-      const destroyer = await site.member(['roadmap:destroy'])
+      const destroyer = await site.member(['roadmap:destroy', 'roadmap:read'])
       const remove = async (who: string | undefined, body: unknown) => {
         const answer = await site.http('DELETE /roadmaps', { token: who, body })
         return [answer.status, answer.body?.code]

@@ -232,7 +232,7 @@ describe.each(engines)('roles on %s', (engine) => {
     it('adds only permissions of the caller, and may keep or remove the present ones', async () => {
       const site = await makeSite(engine)
       const role = await make(site, 'Moderators', ['post:update', 'post:destroy'])
-      const { token } = await site.member(['role:update', 'board:read'])
+      const { token } = await site.member(['role:update', 'board:read', 'post:update', 'post:destroy'])
       const refused = await site.http('PATCH /roles', {
         token,
         body: { id: role.id, name: 'Mine', permissions: ['post:update', 'settings:update'] },
@@ -272,7 +272,7 @@ describe.each(engines)('roles on %s', (engine) => {
       const { userId, token } = await site.member()
       await site.call(roles.assign, { role_id: role.id, user_id: userId })
       expect(await allowed(site, token)).toBe(true)
-      const destroyer = await site.member(['role:destroy'])
+      const destroyer = await site.member(['role:destroy', 'role:read'])
       const remove = async (who: string | undefined, id: unknown) => {
         const { status, body } = await site.http('DELETE /roles', { token: who, body: { id } })
         return [status, body?.code]

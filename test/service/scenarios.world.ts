@@ -45,7 +45,7 @@ export async function makeWorld(engine: Engine) {
   const post = async (by?: string | null, boardId: string | null = null) =>
     (await onBehalfOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
-  const roadmap = async () => (await call(roadmaps.create, { name: 'Spare' })).roadmap
+  const roadmap = async () => (await call(roadmaps.create, { name: 'Spare', display: true })).roadmap
   const role = async (permissions: Permission[] = []) =>
     (await call(roles.create, { name: 'spare', permissions })).role.id
 

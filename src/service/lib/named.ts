@@ -54,6 +54,13 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
 
   const notFound = (given: string) => new AppError(`${NOUN}_NOT_FOUND`, `There is no ${noun} ${quoted(given)}.`)
 
+  async function readable(ctx: Context, urlOrId: string): Promise<R> {
+    const row = await find(ctx.db, urlOrId)
+    if (!row) throw notFound(urlOrId)
+    if (!canRead(ctx, row)) throw notAllowed([`${noun}:read`])
+    return row
+  }
+
   /** The error names the row that has the url only to those who can read that row. */
   async function urlTaken(ctx: Context, slug: string): Promise<AppError> {
     const row = await find(ctx.db, slug)
@@ -94,21 +101,14 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
     isReserved,
     notFound,
 
-    /** The row that an operation changes. */
-    subject: async ({ db }: Context, input: Record<string, unknown>): Promise<R> => {
+    readable,
+
+    /** The row that an operation changes. Nobody changes what they may not read. */
+    subject: async (ctx: Context, input: Record<string, unknown>): Promise<R> => {
       const { [id]: given } = input
       if (typeof given !== 'string' || given === '')
         throw new AppError(`${NOUN}_ID_OR_URL_MISSING`, `Which ${noun}? Give its ${id}, or its url.`)
-      const row = await find(db, given)
-      if (!row) throw notFound(given)
-      return row
-    },
-
-    async readable(ctx: Context, urlOrId: string): Promise<R> {
-      const row = await find(ctx.db, urlOrId)
-      if (!row) throw notFound(urlOrId)
-      if (!canRead(ctx, row)) throw notAllowed([`${noun}:read`])
-      return row
+      return readable(ctx, given)
     },
 
     async atCursor(db: Db, visibility: readonly Visibility[], after: string): Promise<R | undefined> {
