@@ -6,7 +6,7 @@ import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
 import { migrate, newer, schemaState } from './db/schema.js'
 import type { MailSettings } from './mail/transport.js'
-import { assertDatabaseKept, markSite } from './marker.js'
+import { assertDatabaseKept, assertSiteThere, markSite } from './marker.js'
 import { hasSecret, lazySecrets, replaceSecret, rotateSecret, secretFile } from './secret.js'
 import { operator } from './service/lib/access.js'
 import type { Context } from './service/lib/context.js'
@@ -26,6 +26,8 @@ export interface App extends Database {
 export interface OpenOptions {
   /** Updates the schema of a PostgreSQL database, over a connection of its own that nothing limits. */
   migrating?: boolean
+  /** Makes a SQLite database that does not exist, instead of refusing to look at it. */
+  creating?: boolean
   /** Limits how long a request waits for PostgreSQL. Commands wait as long as their work takes. */
   serving?: boolean
 }
@@ -34,9 +36,13 @@ export interface OpenOptions {
  * Opens the configured database. A SQLite database is migrated if it is outdated; a PostgreSQL database only if
  * `migrating`, because other processes may use it.
  */
-export async function openApp(config: Config, { migrating = false, serving = false }: OpenOptions = {}): Promise<App> {
+export async function openApp(
+  config: Config,
+  { migrating = false, creating = false, serving = false }: OpenOptions = {},
+): Promise<App> {
   assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
+  if (!creating) assertSiteThere(config)
   if (migrating && isPostgres(url)) await migrateDatabase(config)
   const database = await openDatabase(url, {
     prepare: isPrepared(config),

@@ -1,6 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from './config.js'
+import { redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 import { isPostgres } from './db/connect.js'
 import { secretFile } from './secret.js'
@@ -45,4 +46,14 @@ export function assertDatabaseKept(config: Config): void {
     'DATABASE_MISSING',
     `${file} is ${found ? 'empty' : 'missing'}, but ${shown} ${it[0]} that there was a site. Check database.url, or restore the database from a backup. To begin a new site, remove ${it[1]}, or choose another folder with --data-dir.`,
   )
+}
+
+/** Refuses to look at a SQLite database that does not exist: opening it would make an empty one. */
+export function assertSiteThere(config: Config): void {
+  const file = databaseFile(config)
+  if (file === undefined || existsSync(file)) return
+  const key = config.origin('database.url') === 'default' ? 'data.dir' : 'database.url'
+  throw new AppError('SITE_NOT_FOUND', `There is no site here: ${file} does not exist.`, {
+    why: `${key} is ${redactedUrl(config.get(key) ?? '')}, from ${config.origin(key)}`,
+  })
 }

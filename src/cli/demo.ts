@@ -32,7 +32,7 @@ export function register(command: Command, cli: Cli): void {
         const file = path.join(folder, 'feedbackctl.toml')
         writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
         const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
-        const app = (opened.app = await openApp(config))
+        const app = (opened.app = await openApp(config, { creating: true }))
         const token = await fillDemo(app)
         const daemon = (opened.daemon = await listen(app, config, cli.terminal))
         await show(cli, flags, { app, daemon, token, file })

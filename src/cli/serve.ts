@@ -86,7 +86,7 @@ async function runServer(
     rates: ratesOf(config),
   }
   running.daemon = await onceThere(logger, async () =>
-    startDaemon(await cli.open({ migrating: migrate, serving: true }), listening, log),
+    startDaemon(await cli.open({ migrating: migrate, creating: true, serving: true }), listening, log),
   )
   if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
   await stopped
@@ -113,7 +113,9 @@ async function runPrimary(
     },
     { log: (ending) => logEnding(logger, ending) },
   )
-  await onceThere(logger, async () => warnAbout(await cli.open({ migrating: migrate, serving: true }), config, logger))
+  await onceThere(logger, async () =>
+    warnAbout(await cli.open({ migrating: migrate, creating: true, serving: true }), config, logger),
+  )
   await cli.close()
   const env = {
     ...environmentOf(config),

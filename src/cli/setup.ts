@@ -105,7 +105,7 @@ async function setUpLocally(
   { answers, mailUrl, mailWorks, generated }: Gathered,
 ): Promise<void> {
   if (mailUrl !== undefined) assertMayHold(config, mailUrl)
-  const app = await cli.open()
+  const app = await cli.open({ creating: true })
   const { localCall, markSite } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
   const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }

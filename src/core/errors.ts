@@ -79,6 +79,7 @@ const CODES = {
   SECRET_MISMATCH: { status: 500, exit: 78 },
   DATABASE_NEWER: { status: 500, exit: 5, serve: 78 },
   DATABASE_OUTDATED: { status: 500, exit: 5, serve: 78 },
+  SITE_NOT_FOUND: { status: 404 },
   DATABASE_MISSING: { status: 500, exit: 5, serve: 78 },
   DATABASE_UNUSABLE: { status: 500, exit: 1 },
   UNSUPPORTED_NODE: { status: 500, exit: 1 },

@@ -256,7 +256,7 @@ describe('output', () => {
 
   it('streams every page with --all, as one JSON body too', async () => {
     const machine = await makeMachine('sqlite')
-    await machine.run('boards list')
+    await machine.run('migrate')
     const { connect } = await import('../../src/db/connect.js')
     const db = await connect(machine.databaseUrl)
     const board = (number: number) => ({
@@ -370,6 +370,7 @@ describe('errors', () => {
     ['help nothing', 2],
   ])('%s exits with its code, prints an error to stderr, and nothing to stdout', async (args, code) => {
     const machine = await makeMachine('sqlite')
+    await machine.run('migrate')
     const result = await machine.run(args)
     expect(result).toMatchObject({ code, stdout: '' })
     expect(result.stderr).toMatch(new RegExp(`^✗ [A-Za-z][^]*\\(exit ${code}\\)\n$`))

@@ -14,7 +14,11 @@ import { cleanup } from '../support/site.js'
 
 const PASSWORD = 'correct horse battery'
 const program = buildWithNotes()
-const notes = async () => makeMachine('sqlite', program)
+const notes = async () => {
+  const machine = await makeMachine('sqlite', program)
+  await machine.run('migrate')
+  return machine
+}
 
 /** An editor that records the file it opens, then runs the shell script `work`, in which the file is "$file". */
 function editor(machine: Machine, work: string): { env: Record<string, string>; seen(name: string): string } {
@@ -313,7 +317,7 @@ describe('a secret', () => {
   })
 
   it('is named with all other missing fields without a terminal, and no database is opened', async () => {
-    const machine = await notes()
+    const machine = await makeMachine('sqlite', program)
     expect(await machine.run('notes sign')).toEqual({
       code: 2,
       stdout: '',
@@ -577,6 +581,7 @@ describe('the suggested fix', () => {
 
   it('is another mail if the token from a mail is invalid', async () => {
     const machine = await makeMachine('sqlite')
+    await machine.run('migrate')
     for (const [args, line] of [
       ['account validate x', 'account verify'],
       ['account check-token x', 'account reset-password EMAIL'],

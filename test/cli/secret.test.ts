@@ -102,6 +102,7 @@ describe('"secret rotate"', () => {
 
   it('refuses a secret that is a setting', async () => {
     const machine = await makeMachine('sqlite')
+    await machine.run('migrate')
     expect(
       await machine.run('secret rotate', { env: { FEEDBACKCTL_SECRET: 'chosen by whoever runs it' } }),
     ).toMatchObject({
@@ -150,7 +151,8 @@ describe('a secret without its SQLite file', () => {
       expect(stderr).toContain(evidence)
       rmSync(evidence)
     }
-    expect((await machine.run('boards list')).code).toBe(0)
+    expect((await machine.run('boards list')).code).toBe(before ? 0 : 3)
+    expect((await machine.run('boards create Ideas')).code).toBe(0)
   })
 })
 
@@ -204,7 +206,7 @@ it('a secret that everybody may read is named when serve starts', async () => {
 
 it('a data folder that cannot be created is named', async () => {
   const machine = await makeMachine('sqlite')
-  expect(await machine.run('boards list --data-dir /proc/feedbackctl')).toMatchObject({
+  expect(await machine.run('boards create Ideas --data-dir /proc/feedbackctl')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/Cannot open \/proc\/feedbackctl\/feedback\.db[^]*DATABASE_UNUSABLE/),
   })

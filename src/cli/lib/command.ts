@@ -21,6 +21,9 @@ interface Flags extends OutputFlags {
   as?: string
 }
 
+/** Whether an operation can succeed on a site that does not exist yet: it creates something, or changes a setting. */
+const begins = (http: string): boolean => http.endsWith(' 201') || /^P\w+ \/settings/.test(http)
+
 /** Adds the command of an operation. Its schema defines the flags, its view the usage and the output. */
 export function command<In, Out, Row, Subject>(
   parent: Command,
@@ -119,8 +122,9 @@ export function command<In, Out, Row, Subject>(
 
   /** Connects late, so that missing input is reported first; but before any prompt if a server would refuse --as. */
   async function connector({ dryRun = false, as }: Flags): Promise<() => Promise<Call>> {
-    if (as === undefined || view.as !== true) return async () => cli.connect({ dryRun })
-    const call = await cli.connect({ dryRun, as })
+    const creating = !dryRun && begins(op.http)
+    if (as === undefined || view.as !== true) return async () => cli.connect({ dryRun, creating })
+    const call = await cli.connect({ dryRun, creating, as })
     return async () => call
   }
 

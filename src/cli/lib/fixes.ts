@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Command, Option } from 'commander'
 import type { AppError, ErrorCode, Reason } from '../../core/errors.js'
 import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from './commandline.js'
@@ -15,6 +16,9 @@ export interface Failed {
 
 /** The list of what an invalid field may name. */
 const UNKNOWN_LISTS = { UNKNOWN_BOARD: 'boards', UNKNOWN_ROADMAP: 'roadmaps', UNKNOWN_PERSON: 'users' } as const
+
+/** Where the data of a systemd unit with StateDirectory=feedbackctl is. */
+const STATE = '/var/lib/feedbackctl'
 
 const fixesByCommand = new WeakMap<Command, Fixes>()
 
@@ -65,6 +69,15 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     MAIL_CONFIG_MISSING: [
       '--mail-url smtp://USER:PASSWORD@HOST:587',
       'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)',
+    ],
+    SITE_NOT_FOUND: [
+      ...(existsSync(`${STATE}/feedback.db`)
+        ? [
+            `${commandLine([...args.filter((arg) => arg !== '--'), '--data-dir', STATE], secrets)}   for the site of the systemd unit`,
+          ]
+        : []),
+      'feedbackctl setup                          to create one here',
+      '--data-dir FOLDER, --database-url URL, --server URL   to use another',
     ],
     SECRET_MISMATCH: run('secret reset'),
     DATABASE_OUTDATED: run('migrate'),

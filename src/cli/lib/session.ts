@@ -17,8 +17,9 @@ export interface Cli {
   open(this: void, options?: OpenOptions): Promise<App>
   /**
    * Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only.
+   * A local database that does not exist is made only with `creating`.
    */
-  connect(this: void, options?: { dryRun?: boolean; as?: string | undefined }): Promise<Call>
+  connect(this: void, options?: { dryRun?: boolean; creating?: boolean; as?: string | undefined }): Promise<Call>
   close(this: void): Promise<void>
 }
 
@@ -50,11 +51,13 @@ export function session(terminal: Terminal, program: Command): Cli {
     terminal,
     config,
     open,
-    async connect({ as, ...options } = {}) {
+    async connect({ as, creating = false, ...options } = {}) {
       const settings = await config()
       const server = settings.get('server')
       if (server === undefined)
-        return import('../../app.js').then(async ({ localCall }) => localCall(await open(), { ...options, as }))
+        return import('../../app.js').then(async ({ localCall }) =>
+          localCall(await open({ creating }), { ...options, as }),
+        )
       if (as !== undefined)
         throw new AppError(
           'USAGE',
