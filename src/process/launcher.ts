@@ -59,6 +59,13 @@ const loadedPacks = new Map<string, Record<string, ChunkFunction>>()
 const chunks = new Map<string, Chunk>()
 const uncached = new Map<string, Script>()
 
+// By default the signal opens Node's inspector, through which any user of the machine can take the process over. The
+// flag --disable-sigusr1 is too new for Node 20, and a script cannot give it.
+process.on('SIGUSR1', () => {})
+
+// Everybody sees the arguments of a process, and some hold secrets.
+process.title = titleOf(process.argv.slice(2))
+
 // In Node 20, nextTick stays slow if its first call has arguments, as in some modules. That costs a server 8 %.
 process.nextTick(() => {})
 
@@ -67,6 +74,13 @@ if (process.env.NODE_DISABLE_COMPILE_CACHE !== undefined || process.sourceMapsEn
 else {
   process.on('exit', () => writeUserCache(uncached))
   load('main.js')
+}
+
+/** The program and the command: `feedbackctl boards list`. */
+function titleOf(args: readonly string[]): string {
+  const words = args.slice(0, 2)
+  const end = words.findIndex((word) => !/^[a-z-]+$/.test(word) || word.startsWith('-'))
+  return ['feedbackctl', ...(end === -1 ? words : words.slice(0, end))].join(' ')
 }
 
 function load(name: string): unknown {
