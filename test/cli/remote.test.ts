@@ -39,3 +39,17 @@ it.each([
   expect(stderr).toMatch(/SERVER_UNREACHABLE/)
   expect(stderr).toContain(url)
 })
+
+it('a deletion with a server sends what it deletes', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
+    stdin: 'correct horse battery',
+  })
+  await machine.run(`boards create 'Größe' --url big --server ${url}`)
+  expect(await machine.run(`boards delete big --yes --server ${url}`)).toMatchObject({ code: 0 })
+  expect(JSON.parse((await machine.run('boards list --json')).stdout).total_count).toBe(0)
+  expect(await machine.run(`logout --server ${url}`)).toMatchObject({ code: 0 })
+})
