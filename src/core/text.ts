@@ -30,10 +30,15 @@ export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100
 /**
  * Returns text on one line, without invisible characters. Control characters and line separators become a space.
  * Direction marks and zero-width characters are removed. A zero-width joiner stays after a letter, mark, digit or emoji,
- * because many scripts and emoji need it.
+ * because many scripts and emoji need it. Text of which nothing can be seen is empty.
  */
-export const plainText = (text: string): string =>
-  text
+export function plainText(text: string): string {
+  const plain = text
     .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replaceAll(/[\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu, '')
     .replaceAll(/(?<![\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d]+/gu, '')
+  return SEEN.test(plain) ? plain : ''
+}
+
+/** A character that shows something: fillers and the empty Braille pattern do not. */
+const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u
