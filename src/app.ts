@@ -138,8 +138,9 @@ export async function rotateSecretFile(app: App, config: Config, hours: number):
       `The secret is the setting "secret" (from ${config.origin('secret')}), which this command cannot change. Set another one, then run "feedbackctl secret reset": everybody has to sign in again.`,
     )
   await assertSecretFits(app.base)
+  const previous = app.base.secret()
   rotateSecret(config, new Date(app.base.now().getTime() + hours * 60 * 60 * 1000))
-  await bindSecret({ db: app.db, ...lazySecrets(config, { isBound: true }) })
+  await bindSecret({ db: app.db, ...lazySecrets(config, { isBound: true }) }, previous)
   return secretFile(config)
 }
 

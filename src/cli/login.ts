@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { AppError } from '../core/errors.js'
 import { fieldsOf } from '../core/fields.js'
 import * as auth from '../service/auth.js'
 import { saveToken } from './lib/credentials.js'
@@ -8,10 +9,11 @@ import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
-import { canPrompt, write, type Terminal } from './lib/terminal.js'
+import { canPrompt, say, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   password?: Source
+  code?: Source
   input?: boolean
 }
 
@@ -30,7 +32,18 @@ export function register(command: Command, cli: Cli): void {
       const password = flags.password ? await readSource(cli.terminal, flags.password) : config.get('setup.password')
       const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
       const call = await cli.connect()
-      const answer = await call(auth.login, credentials)
+      const code = flags.code && (await readSource(cli.terminal, { ...flags.code, secret: false })) // a code works once
+      const answer = await call(auth.login, { ...credentials, ...(code !== undefined && { code }) }).catch(
+        async (error: unknown) => {
+          if (!(error instanceof AppError) || error.code !== 'TOTP_REQUIRED') throw error
+          if (!canPrompt(cli.terminal, { input: flags.input !== false && !readsStdin(flags.password) })) throw error
+          const typed = await withPrompts(cli.terminal, (prompts, streams) =>
+            prompts.input({ message: 'Code of the authenticator app', required: true }, streams),
+          )
+          return call(auth.login, { ...credentials, code: typed })
+        },
+      )
+      if (answer.user.totpNeeded) say(cli.terminal, 'A role of yours counts only with a second factor: feedbackctl totp begin') // prettier-ignore
       const file = saveToken(config, server, answer.user.authToken)
       if (isMachineReadable(flags))
         return print(cli.terminal, flags, {

@@ -99,6 +99,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./sessions.js'),
   },
   {
+    name: 'totp',
+    summary: 'Add a second factor to an account, or remove it',
+    group: PEOPLE,
+    load: () => import('./totp.js'),
+  },
+  {
     name: 'whoami',
     summary: 'Show the account that commands act as',
     group: PEOPLE,

@@ -95,6 +95,12 @@ export function register(group: Command, cli: Cli): void {
     output: one,
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })
+  add(users.resetTotp, {
+    usage: 'reset-totp <user>',
+    examples: ['users reset-totp eve@example.org'],
+    output: one,
+    done: ({ user }) => `Removed the second factor of ${label(user)}.`,
+  })
   add(users.remove, {
     usage: 'delete <user>',
     examples: ['users delete eve@example.org', 'users delete eve@example.org --posts delete --yes'],

@@ -53,7 +53,7 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     default: '10/15m',
     what: 'failed sign-ins of one account',
     counted: 'sign-ins that fail; one that succeeds forgets those of its account at its address',
-    failures: ['USER_NOT_FOUND', 'USER_BLOCKED', 'INCORRECT_PASSWORD'],
+    failures: ['USER_NOT_FOUND', 'USER_BLOCKED', 'INCORRECT_PASSWORD', 'TOTP_WRONG'],
     accounts: 'by address',
     message: 'Too many failed sign-ins.',
   },

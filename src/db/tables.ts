@@ -88,6 +88,8 @@ export interface Tables {
     name: string
     description: string | null
     isSystem: number
+    /** Whether the role counts only for people with a second factor. */
+    require_totp: Generated<number>
     created_at: string
     updated_at: string
   }
@@ -127,6 +129,9 @@ export interface Tables {
     createdAt: string
     expiresAt: string
   }
+  /** A second factor. `secret` is encrypted; `step` is the last that was used. It counts from `enabledAt` on. */
+  totp: { userId: string; secret: string; step: Generated<number>; enabledAt: string | null }
+  recovery_codes: { codeHash: string; userId: string }
   /** The hour of the last request of a session. */
   session_uses: { sessionId: string; usedAt: string }
   settings: {
@@ -206,6 +211,7 @@ export type RoadmapRow = Selectable<Tables['roadmaps']>
 export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>
 export type KeyRow = Selectable<Tables['api_keys']>
+export type TotpRow = Selectable<Tables['totp']>
 export type SessionRow = Selectable<Tables['sessions']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>

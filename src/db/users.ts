@@ -89,10 +89,16 @@ export async function findActor(
       db
         .selectFrom('users')
         .leftJoin('roles_users', 'roles_users.user_id', 'users.userId')
-        .leftJoin('role_permissions', 'role_permissions.role_id', 'roles_users.role_id')
+        .leftJoin('roles', 'roles.id', 'roles_users.role_id')
+        .leftJoin('totp', (join) => join.onRef('totp.userId', '=', 'users.userId').on('totp.enabledAt', 'is not', null))
+        .leftJoin('role_permissions', (join) =>
+          join
+            .onRef('role_permissions.role_id', '=', 'roles.id')
+            .on((on) => on.or([on('roles.require_totp', '=', 0), on('totp.userId', 'is not', null)])),
+        )
         .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
         .where('users.userId', '=', given.userId),
-    { users: [userId], roles_users: [userId], posts: [], votes: [] },
+    { users: [userId], roles_users: [userId], totp: [userId], posts: [], votes: [] },
   )
   const [user] = rows
   if (!user) return undefined

@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
+import { findTotp } from '../db/totp.js'
 import { assignEveryone, endSessions, findUserByEmail, holdSessions, lockUser, updateUser } from '../db/users.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { change } from './lib/change.js'
@@ -14,6 +15,7 @@ import {
   assertEmail,
   authUser,
   AuthUser,
+  codeField,
   emailField,
   insertPerson,
   nameField,
@@ -24,6 +26,7 @@ import {
 import { fields } from './lib/schemas.js'
 import { beginSession, personOf } from './lib/sessions.js'
 import { recordFailedSignIn } from './lib/signins.js'
+import { proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
 export const login = operation({
@@ -33,10 +36,18 @@ export const login = operation({
   access: 'public',
   limit: 'sign-in',
   sensitive: true,
-  errors: [...ADDRESS_ERRORS, 'PASSWORD_MISSING', 'USER_NOT_FOUND', 'USER_BLOCKED', 'INCORRECT_PASSWORD'],
-  input: fields({ email: emailField, password: passwordField }),
+  errors: [
+    ...ADDRESS_ERRORS,
+    'PASSWORD_MISSING',
+    'USER_NOT_FOUND',
+    'USER_BLOCKED',
+    'INCORRECT_PASSWORD',
+    'TOTP_REQUIRED',
+    'TOTP_WRONG',
+  ],
+  input: fields({ email: emailField, password: passwordField, code: codeField }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password }) {
+  async run(ctx, { email, password, code }) {
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     const user = await findUserByEmail(ctx.db, address)
@@ -49,7 +60,7 @@ export const login = operation({
     if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
     assertPasswordGiven(password)
     if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
-    return { user: await authUser(ctx, user, await newSession(ctx, user)) }
+    return { user: await authUser(ctx, user, await newSession(ctx, user, await secondFactor(ctx, user, code))) }
   },
 })
 
@@ -211,12 +222,26 @@ export const setPassword = operation({
   },
 })
 
+/** The proof of a second factor, where the account has one. */
+async function secondFactor(ctx: Context, user: UserRow, code: string | null | undefined): Promise<Proof | undefined> {
+  const totp = await findTotp(ctx.db, user.userId)
+  if (!totp?.enabledAt) return undefined
+  if (!code)
+    throw new AppError('TOTP_REQUIRED', 'This account has a second factor. Give a code of the authenticator app too.')
+  const proof = await proofOf(ctx, totp, code)
+  if (proof) return proof
+  await recordFailedSignIn(ctx, user.userId)
+  throw wrongCode()
+}
+
 /** Begins a session, unless the password that was checked is not that of the account any more. */
-async function newSession(ctx: Context, user: UserRow): Promise<string> {
+async function newSession(ctx: Context, user: UserRow, proof: Proof | undefined): Promise<string> {
   if (ctx.dryRun) return ''
   return change(ctx, async (tx) => {
-    if (await holdSessions(tx.db, user)) return beginSession(tx, user.userId)
-    throw new AppError('INCORRECT_PASSWORD', 'The account has changed in this moment. Sign in again.')
+    if (!(await holdSessions(tx.db, user)))
+      throw new AppError('INCORRECT_PASSWORD', 'The account has changed in this moment. Sign in again.')
+    if (proof) await useProof(tx.db, user.userId, proof)
+    return beginSession(tx, user.userId)
   })
 }
 

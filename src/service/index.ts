@@ -14,6 +14,7 @@ import * as roles from './roles.js'
 import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import * as totp from './totp.js'
 import * as users from './users.js'
 import * as votes from './votes.js'
 
@@ -33,6 +34,10 @@ export const operations = [
   profile.changePassword,
   profile.permissions,
   profile.dashboard,
+  totp.begin,
+  totp.enable,
+  totp.disable,
+  totp.recovery,
   sessions.list,
   sessions.revoke,
   sessions.revokeAll,
@@ -46,6 +51,7 @@ export const operations = [
   users.block,
   users.unblock,
   users.signOut,
+  users.resetTotp,
   users.remove,
   posts.list,
   posts.show,

@@ -30,6 +30,7 @@ const Role = Type.Object({
   name: Type.String(),
   description: nullable('string'),
   isSystem: Type.Boolean({ description: 'Built in; cannot be changed' }),
+  require_totp: Type.Boolean({ description: 'Whether it counts only for people with a second factor' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 })
@@ -47,6 +48,9 @@ const permissionList = someOf(PERMISSIONS, {
   rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',
   description: 'Permissions of the role; you can give only those you have',
 })
+const requireTotp = Type.Optional(
+  Type.Boolean({ description: 'Whether it counts only for people with a second factor (at first: false)' }),
+)
 const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it' })
 
 const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: true }
@@ -109,6 +113,7 @@ export const create = operation({
     name: Type.Optional({ ...roleName, default: 'new role' }),
     description: Type.Optional(purpose),
     permissions: Type.Optional(permissionList),
+    require_totp: requireTotp,
   }),
   output: Type.Object({ role: Role }),
   async run(ctx, input) {
@@ -120,6 +125,7 @@ export const create = operation({
       name: title,
       description: input.description || null,
       isSystem: 0,
+      require_totp: input.require_totp ? 1 : 0,
       created_at: now,
       updated_at: now,
     }
@@ -145,6 +151,7 @@ export const update = operation({
       name: Type.Optional(roleName),
       description: Type.Optional(purpose),
       permissions: Type.Optional(permissionList),
+      require_totp: requireTotp,
       partial: Type.Optional(
         Type.Boolean({
           description: 'Leave the permissions as they are if they are not given; otherwise all are removed',
@@ -161,6 +168,7 @@ export const update = operation({
       const role = await updateRole(db, subject.id, {
         ...(input.name !== undefined && { name: input.name }),
         ...(input.description !== undefined && { description: input.description || null }),
+        ...(input.require_totp !== undefined && { require_totp: input.require_totp ? 1 : 0 }),
         updated_at: ctx.now().toISOString(),
       })
       if (!role) throw roleNotFound(input.id)
@@ -317,11 +325,12 @@ const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `There is
 
 const userNotFound = (given: string) => new AppError('USER_NOT_FOUND', `There is no account ${shown(given)}.`)
 
-const toRole = ({ id, name, description, isSystem, created_at, updated_at }: RoleRow): Role => ({
+const toRole = ({ id, name, description, isSystem, require_totp, created_at, updated_at }: RoleRow): Role => ({
   id,
   name,
   description,
   isSystem: isSystem === 1,
+  require_totp: require_totp === 1,
   created_at,
   updated_at,
 })

@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
 import { lock } from '../db/counters.js'
 import type { UserRow } from '../db/tables.js'
+import { deleteTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import {
   assignEveryone,
@@ -247,6 +248,25 @@ export const signOut = operation({
       if (!user) throw userNotFound()
       record('user.signed_out', user.userId)
       return userShown({ ...ctx, db }, user)
+    }),
+})
+
+export const resetTotp = operation({
+  id: 'users.resetTotp',
+  summary: 'Remove the second factor of a person who has lost it',
+  http: 'POST /users/:user/reset-totp 200',
+  access: 'owner',
+  sensitive: true,
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED'],
+  input: fields({ user: who }),
+  output: Shown,
+  subject: userOf,
+  run: (ctx, _input, subject) =>
+    change(ctx, async ({ db, record }) => {
+      if (!(await deleteTotp(db, subject.userId)))
+        throw new AppError('TOTP_NOT_ENABLED', 'This person has no second factor.')
+      record('user.totp_reset', subject.userId)
+      return userShown({ ...ctx, db }, subject)
     }),
 })
 

@@ -1,3 +1,5 @@
+import { generate } from 'otplib'
+import { deleteTotp, putTotp } from '../../src/db/totp.js'
 import { operator } from '../../src/service/lib/access.js'
 import { randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
@@ -11,6 +13,7 @@ import * as roles from '../../src/service/roles.js'
 import { beginSession } from '../../src/service/lib/sessions.js'
 import * as settings from '../../src/service/settings.js'
 import { hashPassword } from '../../src/service/lib/passwords.js'
+import { encrypted, newTotpSecret } from '../../src/service/lib/totp.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from '../support/site.js'
@@ -104,6 +107,24 @@ export async function makeWorld(engine: Engine) {
         .where('userId', '=', userId ?? author.userId)
         .execute()
       return password
+    },
+    async withoutTotp(userId: string | null) {
+      await deleteTotp(site.db, userId ?? author.userId)
+      return {}
+    },
+    /** Begins a second factor of the caller, or enables it, and returns a code. */
+    async totp(given: string | null, enabled: boolean) {
+      const userId = given ?? author.userId
+      await deleteTotp(site.db, userId)
+      const { secret } = await newTotpSecret('Site', 'person')
+      const enabledAt = enabled ? site.clock.now.toISOString() : null
+      await putTotp(site.db, { userId, secret: encrypted(site.base.secret(), userId, secret), enabledAt })
+      return { code: await generate({ secret, epoch: site.clock.now.getTime() / 1000 }) }
+    },
+    async personWithTotp() {
+      const { userId } = await person()
+      await putTotp(site.db, { userId, secret: '', enabledAt: site.clock.now.toISOString() })
+      return { user: userId }
     },
     async swapped() {
       const [one, other] = [await roadmap(), await roadmap()]

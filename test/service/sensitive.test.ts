@@ -3,7 +3,7 @@ import { operations } from '../../src/service/index.js'
 import { engines, makeSite, OWNER } from '../support/site.js'
 
 /** Names of fields that hold a secret, or an address of a person. */
-const SENSITIVE = /token|password|e-?mail|address|secret|recovery|otp/i
+const SENSITIVE = /token|password|e-?mail|address|secret|recovery|(?<!require_t)otp/i
 
 interface Schema {
   properties?: Record<string, Schema>

@@ -16,6 +16,7 @@ export const TOPIC_NAMES = [
   'roles_users',
   'api_keys',
   'sessions',
+  'totp',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -33,6 +34,7 @@ const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   roles_users: ['roles_users'],
   api_keys: ['api_keys'],
   sessions: ['sessions'],
+  totp: ['totp'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

@@ -10,6 +10,7 @@ import { up as limits } from './0008_limits.js'
 import { up as apiKeys } from './0009_api_keys.js'
 import { up as audit } from './0010_audit.js'
 import { up as sessions } from './0011_sessions.js'
+import { up as totp } from './0012_totp.js'
 import { up as names } from './0013_names.js'
 import { up as postNumbers } from './0014_post_numbers.js'
 import { up as moderation } from './0015_moderation.js'
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '0009_api_keys': { up: apiKeys },
   '0010_audit': { up: audit },
   '0011_sessions': { up: sessions },
+  '0012_totp': { up: totp },
   '0013_names': { up: names },
   '0014_post_numbers': { up: postNumbers },
   '0015_moderation': { up: moderation },

@@ -13,7 +13,7 @@ export type Action =
   | 'post.unvoted'
   | 'roadmap.moved'
   | `role.${'assigned' | 'unassigned'}`
-  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed'}`
+  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset'}`}`
   | `key.${'created' | 'revoked'}`
   | 'session.ended'
   | `site.${'set_up' | 'updated'}`

@@ -5,6 +5,7 @@ import { AppError } from '../../core/errors.js'
 import { newId, randomWord } from '../../core/ids.js'
 import { NIL } from 'uuid'
 import type { Db, Tables, UserRow } from '../../db/tables.js'
+import { lacksTotp } from '../../db/totp.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
 import type { Context } from './context.js'
@@ -19,6 +20,9 @@ export const AuthUser = Type.Object({
   username: Type.String(),
   email: Type.String(),
   avatar: Type.String(),
+  totpNeeded: Type.Optional(
+    Type.Boolean({ description: 'true where a role counts only after you enable a second factor; else absent' }),
+  ),
 })
 
 /** What everybody sees of a person. */
@@ -73,6 +77,9 @@ export const emailField = Type.Optional(
 export const passwordField = Type.Optional(
   nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }),
 )
+export const codeField = Type.Optional(
+  nullable('string', { maxLength: 100, description: 'Code of an authenticator app, or a recovery code', secret: true }),
+)
 /** The rules of a display name. It may be empty; the user name is shown then. */
 export const displayName = {
   ...oneLine(100),
@@ -94,6 +101,7 @@ export const authUser = async (
   username,
   email,
   avatar: avatarOf(ctx, { userId, avatar }),
+  ...((await lacksTotp(ctx.db, userId)) && { totpNeeded: true }),
 })
 
 /**

@@ -2,11 +2,13 @@ import { createHash, createHmac, createSecretKey, randomBytes } from 'node:crypt
 import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
+import { transaction } from '../../db/connect.js'
 import { claimFingerprint, updateSettings } from '../../db/settings.js'
 import { deleteOneTimeToken, findOneTimeToken, putOneTimeToken, type OneTimeToken } from '../../db/tokens.js'
 import type { Db, SessionRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
+import { reencryptTotp } from './totp.js'
 
 /** In milliseconds. No token works for longer, whatever it says. */
 export const SESSION_LIFETIME = 2 * 24 * 60 * 60 * 1000
@@ -158,16 +160,22 @@ export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret' | 'pre
   if (bound === fingerprint) return
   // A rotation was interrupted before it bound the database
   const previous = ctx.previousSecret?.()
-  if (previous && bound === fingerprintOf(previous.secret)) return void (await bindSecret(ctx))
+  if (previous && bound === fingerprintOf(previous.secret)) return bindSecret(ctx, previous.secret)
   throw new AppError(
     'SECRET_MISMATCH',
     'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the first data folder. If it is lost, make a new one: everybody has to sign in again.',
   )
 }
 
-/** Binds the database to another secret. Every session token that was issued stops working. */
-export const bindSecret = (ctx: Pick<Context, 'db' | 'secret'>): Promise<unknown> =>
-  updateSettings(ctx.db, { secretFingerprint: fingerprintOf(ctx.secret()) })
+/**
+ * Binds the database to another secret. Every session token that was issued stops working, and so do the second factors
+ * unless the previous secret is known.
+ */
+export const bindSecret = ({ db, secret }: Pick<Context, 'db' | 'secret'>, previous?: string): Promise<void> =>
+  transaction(db, async (tx) => {
+    if (previous !== undefined) await reencryptTotp(tx, previous, secret())
+    await updateSettings(tx, { secretFingerprint: fingerprintOf(secret()) })
+  })
 
 const fingerprintOf = (secret: string): string =>
   createHmac('sha256', secret).update('feedbackctl secret fingerprint').digest('hex')

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import { renderUnicodeCompact } from 'uqr'
+import * as totp from '../service/totp.js'
+import { command } from './lib/command.js'
+import type { Cli } from './lib/session.js'
+
+const recoveryCodes = {
+  columns: [{ head: 'RECOVERY CODE', text: (code: string) => code, drop: 0, whole: true }],
+  id: (code: string) => code,
+  rows: (answer: { recoveryCodes: string[] }) => answer.recoveryCodes,
+  list: true,
+} as const
+
+const KEEP = 'Keep the recovery codes where you find them without your phone. Each works once.'
+
+export function register(group: Command, cli: Cli): void {
+  command(
+    group,
+    totp.begin,
+    {
+      usage: 'begin',
+      examples: ['totp begin --server https://feedback.example.org'],
+      output: {
+        columns: [
+          { head: 'SECRET', text: ({ secret }) => secret, drop: 0, whole: true },
+          { head: 'ADDRESS', text: ({ uri }) => uri },
+        ],
+        id: ({ secret }) => secret,
+        rows: (answer) => [answer],
+      },
+      as: true,
+      done: ({ uri }) =>
+        `${cli.terminal.stderr.isTTY ? `${renderUnicodeCompact(uri)}\n` : ''}Give the secret to an authenticator app. Then run "feedbackctl totp enable CODE".`,
+    },
+    cli,
+  )
+  command(
+    group,
+    totp.enable,
+    {
+      usage: 'enable <code>',
+      examples: ['totp enable 123456 --server https://feedback.example.org'],
+      output: recoveryCodes,
+      as: true,
+      done: () => `The second factor is enabled. ${KEEP}`,
+    },
+    cli,
+  )
+  command(
+    group,
+    totp.disable,
+    {
+      usage: 'disable',
+      examples: ['totp disable --code 123456', 'totp disable --password-stdin'],
+      output: { columns: [], id: String, rows: () => [] },
+      as: true,
+      done: () => 'The second factor is removed.',
+    },
+    cli,
+  )
+  command(
+    group,
+    totp.recovery,
+    {
+      usage: 'recovery-codes',
+      examples: ['totp recovery-codes --code 123456', 'totp recovery-codes --password-stdin'],
+      output: recoveryCodes,
+      as: true,
+      done: () => `The recovery codes before these no longer work. ${KEEP}`,
+    },
+    cli,
+  )
+}

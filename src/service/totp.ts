@@ -1,0 +1,146 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { readSettings } from '../db/settings.js'
+import type { TotpRow, UserRow } from '../db/tables.js'
+import { deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
+import { findUser } from '../db/users.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
+import { codeField, passwordField, userNotFound } from './lib/people.js'
+import { fields } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { encrypted, newRecoveryCodes, newTotpSecret, proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
+
+const RecoveryCodes = Type.Object({
+  recoveryCodes: Type.Array(Type.String(), { description: 'Each works once in place of a code; shown only now' }),
+})
+
+export const begin = operation({
+  id: 'totp.begin',
+  summary: 'Make the secret of a second factor, for an authenticator app; it counts when it is enabled',
+  http: 'POST /totp 201',
+  access: 'session',
+  sensitive: true,
+  errors: ['USER_NOT_FOUND', 'TOTP_ENABLED'],
+  input: fields({}),
+  output: Type.Object({
+    secret: Type.String(),
+    uri: Type.String({ description: 'The secret as an address; show it as a QR code' }),
+  }),
+  async run(ctx) {
+    const { userId, email } = await ownUser(ctx)
+    const made = await newTotpSecret((await readSettings(ctx.db)).title || 'Feedback', email)
+    const secret = encrypted(ctx.secret(), userId, made.secret)
+    return change(ctx, async ({ db, record }) => {
+      if (!(await putTotp(db, { userId, secret }))) throw alreadyEnabled()
+      record('user.totp_begun', userId)
+      return ctx.dryRun ? { secret: '', uri: '' } : made
+    })
+  },
+})
+
+export const enable = operation({
+  id: 'totp.enable',
+  summary: 'Enable your second factor with a code of the app, and get recovery codes',
+  http: 'POST /totp/enable 200',
+  access: 'session',
+  sensitive: true,
+  limit: 'sign-in',
+  errors: ['USER_NOT_FOUND', 'TOTP_ENABLED', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG'],
+  input: fields({ code: codeField }),
+  output: RecoveryCodes,
+  async run(ctx, { code }) {
+    const { userId } = await ownUser(ctx)
+    const totp = await findTotp(ctx.db, userId)
+    if (!totp) throw notEnabled()
+    if (totp.enabledAt !== null) throw alreadyEnabled()
+    if (!code) throw codeMissing()
+    const proof = await proofOf(ctx, totp, code)
+    if (!proof || !('step' in proof)) throw wrongCode()
+    const { codes, hashes } = newRecoveryCodes()
+    return change(ctx, async ({ db, record }) => {
+      if (!(await enableTotp(db, totp, ctx.now().toISOString()))) throw alreadyEnabled()
+      await useProof(db, userId, proof)
+      await replaceRecoveryCodes(db, userId, hashes)
+      record('user.totp_enabled', userId)
+      return { recoveryCodes: ctx.dryRun ? [] : codes }
+    })
+  },
+})
+
+export const disable = operation({
+  id: 'totp.disable',
+  summary: 'Remove your second factor, with your password or a code',
+  http: 'POST /totp/disable 204',
+  access: 'session',
+  limit: 'sign-in',
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_WRONG', 'PASSWORD_MISSING', 'INCORRECT_PASSWORD'],
+  input: fields({ password: passwordField, code: codeField }),
+  output: Type.Undefined(),
+  async run(ctx, input) {
+    const { userId, proof } = await proven(ctx, input)
+    return change(ctx, async ({ db, record }) => {
+      if (proof) await useProof(db, userId, proof)
+      if (!(await deleteTotp(db, userId))) throw notEnabled()
+      record('user.totp_disabled', userId)
+      return undefined
+    })
+  },
+})
+
+export const recovery = operation({
+  id: 'totp.recovery',
+  summary: 'Replace your recovery codes, with your password or a code',
+  http: 'POST /totp/recovery 200',
+  access: 'session',
+  sensitive: true,
+  limit: 'sign-in',
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_WRONG', 'PASSWORD_MISSING', 'INCORRECT_PASSWORD'],
+  input: fields({ password: passwordField, code: codeField }),
+  output: RecoveryCodes,
+  async run(ctx, input) {
+    const { userId, proof } = await proven(ctx, input)
+    const { codes, hashes } = newRecoveryCodes()
+    return change(ctx, async ({ db, record }) => {
+      if (proof) await useProof(db, userId, proof)
+      await replaceRecoveryCodes(db, userId, hashes)
+      record('user.totp_recovery', userId)
+      return { recoveryCodes: ctx.dryRun ? [] : codes }
+    })
+  },
+})
+
+/** Whoever finds a session open must not change the second factor. */
+async function proven(
+  ctx: Context,
+  { password, code }: { password?: string | null; code?: string | null },
+): Promise<{ userId: string; proof: Proof | undefined }> {
+  const user = await ownUser(ctx)
+  const totp = await findTotp(ctx.db, user.userId)
+  if (!totp?.enabledAt) throw notEnabled()
+  if (code) return { userId: user.userId, proof: await provenBy(ctx, totp, code) }
+  assertPasswordGiven(password)
+  if (!(await passwordMatches(user.password, password, { client: ctx.client, account: user.email })))
+    throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
+  return { userId: user.userId, proof: undefined }
+}
+
+async function provenBy(ctx: Context, totp: TotpRow, code: string): Promise<Proof> {
+  const proof = await proofOf(ctx, totp, code)
+  if (!proof) throw wrongCode()
+  return proof
+}
+
+async function ownUser(ctx: Context): Promise<UserRow> {
+  const user = await findUser(ctx.db, await personOf(ctx))
+  if (!user) throw userNotFound()
+  return user
+}
+
+const alreadyEnabled = () => new AppError('TOTP_ENABLED', 'This account has a second factor already. Disable it first.')
+
+const notEnabled = () => new AppError('TOTP_NOT_ENABLED', 'This account has no second factor yet. Begin with POST /totp (feedbackctl totp begin).') // prettier-ignore
+
+const codeMissing = () => new AppError('TOTP_REQUIRED', 'Give a code of the authenticator app.')

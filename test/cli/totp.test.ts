@@ -1,0 +1,42 @@
+import { generate } from 'otplib'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+
+it('"totp" adds a second factor, "login" asks for its code, and "secret rotate" and "users reset-totp" work', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const [, server = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
+  const env = { FEEDBACKCTL_SERVER: server }
+  const password = 'correct horse battery\n'
+  const login = 'login --email ada@example.org --password-stdin'
+  expect(await machine.run(login, { env, stdin: password })).toMatchObject({ code: 0 })
+  const begun = machine.terminal('totp begin', { env })
+  await begun.sees(/▀[^]*totp enable CODE/)
+  expect((await begun.ended).code).toBe(0)
+  const secret = (await machine.run('totp begin -q', { env })).stdout.trim()
+  const codeIn = (seconds: number) => generate({ secret, epoch: Math.floor(Date.now() / 1000) + seconds })
+  const enabled = await machine.run(`totp enable ${await codeIn(-30)}`, { env })
+  expect(enabled).toMatchObject({ code: 0, stderr: expect.stringContaining('Keep the recovery codes') })
+  const [recovery = ''] = enabled.stdout.split('\n')
+  expect(recovery).toMatch(/^(\w{4}-){3}\w{4}$/)
+  expect(await machine.run(login, { env, stdin: password })).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('--code'),
+  })
+  expect(await machine.run(`${login} --code 000000`, { env, stdin: password })).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('TOTP_WRONG'),
+  })
+  expect(await machine.run('secret rotate')).toMatchObject({ code: 0 })
+  const screen = machine.terminal('login --email ada@example.org', { env })
+  await screen.sees(/Password/)
+  screen.type('correct horse battery\r')
+  await screen.sees(/Code of the authenticator app/)
+  await new Promise((resolve) => setTimeout(resolve, 1100)) // until the server has read the new secret
+  screen.type(`${await codeIn(0)}\r`)
+  const { code, text } = await screen.ended
+  expect([code, text.includes('Signed in to')]).toEqual([0, true])
+  expect(await machine.run(`${login} --code ${recovery}`, { env, stdin: password })).toMatchObject({ code: 0 })
+  expect(await machine.run('users reset-totp ada@example.org')).toMatchObject({ code: 0 })
+  expect(await machine.run(login, { env, stdin: password })).toMatchObject({ code: 0 })
+})
