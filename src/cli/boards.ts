@@ -87,6 +87,7 @@ export function register(group: Command, cli: Cli): void {
     usage: 'delete <boardId:board>',
     examples: ['boards delete ideas', 'boards delete ideas --yes'],
     output: { ...table, rows: () => [] },
+    deletes: async (call, given) => (await call(boards.show, { url: given.boardId })).board,
     async confirm(call, given) {
       const { board } = await call(boards.show, { url: given.boardId })
       return `Delete board ${label(board)}? This leaves ${counted(board.post_count, 'post')} without a board.`

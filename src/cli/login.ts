@@ -63,7 +63,7 @@ export function register(command: Command, cli: Cli): void {
 async function gather(terminal: Terminal, flags: Flags, email: string | undefined, password: string | undefined) {
   if (email !== undefined && password !== undefined) return { email, password }
   if (!canPrompt(terminal, { input: flags.input !== false && !readsStdin(flags.password) }))
-    throw inputMissing(terminal, 'Login', [
+    throw inputMissing(terminal, [
       ...(email === undefined ? [{ field: 'email', rule: '--email <text>' }] : []),
       ...(password === undefined ? [{ field: 'password', rule: '--password-stdin       or --password-file' }] : []),
     ])

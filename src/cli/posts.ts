@@ -45,6 +45,13 @@ const rowColumns: Column<PostRow>[] = [
   { head: 'ID', text: (post) => post.postId, drop: 1 },
 ]
 
+const rowOf = ({ board, roadmap, author, ...post }: DashboardPost): PostRow => ({
+  ...post,
+  userId: author.userId,
+  boardId: board?.boardId ?? null,
+  roadmap_id: roadmap?.id ?? null,
+})
+
 const id = (post: Pick<Post, 'slug'>) => post.slug
 const row = { columns: rowColumns, id, rows: ({ post }: { post: PostRow }) => [post] }
 const text = {
@@ -150,6 +157,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'delete <id:post>',
       examples: ['posts delete 12 --yes'],
       output: { columns: rowColumns, id, rows: () => [] },
+      deletes: async (call, { id: given }) => rowOf((await call(posts.show, { id: given })).post),
       input: { hidden: idAliases },
       async confirm(call, { id: given }) {
         const { post } = await call(posts.show, { id: given })

@@ -165,9 +165,12 @@ function allOptions(program: Command): void {
 }
 
 /** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */
-export function usageError(error: unknown): AppError | undefined {
+export function usageError(error: unknown, branch?: Command): AppError | undefined {
   if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
-  if (error.code === 'commander.help') return new AppError('USAGE', 'What should be done? A verb is missing.')
+  if (error.code === 'commander.help') {
+    const verbs = branch?.commands.map((each) => each.name()) ?? []
+    return new AppError('USAGE', `"${branch?.name()}" needs a command: ${verbs.join(', ')}.`)
+  }
   const message = error.message.startsWith("error: unknown option '--color")
     ? `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}`
     : error.message.replace(/^error: /, '').replace(/\n/g, ' ')

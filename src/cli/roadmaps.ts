@@ -81,6 +81,7 @@ export function register(group: Command, cli: Cli): void {
     usage: 'delete <id:roadmap>',
     examples: ['roadmaps delete planned --yes'],
     output: { ...table, rows: () => [] },
+    deletes: async (call, { id }) => (await call(roadmaps.show, { url: id })).roadmap,
     async confirm(call, { id }) {
       const { roadmap } = await call(roadmaps.show, { url: id })
       return `Delete roadmap ${label(roadmap)}? Its posts stay, without a roadmap.`

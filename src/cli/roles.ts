@@ -102,6 +102,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'delete <id:role>',
       examples: ['roles delete moderators --yes'],
       output: { columns, id, rows: () => [] },
+      deletes: async (call, given) => (await call(roles.show, { id: given.id })).role,
       async confirm(call, given) {
         const { role } = await call(roles.show, { id: given.id })
         return role.isSystem ? undefined : `Delete role ${label(role)}? Everyone who has it loses it.`

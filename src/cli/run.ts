@@ -24,11 +24,15 @@ export async function run(terminal: Terminal): Promise<void> {
       options: running?.options ?? [],
       fixes: running ? fixesOf(running) : {},
     }
-    process.exitCode = report(terminal, failed, usageError(error) ?? error)
+    process.exitCode = report(terminal, failed, usageError(error, branchOf(program, program.args)) ?? error)
   } finally {
     await cli.close()
   }
 }
+
+/** The branch of the command that was typed. */
+const branchOf = (program: Command, [word]: readonly string[]): Command | undefined =>
+  program.commands.find((each) => each.name() === word)
 
 /** The names of the command that was typed and of its parents, as far as they exist. */
 function namesIn(command: Command, [word, ...rest]: readonly string[]): string[] {

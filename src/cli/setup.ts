@@ -257,5 +257,5 @@ function assertComplete(
       : []),
     ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
   ]
-  if (missing.length > 0) throw inputMissing(terminal, 'Setup', missing, 'SETUP_INPUT_MISSING')
+  if (missing.length > 0) throw inputMissing(terminal, missing, 'SETUP_INPUT_MISSING')
 }

@@ -105,6 +105,7 @@ export function register(group: Command, cli: Cli): void {
     usage: 'delete <user>',
     examples: ['users delete eve@example.org', 'users delete eve@example.org --posts delete --yes'],
     output: { ...table, rows: () => [] },
+    deletes: async (call, { user }) => (await call(users.show, { user })).user,
     async confirm(call, { user: given, posts }) {
       const { user } = await call(users.show, { user: given })
       if (user.isOwner) return undefined

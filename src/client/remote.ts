@@ -120,7 +120,8 @@ function errorFrom(
   // Only the account of the session can be missing where an operation looks up no other account.
   const looksUpOthers = op.access !== 'signed-in' && op.access !== 'session' && op.errors.includes('USER_NOT_FOUND')
   const ofSession = body.code === 'USER_NOT_FOUND' && !looksUpOthers
-  return new AppError(`${body.code} ${status}`, body.message, {
+  const message = body.code === 'INVALID_AUTH_HEADER' ? `Not signed in to ${url.origin}.` : body.message
+  return new AppError(`${body.code} ${status}`, message, {
     errors: body.errors,
     why: body.why,
     reason: ofSession ? 'session-account-deleted' : undefined,

@@ -9,7 +9,10 @@ export async function mailProblem(mail: MailSettings): Promise<string | undefine
     await transport.verify()
     return undefined
   } catch (error) {
-    return (error as Error).message
+    const { code, message, hostname } = error as Error & { code?: string; hostname?: string }
+    return /ENOTFOUND|EDNS/.test(`${code} ${message}`)
+      ? `no such host: "${hostname ?? new URL(mail.url).hostname}"`
+      : message
   } finally {
     transport.close()
   }

@@ -48,7 +48,7 @@ const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
 const created = oneOf(['asc', 'desc'], {
   default: 'desc',
   anyCase: true,
-  description: 'Direction of creation time, in any letter case',
+  description: 'Sort by creation time',
 })
 const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId', alias: true }
 const paged = pageFields(BOARDS)

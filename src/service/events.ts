@@ -53,7 +53,7 @@ export const list = operation({
     created: oneOf(['asc', 'desc'], {
       default: 'asc',
       anyCase: true,
-      description: 'Oldest or newest first, in any letter case',
+      description: 'Sort by time: asc is oldest first',
     }),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Events on a page' }),
     person: Type.Optional(

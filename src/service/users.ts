@@ -64,7 +64,7 @@ export const list = operation({
     created: oneOf(['asc', 'desc'], {
       default: 'asc',
       anyCase: true,
-      description: 'Direction of creation time, in any letter case',
+      description: 'Sort by creation time',
     }),
     ...pageFields(PEOPLE),
   }),

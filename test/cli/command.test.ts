@@ -69,7 +69,7 @@ describe('a flag that is not named like its field', () => {
     const { stderr } = await machine.run(
       `settings update --title ${'x'.repeat(256)} --google-analytics-id ${'x'.repeat(256)}`,
     )
-    expect(stderr).toMatch(/✗ title must be text of .* --google-analytics-id must be text of /)
+    expect(stderr).toMatch(/✗ --title must be text of .* --google-analytics-id must be text of /)
   })
 
   it('of a boolean refuses other values, even where the operation ignores them', async () => {
@@ -129,7 +129,10 @@ describe('a long text', () => {
     ['--body-file -', 'stdin is empty.'],
     ['--body x --body-file y', '--body and --body-file set the same value.'],
     [`--body ${'x'.repeat(201)}`, '--body must be text of 0 to 200 characters'],
-    ['', '"notes create" needs 1 more answer and cannot ask: stdin is not a terminal.'],
+    [
+      '',
+      'Missing required option: --body. Nothing was changed.\n  why   it cannot be asked for: stdin is not a terminal\n',
+    ],
   ])('is refused as %.30s', async (flags, message) => {
     const machine = await notes()
     writeFileSync(path.join(machine.folder, 'latin1.md'), Buffer.from('caf\u00e9', 'latin1'))
@@ -321,7 +324,8 @@ describe('a secret', () => {
     expect(await machine.run('notes sign')).toEqual({
       code: 2,
       stdout: '',
-      stderr: `✗ "notes sign" needs 2 more answers and cannot ask: stdin is not a terminal. Nothing was changed.
+      stderr: `✗ Missing required options: --email, --password-stdin. Nothing was changed.
+  why   it cannot be asked for: stdin is not a terminal
   fix   --email <text>
         --password-stdin       or --password-file <file>, --generate-password
   code  INPUT_MISSING (exit 2)
@@ -330,7 +334,7 @@ describe('a secret', () => {
     expect(existsSync(path.join(machine.folder, 'data'))).toBe(false)
     expect(await machine.run('notes sign --password-stdin', { stdin: PASSWORD })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('1 more answer'),
+      stderr: expect.stringContaining('Missing required option: --email.'),
     })
   })
 

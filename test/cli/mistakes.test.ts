@@ -178,3 +178,51 @@ describe('the address of a server', () => {
     })
   })
 })
+
+describe.each(engines)('a deletion on %s', (engine) => {
+  it('says in JSON what was deleted, and prints the name with -q', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const run = machine.host(HOST)
+    await run('boards create Ideas')
+    await run("posts create 'Dark mode' --board ideas --body x")
+    await run('roles create helpers')
+    await run('roadmaps create Planned')
+    await run('users create eve@example.org --generate-password')
+    for (const [args, deleted] of [
+      ['posts delete 1', { number: 1, title: 'Dark mode', boardId: expect.any(String) }],
+      ['boards delete ideas', { url: 'ideas', name: 'Ideas' }],
+      ['roles delete helpers', { name: 'helpers' }],
+      ['roadmaps delete planned', { url: 'planned' }],
+      ['users delete eve@example.org', { email: 'eve@example.org' }],
+    ] as const) {
+      const dry = await run(`${args} --json --dry-run`)
+      expect([args, JSON.parse(dry.stdout)]).toEqual([args, { deleted: expect.objectContaining(deleted) }])
+      expect(await run(`${args} --json --yes`)).toMatchObject({ code: 0, stdout: dry.stdout, stderr: '' })
+      expect((await run(`${args} --json --yes`)).code).toBe(3)
+    }
+    await run('boards create Bugs')
+    expect(await run('boards delete bugs --yes -q')).toMatchObject({ code: 0, stdout: 'bugs\n' })
+  })
+})
+
+describe('words', () => {
+  it('name what is missing by the option or command that gives it', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const run = machine.host(HOST)
+    for (const [args, message] of [
+      ['roles assign helpers', 'Missing required option: --user. Nothing was changed.'],
+      ['boards', '"boards" needs a command: list, search, show, create,'],
+      ['posts list --limit 0', '--limit must be '],
+      ['posts list -L 0', '--limit must be '],
+    ] as const)
+      expect([args, await run(args)]).toMatchObject([
+        args,
+        { code: 2, stdout: '', stderr: expect.stringMatching(`^✗ ${message}`) },
+      ])
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    expect((await run(`users list --server ${url}`)).stderr).toContain(`✗ Not signed in to ${new URL(url).origin}.\n`)
+  })
+})

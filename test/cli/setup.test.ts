@@ -92,7 +92,8 @@ describe('feedbackctl setup without a terminal', () => {
     const machine = await makeMachine('sqlite')
     const { code, stdout, stderr } = await machine.run('setup')
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toBe(`✗ Setup needs 3 more answers and cannot ask: stdin is not a terminal. Nothing was changed.
+    expect(stderr).toBe(`✗ Missing required options: --email, --password-stdin, --mail-url. Nothing was changed.
+  why   it cannot be asked for: stdin is not a terminal
   fix   --email <address>      or FEEDBACKCTL_SETUP_EMAIL
         --password-stdin       or --password-file, --generate-password
         --mail-url <url>       or FEEDBACKCTL_MAIL_URL
@@ -218,7 +219,7 @@ describe('feedbackctl setup without a terminal', () => {
     expect([code, stderr]).toEqual([
       0,
       expect.stringMatching(
-        /Connecting to the mail server …\nWarning: mail cannot be sent now \(.*ECONNREFUSED.*\)\. It is queued, and "feedbackctl serve" keeps trying\.\n$/,
+        /Checking the mail server…\nWarning: mail cannot be sent now \(.*ECONNREFUSED.*\)\. It is queued, and "feedbackctl serve" keeps trying\.\n$/,
       ),
     ])
     const { connect } = await import('../../src/db/connect.js')
@@ -302,7 +303,7 @@ describe('feedbackctl setup on a terminal', () => {
       screen.type('p@ss:w/rd\r')
     }
     await answer(1)
-    await screen.sees(/The connection failed: .*ECONNREFUSED[^]*Use it anyway/)
+    await screen.sees(/The connection failed: .*ECONNREFUSED[^]*Save anyway/)
     screen.type('n\r')
     await answer(host.port)
     const { code, text } = await screen.ended

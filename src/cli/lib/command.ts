@@ -62,6 +62,10 @@ export function command<In, Out, Row, Subject>(
     const input = coerce(op.input, { ...inputView.defaults, ...values })
     if (pages !== undefined && flags.all)
       return streamAll(cli.terminal, flags, { call: await connect(), op, input, output, list: pages })
+    const removed =
+      isStructured(formatOf(cli.terminal, flags)) || flags.quiet
+        ? await view.deletes?.(await connect(), input)
+        : undefined
     const answer = await run(flags, input, connect).catch(async (error: unknown) => {
       if (edited) (await import('./editor.js')).saveText(cli.terminal, edited)
       throw error
@@ -69,7 +73,7 @@ export function command<In, Out, Row, Subject>(
     const password = flags.dryRun ? undefined : generated
     if (password !== undefined && !isStructured(formatOf(cli.terminal, flags)))
       (await import('./inputs.js')).showPassword(cli.terminal, password)
-    await show(flags, answer, input, password)
+    await show(flags, answer, input, { password, removed })
     if (!flags.dryRun && view.sendsMail?.(input)) await (await import('./mail.js')).deliverLocally(cli)
   })
 
@@ -83,12 +87,20 @@ export function command<In, Out, Row, Subject>(
   }
 
   /** A generated password is in the output where a program reads that. */
-  async function show(flags: Flags, answer: Out, input: Values, password: string | undefined): Promise<void> {
+  async function show(
+    flags: Flags,
+    answer: Out,
+    input: Values,
+    { password, removed }: { password: string | undefined; removed: Row | undefined },
+  ): Promise<void> {
     const { columns, id } = output
     const format = formatOf(cli.terminal, flags)
     const secret = password === undefined ? {} : { password }
-    const rows = output.rows(answer).map((each) => (isStructured(format) ? { ...each, ...secret } : each))
-    const body = password === undefined ? answer : { ...answer, ...secret }
+    const rows = (removed === undefined ? output.rows(answer) : [removed]).map((each) =>
+      isStructured(format) ? { ...each, ...secret } : each,
+    )
+    const body =
+      removed === undefined ? (password === undefined ? answer : { ...answer, ...secret }) : { deleted: removed }
     await print(cli.terminal, flags, { body, rows, columns, id, single: !output.list })
     if (flags.quiet || isStructured(format)) return
     if (pages !== undefined) {
@@ -134,7 +146,6 @@ export function command<In, Out, Row, Subject>(
     if (text === undefined && prompts.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
     const { gather } = await import('./inputs.js')
     return gather(cli.terminal, flags, {
-      command: `"${parent.name()} ${verb}"`,
       given,
       fields: flagFields,
       options,

@@ -8,8 +8,6 @@ import { canPrompt, say, whyNoPrompts, type Terminal } from './terminal.js'
 import { readText, type EditedText } from './textfile.js'
 
 interface Request {
-  /** The name of the command, for errors. */
-  command: string
   given: Record<string, unknown>
   fields: readonly Field[]
   options: readonly FieldOption[]
@@ -32,7 +30,7 @@ export interface Gathered {
 
 /** Completes the values given as flags with those from files, stdin, prompts, the generator and the editor. */
 export async function gather(terminal: Terminal, flags: { input?: boolean }, request: Request): Promise<Gathered> {
-  const { command, given, fields, options, prompts, text } = request
+  const { given, fields, options, prompts, text } = request
   const sources = Object.entries(given).filter((entry): entry is [string, Source] => isSource(entry[1]))
   const stdin = sources.filter(([, source]) => readsStdin(source)).map(([, source]) => source.flag)
   if (stdin.length > 1)
@@ -40,7 +38,7 @@ export async function gather(terminal: Terminal, flags: { input?: boolean }, req
   const interactive = canPrompt(terminal, { input: flags.input !== false && stdin.length === 0 })
   const missing = prompts.filter((name) => given[name] === undefined)
   const rules = missing.map((field) => ({ field, rule: flagsFor(options, field) }))
-  if (!interactive && missing.length > 0) throw inputMissing(terminal, command, rules)
+  if (!interactive && missing.length > 0) throw inputMissing(terminal, rules)
   const values = { ...given }
   for (const [name, source] of sources) values[name] = await readSource(terminal, source)
   for (const field of fields.filter(({ name }) => missing.includes(name) && name !== text))
@@ -83,11 +81,10 @@ interface Missing {
 /** The error for input that cannot be prompted for. It names all missing fields, with their flags. */
 export function inputMissing(
   terminal: Terminal,
-  command: string,
   missing: readonly Missing[],
   code: ErrorCode = 'INPUT_MISSING',
 ): AppError {
-  const count = missing.length === 1 ? '1 more answer' : `${missing.length} more answers`
+  const flags = missing.map(({ rule }) => /--[\w-]+/.exec(rule)?.[0] ?? rule)
   const errors = missing.map(({ field, rule }) => ({
     code: 'FIELD_MISSING',
     message: `${field} is missing.`,
@@ -96,10 +93,8 @@ export function inputMissing(
   }))
   return new AppError(
     code,
-    `${command} needs ${count} and cannot ask: ${whyNoPrompts(terminal)}. Nothing was changed.`,
-    {
-      errors,
-    },
+    `Missing required option${flags.length === 1 ? '' : 's'}: ${flags.join(', ')}. Nothing was changed.`,
+    { errors, why: `it cannot be asked for: ${whyNoPrompts(terminal)}` },
   )
 }
 

@@ -13,7 +13,10 @@ export async function promptForMailUrl(terminal: Terminal, config: Config): Prom
     if (problem === undefined) return { url, works: true }
     say(terminal, `The connection failed: ${problem}`)
     const accepted = await withPrompts(terminal, (prompts, streams) =>
-      prompts.confirm({ message: 'Use it anyway? Mail is queued until it works.', default: false }, streams),
+      prompts.confirm(
+        { message: 'Save anyway? Mail is queued until the server can be reached.', default: false },
+        streams,
+      ),
     )
     if (accepted) return { url, works: false }
   }
@@ -55,7 +58,7 @@ export async function deliverOutbox(
 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
   if (!/^smtps?:/.test(url)) return undefined
-  say(terminal, 'Connecting to the mail server …')
+  say(terminal, 'Checking the mail server…')
   const { mailProblem } = await import('../../mail/delivery.js')
   return mailProblem({ url, from })
 }
@@ -68,7 +71,7 @@ async function promptForUrl(terminal: Terminal): Promise<string> {
         choices: [
           { name: 'SMTP server', value: 'smtp' },
           { name: 'sendmail program of this machine', value: 'sendmail:' },
-          { name: 'Not sent, only saved as files in a folder', value: 'folder' },
+          { name: 'Don’t send; write mail to a folder (for testing)', value: 'folder' },
         ],
       },
       streams,

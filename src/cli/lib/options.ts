@@ -64,7 +64,12 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
   // Required: an optional value would swallow the positional argument.
   const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type]
-  const option = new FieldOption(`--${flag} <${placeholder}>`, field.description + choices + presetNote, field.name)
+  const short = flag === 'limit' ? '-L, ' : ''
+  const option = new FieldOption(
+    `${short}--${flag} <${placeholder}>`,
+    field.description + choices + presetNote,
+    field.name,
+  )
   if (field.type === 'array')
     option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])
   if (field.type === 'boolean') option.argParser((value) => parseBoolean(value, flag))
@@ -103,7 +108,7 @@ const textOptions = (field: NamedField, flag: string): FieldOption[] => [
 export function secretOptions(field: NamedField, flag: string, generated: boolean): FieldOption[] {
   const name = flag.replaceAll('-', ' ')
   const secret = true
-  const warning = `visible in the process list, prefer --${flag}-stdin`
+  const warning = `visible in "ps"; prefer --${flag}-stdin`
   const options = [
     sourceOption(`--${flag} <text>`, `${field.description} (${warning})`, { field, kind: 'text', secret }),
     sourceOption(`--${flag}-stdin`, `read the ${name} from stdin`, { field, kind: 'file', secret }).preset('-'),

@@ -45,7 +45,7 @@ function withFlagNames({ code, message, errors = [] }: AppError, options: readon
   if (code !== 'VALIDATION_ERROR') return message
   return errors.reduce((text, issue) => {
     const { long } = options.find((option) => option instanceof FieldOption && option.field === issue.field) ?? {}
-    if (!long || long === `--${issue.field}`) return text
+    if (!long) return text
     return text.replace(issue.message, () => issue.message.replace(new RegExp(String.raw`\b${issue.field}\b`), long))
   }, message)
 }
