@@ -323,7 +323,7 @@ describe('a command that will be refused', () => {
       ['roadmaps update planned', '--name, --url, --color, or --display'],
       [`posts update ${slug}`, '--title, --body, --board, or --roadmap'],
       [`comments update x --post ${slug}`, '--body, --internal, or --spam'],
-      ['roles update @everyone', '--name, --description, or --permissions'],
+      ['roles update @everyone', '--name, --description, --permissions, or --require-totp'],
       ['users update eve@example.org', '--name, --username, --email, --notes, --verified, or --password-stdin'],
       ['labs update', '--vote-on-behalf'],
       [
