@@ -46,7 +46,7 @@ async function makeWorld() {
     now: () => new Date(),
     secret: () => readFileSync(path.join(machine.folder, 'data/feedbackctl/secret'), 'utf8').trim(),
     mail: { url: 'folder:mail', from: 'noreply@example.org' },
-    siteUrl: '',
+    siteUrl: 'http://localhost:0', // as of the servers
   }
   const server = await buildServer(operations, { ...base, ping }, { level: 'silent', stream: { write() {} } })
   cleanup(async () => {
