@@ -65,6 +65,7 @@ export async function openApp(
     mail: mailSettings(config),
     setupToken: config.get('setup.token'),
     commonPasswords: config.get('passwords.common') as 'allow' | 'refuse', // checked by the table of settings
+    unverified: config.get('accounts.unverified') as 'allow' | 'read',
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
   }
   return { ...database, base }

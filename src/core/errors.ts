@@ -35,6 +35,7 @@ const CODES = {
   NOT_ENOUGH_PERMISSION: { status: 403 },
   EMAIL_DOMAIN_BLACKLISTED: { status: 403 },
   UNAUTHORIZED_NOT_AUTHOR: { status: 403 },
+  EMAIL_NOT_VERIFIED: { status: 403 },
   LABS_DISABLED: { status: 403, exit: 5 },
   CANNOT_UPDATE_SYSTEM_ROLE: { status: 403, exit: 5 },
   CANNOT_CHANGE_OWNER: { status: 403, exit: 5 },

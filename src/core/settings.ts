@@ -161,6 +161,13 @@ const SETTINGS = {
         ? undefined
         : 'must be *, none or a list of origins, such as "https://feedback.example.org, http://localhost:3000"',
   },
+  'accounts.unverified': {
+    description: 'what people may do before they confirm their address: allow for all they may, or only to read',
+    value: 'word',
+    default: 'allow',
+    command: 'serve',
+    check: (value) => (['allow', 'read'].includes(value) ? undefined : 'must be allow or read'),
+  },
   'passwords.common': {
     description: 'whether serve accepts the most common passwords: allow or refuse; commands refuse them',
     value: 'word',

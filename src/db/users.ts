@@ -80,7 +80,10 @@ export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefi
 export async function findActor(
   db: Db,
   userId: string,
-): Promise<(Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'sessions'> & { permissions: string[] }) | undefined> {
+): Promise<
+  | (Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'isVerified' | 'sessions'> & { permissions: string[] })
+  | undefined
+> {
   const rows = await compiled(
     db,
     'findActor',
@@ -96,7 +99,14 @@ export async function findActor(
             .onRef('role_permissions.role_id', '=', 'roles.id')
             .on((on) => on.or([on('roles.require_totp', '=', 0), on('totp.userId', 'is not', null)])),
         )
-        .select(['users.userId', 'users.isOwner', 'users.isBlocked', 'users.sessions', 'role_permissions.permission'])
+        .select([
+          'users.userId',
+          'users.isOwner',
+          'users.isBlocked',
+          'users.isVerified',
+          'users.sessions',
+          'role_permissions.permission',
+        ])
         .where('users.userId', '=', given.userId),
     { users: [userId], roles_users: [userId], totp: [userId], posts: [], votes: [] },
   )

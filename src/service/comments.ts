@@ -123,6 +123,7 @@ export const create = operation({
   summary: 'Comment on a post, or reply to a comment',
   http: 'POST /posts/:post_id/comments 201',
   access: 'comment:create',
+  writes: 'content',
   errors: ['POST_NOT_FOUND'],
   input: fields({
     post_id: inPost,
@@ -162,6 +163,7 @@ export const update = operation({
   summary: 'Change a comment; needs comment:update:own for your own, comment:update:any for others',
   http: 'PUT /posts/:post_id/comments/:comment_id 200',
   access: 'signed-in',
+  writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
   input: fields({
     ...inThread,
@@ -200,6 +202,7 @@ export const remove = operation({
   summary: 'Delete a comment; needs comment:delete:own for your own, comment:delete:any for others',
   http: 'DELETE /posts/:post_id/comments/:comment_id 204',
   access: 'signed-in',
+  writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
   input: fields(inThread),
   output: Type.Undefined(),

@@ -163,6 +163,7 @@ export const decide = operation({
   summary: 'Decide about a post or comment: keep it, hide it as spam, or let it wait again',
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
+  writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({
     id: inPath('Id of the comment, or id, slug or number of the post'),
@@ -245,6 +246,7 @@ export const reportPost = operation({
   summary: 'Report a post to those who run the site',
   http: 'POST /posts/:post_id/report 200',
   access: 'signed-in',
+  writes: 'content',
   errors: ['POST_NOT_FOUND'],
   input: fields({ post_id: inPath('Id, slug or number of the post'), reason }),
   output: Noted,
@@ -257,6 +259,7 @@ export const reportComment = operation({
   summary: 'Report a comment to those who run the site',
   http: 'POST /posts/:post_id/comments/:comment_id/report 200',
   access: 'signed-in',
+  writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
   input: fields({ post_id: inPath('Id, slug or number of the post'), comment_id: inPath('Id of the comment'), reason }),
   output: Noted,

@@ -146,6 +146,7 @@ export const create = operation({
   summary: 'Create a post, with the vote of its author',
   http: 'POST /posts 201',
   access: 'post:create',
+  writes: 'content',
   errors: ['BOARD_NOT_FOUND'],
   input: fields(
     { title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) },
@@ -185,6 +186,7 @@ export const update = operation({
   summary: 'Change a post; needs post:update unless you are the author',
   http: 'PATCH /posts 200',
   access: 'signed-in',
+  writes: 'content',
   errors: ['POST_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields(
     {
@@ -240,6 +242,7 @@ export const remove = operation({
   summary: 'Delete a post, with its votes and comments',
   http: 'DELETE /posts 204',
   access: 'post:destroy',
+  writes: 'content',
   errors: ['POST_NOT_FOUND'],
   input: fields(whichPost, ['userId']),
   output: Type.Undefined(),

@@ -45,7 +45,7 @@ import {
   usersShown,
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
-import { dashboard, permissions, profile } from './profile.js'
+import * as ownAccount from './profile.js'
 
 const who = inPath('Id, e-mail address or user name')
 const Shown = Type.Object({ user: User })
@@ -171,7 +171,7 @@ export const update = operation({
   output: Shown,
   subject: userOf,
   async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
-    const reserved = reservedWords([profile, permissions, dashboard])
+    const reserved = reservedWords(Object.values(ownAccount))
     if (username !== undefined && reserved.includes(username.toLowerCase())) throw usernameTaken(username)
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
     const moves = email !== subject.email

@@ -185,6 +185,7 @@ it('loads a chunk again that threw, instead of returning half of it', async () =
 
 it('shows where an error came from, by source maps too', async () => {
   const machine = await makeMachine('sqlite')
+  await machine.setup()
   const plain = await machine.run('boards show none --debug')
   expect(plain.stderr).toMatch(/^ {4}at .*dist\/cli\/pack-\w+\.js:\d+:\d+/m)
   const mapped = await machine.run('boards show none --debug', { env: { NODE_OPTIONS: '--enable-source-maps' } })

@@ -122,6 +122,7 @@ interface SiteOptions extends ServerOptions {
   siteUrl?: string
   setupToken?: string
   commonPasswords?: 'refuse'
+  unverified?: 'read'
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
@@ -136,6 +137,7 @@ export async function makeSite(
     siteUrl,
     setupToken,
     commonPasswords,
+    unverified,
     ...options
   }: SiteOptions = {},
 ): Promise<TestSite> {
@@ -153,6 +155,7 @@ export async function makeSite(
     siteUrl: siteUrl ?? 'https://feedback.example.org/board',
     ...(setupToken !== undefined && { setupToken }),
     ...(commonPasswords !== undefined && { commonPasswords }),
+    ...(unverified !== undefined && { unverified }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

@@ -17,6 +17,8 @@ export interface Actor {
   expiresAt: number
   /** The session of the request. Absent for API keys, at the command line, and for tokens of versions without sessions. */
   sessionId?: string
+  /** Whether the person has not confirmed the address yet. The owner need not. */
+  isUnverified?: boolean
   /** The API key of the request, which has at most the rights of its person. */
   key?: { keyId: string; isLimited: boolean }
 }
@@ -55,6 +57,15 @@ export function assertAllowed(access: Access, actor: Actor): void {
 function assertNoKey(actor: Actor): void {
   if (actor.key)
     throw new AppError('NOT_ENOUGH_PERMISSION', 'This cannot be done with an API key. Sign in with POST /auth/login.')
+}
+
+/** For what others see: some sites want a confirmed address first. */
+export function assertVerified(actor: Actor, unverified: 'allow' | 'read' | undefined): void {
+  if (unverified === 'read' && actor.isUnverified)
+    throw new AppError(
+      'EMAIL_NOT_VERIFIED',
+      'Confirm your e-mail address first, with the link in the mail that was sent to you.',
+    )
 }
 
 /** The contract checks the input before ownership, but after permissions. */

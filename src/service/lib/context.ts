@@ -33,6 +33,8 @@ export interface Context {
   siteUrl: string
   /** Whether the most common passwords are refused. Absent: they are allowed. */
   commonPasswords?: 'allow' | 'refuse' | undefined
+  /** What people may do before they confirm their address. Absent: all they may. */
+  unverified?: 'allow' | 'read' | undefined
   /** What setup needs over HTTP. Absent: nothing. */
   setupToken?: string | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */

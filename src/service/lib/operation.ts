@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
 import { assertReadable, parse } from '../../core/fields.js'
 import type { LimitName } from '../../core/limits.js'
-import { assertAllowed, assertOwner, assertSignedIn, type Access } from './access.js'
+import { assertAllowed, assertOwner, assertSignedIn, assertVerified, type Access } from './access.js'
 import type { Context } from './context.js'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -23,6 +23,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   access: Access // required, so that no operation is public by omission
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
   ownPages?: true // refused where a browser sends it from a page of another site
+  writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
   sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
@@ -64,6 +65,7 @@ export async function execute<In, Out, Subject>(
   assertReadable(input)
   const subject = (await op.subject?.(ctx, input as Fields)) as Subject // an operation without `subject` has the type undefined here
   assertAllowed(op.access, ctx.actor)
+  if (op.writes) assertVerified(ctx.actor, ctx.unverified)
   const checked = parse(op.input, input) as In
   assertOwner(op.access, ctx.actor)
   const run = () => op.run(ctx, checked, subject)

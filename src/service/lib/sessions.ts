@@ -111,7 +111,14 @@ function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }:
       ),
       userId,
     }
-  return { userId, isOwner: user.isOwner === 1, permissions: new Set(user.permissions), refusal: null, expiresAt }
+  return {
+    userId,
+    isOwner: user.isOwner === 1,
+    isUnverified: user.isVerified === 0 && user.isOwner === 0,
+    permissions: new Set(user.permissions),
+    refusal: null,
+    expiresAt,
+  }
 }
 
 /** The operator on behalf of a person, who becomes the author of what is created. The rights stay the operator's. */
