@@ -44,6 +44,7 @@ function failuresOf(op: AnyOperation): Failure[] {
     'VALIDATION_ERROR',
     ...(op.mails ? (['MAIL_CONFIG_MISSING'] as const) : []),
     ...(access === 'public' ? [] : SIGN_IN),
+    ...(op.writes ? (['EMAIL_NOT_VERIFIED'] as const) : []),
     ...(access === 'public' || access === 'signed-in' ? [] : (['NOT_ENOUGH_PERMISSION'] as const)),
   ]
   const body: Failure[] = op.http.startsWith('GET')
