@@ -32,7 +32,7 @@ export function register(group: Command, cli: Cli): void {
     .option('--hours <n>', 'hours that tokens of the old secret still work (0 to 48; default: 48)')
     .addHelpText(
       'before',
-      'Examples:\n  $ feedbackctl secret rotate\n  $ feedbackctl secret rotate --hours 1\n\nA server that runs notices within a second. Servers on other machines need the files "secret" and\n"secret.previous" too.\n',
+      'Examples:\n  $ feedbackctl secret rotate\n  $ feedbackctl secret rotate --hours 1\n\nA second rotation ends the tokens of the first secret at once.\nA server that runs notices within a second. Servers on other machines need the files "secret" and\n"secret.previous" too.\n',
     )
     .action(async (_flags: unknown, command: Command) => {
       const { hours = '48', ...flags } = command.optsWithGlobals<OutputFlags & { hours?: string }>()

@@ -13,7 +13,7 @@ import { hashOfKey, KEY_PREFIX } from './lib/keys.js'
 import { operation } from './lib/operation.js'
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
-import { personOf } from './lib/sessions.js'
+import { assertStillSignedIn, personOf } from './lib/sessions.js'
 
 /** Keys that a person can have. */
 const MAX_KEYS = 100
@@ -87,6 +87,7 @@ export const create = operation({
     return change(ctx, async ({ db, record }) => {
       const user = await lockUser(db, userId) // so that two requests do not exceed the number together
       if (!user) throw userNotFound()
+      await assertStillSignedIn({ db, actor: ctx.actor }, user)
       if ((await countKeys(db, userId)) >= MAX_KEYS)
         throw new AppError('KEY_LIMIT', `This account has ${MAX_KEYS} API keys. Revoke one that is not used any more.`)
       await insertKey(db, row)

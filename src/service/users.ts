@@ -20,7 +20,7 @@ import {
   usersAfter,
   userTotal,
 } from '../db/users.js'
-import { assertOwner } from './lib/access.js'
+import { assertNoKey, assertOwner } from './lib/access.js'
 import { change, type Action } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
@@ -122,7 +122,10 @@ export const create = operation({
     if (invited) assertMail({ mails: true }, ctx)
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
-    if (!invited) assertNewPassword(password)
+    if (!invited) {
+      assertNoKey(ctx.actor)
+      assertNewPassword(password)
+    }
     const person = newUser(ctx.now(), {
       email: address,
       name: name ?? '',
@@ -173,6 +176,7 @@ export const update = operation({
   async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
     const reserved = reservedWords(Object.values(ownAccount))
     if (username !== undefined && reserved.includes(username.toLowerCase())) throw usernameTaken(username)
+    if (input.password !== undefined || input.email !== undefined) assertNoKey(ctx.actor)
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
     const moves = email !== subject.email
     if (moves) await assertAddressAllowed(ctx.db, email)
@@ -261,13 +265,15 @@ export const resetTotp = operation({
   input: fields({ user: who }),
   output: Shown,
   subject: userOf,
-  run: (ctx, _input, subject) =>
-    change(ctx, async ({ db, record }) => {
+  async run(ctx, _input, subject) {
+    assertNoKey(ctx.actor)
+    return change(ctx, async ({ db, record }) => {
       if (!(await deleteTotp(db, subject.userId)))
         throw new AppError('TOTP_NOT_ENABLED', 'This person has no second factor.')
       record('user.totp_reset', subject.userId)
       return userShown({ ...ctx, db }, subject)
-    }),
+    })
+  },
 })
 
 export const remove = operation({

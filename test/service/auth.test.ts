@@ -515,3 +515,14 @@ describe.each(engines)('blocked domains on %s', (engine) => {
     ])
   })
 })
+
+describe.each(engines)('an e-mail address on %s', (engine) => {
+  it('has no character that nobody sees, which would make a twin of another', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    for (const email of ['ann@corp-example.org\u200b', 'a@x.org\u202e', 'a\u202eb@x.org', 'a\u00adb@x.org']) {
+      const { status, body } = await site.http('POST /auth/signup', { body: { email, password: 'a long password' } })
+      expect([email, status, body.code]).toEqual([email, 400, expect.stringMatching(/^(EMAIL_INVALID|INVALID_EMAIL_DOMAIN)$/)]) // prettier-ignore
+    }
+  })
+})

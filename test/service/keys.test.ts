@@ -195,3 +195,37 @@ describe.each(engines)('an API key on %s', (engine) => {
     expect((await site.call(boards.list, {})).boards).toEqual([])
   })
 })
+
+describe.each(engines)('an API key that leaks on %s', (engine) => {
+  it('of the owner sets no password and no address, as those would outlive it', async () => {
+    const site = await makeSite(engine)
+    const ada = await site.owner()
+    const { token } = await created(site, ada)
+    const eve = await site.member()
+    const refused = 'NOT_ENOUGH_PERMISSION'
+    expect(await codeOf(site, 'PATCH /users/ada@example.org', token, { password: 'another password' })).toBe(refused)
+    expect(await codeOf(site, 'PATCH /users/ada@example.org', token, { email: 'evil@example.org' })).toBe(refused)
+    expect(await codeOf(site, `PATCH /users/${eve.userId}`, token, { password: 'another password' })).toBe(refused)
+    expect(await codeOf(site, `POST /users/${eve.userId}/reset-totp`, token)).toBe(refused)
+    expect(await codeOf(site, 'POST /users', token, { email: 'x@example.org', password: 'a password' })).toBe(refused)
+    expect(await codeOf(site, `PATCH /users/${eve.userId}`, token, { name: 'Eve' })).toBe(200)
+    expect(await codeOf(site, 'POST /users', token, { email: 'x@example.org' })).toBe(201)
+  })
+
+  it('is not created by a request whose session ends, or whose person is blocked, before it is stored', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const { userId } = await site.member([], { email: 'eve@example.org' })
+    await site.signIn(userId)
+    const { sessionId } = await site.db.selectFrom('sessions').select('sessionId').where('userId', '=', userId).executeTakeFirstOrThrow() // prettier-ignore
+    // As a request is after its session was looked up
+    const actor = { ...operator, isOwner: false, userId }
+    const create = (of: object) => site.callAs({ ...actor, ...of })(keys.create, { name: 'theft' })
+    expect((await create({ sessionId })).token).toMatch(/^fbk_/)
+    expect((await create({ generation: 0 })).token).toMatch(/^fbk_/)
+    await site.call(users.signOut, { user: userId })
+    for (const of of [{ sessionId }, { generation: 0 }]) expect((await failure(create(of))).code).toBe('INVALID_TOKEN')
+    await site.call(users.block, { user: userId })
+    expect((await failure(create({}))).code).toBe('INVALID_TOKEN')
+  })
+})

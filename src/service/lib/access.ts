@@ -17,6 +17,8 @@ export interface Actor {
   expiresAt: number
   /** The session of the request. Absent for API keys, at the command line, and for tokens of versions without sessions. */
   sessionId?: string
+  /** Of a token that names no session: `sessions` of its person when it was made. */
+  generation?: number
   /** Whether the person has not confirmed the address yet. The owner need not. */
   isUnverified?: boolean
   /** The API key of the request, which has at most the rights of its person. */
@@ -54,7 +56,7 @@ export function assertAllowed(access: Access, actor: Actor): void {
 }
 
 /** A key that leaks must not give access that outlives it. */
-function assertNoKey(actor: Actor): void {
+export function assertNoKey(actor: Actor): void {
   if (actor.key)
     throw new AppError('NOT_ENOUGH_PERMISSION', 'This cannot be done with an API key. Sign in with POST /auth/login.')
 }

@@ -111,7 +111,8 @@ export const authUser = async (
 export function assertEmail(email: string | null | undefined): string {
   const address = (email ?? '').trim().toLowerCase()
   if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')
-  if (isEmail(address)) return address
+  // Characters that nobody sees would make a twin of another address
+  if (isEmail(address) && !/[\p{C}\p{Zl}\p{Zp}]/u.test(address)) return address
   const domain = domainOf(address)
   if (domain.includes('.') && isEmail(`${localPart(address)}@example.org`))
     throw new AppError('INVALID_EMAIL_DOMAIN', `${quoted(domain)} is not a domain name. Check the part after the @.`)

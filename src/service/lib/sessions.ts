@@ -2,6 +2,7 @@ import { quoted } from '../../core/text.js'
 import { AppError } from '../../core/errors.js'
 import { newId } from '../../core/ids.js'
 import { findSession, insertSession, putSessionUse } from '../../db/sessions.js'
+import type { UserRow } from '../../db/tables.js'
 import { findActor, findOwner, findUser } from '../../db/users.js'
 import { operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
@@ -41,7 +42,21 @@ export async function actorOf(
     return visitor(
       (user.isBlocked && actor.refusal) || new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`),
     )
-  return sessionId === undefined ? actor : { ...actor, sessionId }
+  return sessionId === undefined ? { ...actor, generation: claims.generation } : { ...actor, sessionId }
+}
+
+/**
+ * For a write that gives access: throws INVALID_TOKEN where the session of the actor has ended since the request began.
+ * Call it in the transaction, after `lockUser`, which waits for whoever ends the sessions of the person.
+ */
+export async function assertStillSignedIn(
+  { db, actor }: Pick<Context, 'db' | 'actor'>,
+  { sessions, isBlocked }: Pick<UserRow, 'sessions' | 'isBlocked'>,
+): Promise<void> {
+  const { sessionId, generation = sessions } = actor
+  const lives = sessionId === undefined ? generation === sessions : (await findSession(db, sessionId)) !== undefined
+  if (!lives || (isBlocked === 1 && actor.userId !== null && !actor.isOwner))
+    throw new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`)
 }
 
 /** Until when a response to a session may be cached, Unix ms; undefined where the session has ended. */
