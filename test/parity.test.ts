@@ -75,7 +75,8 @@ async function transcript(engine: Engine, surface: Surface): Promise<Transcript>
 
 function normalized(text: string | undefined): string | undefined {
   return text
-    ?.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
+    ?.replace(/This needs an account\. .*<authToken>\\"\.|Not signed in to [^"]*/, '<not signed in>')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/ey[\w-]+\.[\w-]+\.[\w-]+/g, '<token>')
     .replaceAll(/ada_[0-9a-z]{8}/g, '<username>')
 }

@@ -373,7 +373,7 @@ describe('errors', () => {
     await machine.run('migrate')
     const result = await machine.run(args)
     expect(result).toMatchObject({ code, stdout: '' })
-    expect(result.stderr).toMatch(new RegExp(`^✗ [A-Za-z][^]*\\(exit ${code}\\)\n$`))
+    expect(result.stderr).toMatch(new RegExp(`^✗ [-A-Za-z"][^]*\\(exit ${code}\\)\n$`))
     expect(result.stderr).not.toMatch(/hidden|\n {4}at /)
   })
 

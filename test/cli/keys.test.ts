@@ -23,7 +23,7 @@ it('"keys create" prints a key that works with --server until "keys revoke"', as
   })
   expect((await machine.run('keys list')).stdout).toBe('')
   expect((await machine.run('keys list --all true')).stdout).toMatch(
-    /^ci\tpost:create\teve_\w+\t[^\t]+Z\t[^\t]+:00:00.000Z\t/,
+    /^ci\tpost:create\tuser_\w+\t[^\t]+Z\t[^\t]+:00:00.000Z\t/,
   )
   expect(await machine.run(`keys revoke ${id}`)).toMatchObject({ code: 0 })
   expect(await machine.run('account permissions', { env })).toMatchObject({

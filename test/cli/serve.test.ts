@@ -318,7 +318,7 @@ describe('feedbackctl migrate', () => {
 
   it('refuses a database of a newer version', async () => {
     const machine = await makeMachine('sqlite')
-    await machine.run('boards list')
+    await machine.run('migrate')
     const db = await connect(machine.databaseUrl)
     await (db as never as import('kysely').Kysely<Record<string, Record<string, string>>>)
       .insertInto('kysely_migration')

@@ -225,7 +225,7 @@ describe('a server on SQLite', () => {
     const machine = await makeMachine('sqlite')
     const { status, stderr } = spawnSync(
       'sh',
-      ['-c', 'ulimit -f 0; exec "$@"', 'sh', process.execPath, PROGRAM, 'boards', 'list'],
+      ['-c', 'ulimit -f 0; exec "$@"', 'sh', process.execPath, PROGRAM, 'migrate'],
       { env: { ...machine.env, NODE_DISABLE_COMPILE_CACHE: '1' }, encoding: 'utf8' },
     )
     expect(stderr).toMatch(/The disk failed while .*feedback\.db was read or written[^]*DATABASE_UNUSABLE/)

@@ -3,8 +3,7 @@ import { createTrigger, text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
 /**
- * Adds second factors, and the roles that need one. The change log names a second factor by its person, when it is
- * enabled or removed; the steps that were used are not logged.
+ * Adds second factors, and the roles that need one. The change log names a second factor by its person.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
@@ -26,8 +25,7 @@ export async function up(db: Kysely<Tables>): Promise<void> {
     .addColumn('require_totp', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
   const logged = (row: 'new' | 'old') => `insert into change_log (topic, ref) values ('totp', ${row}."userId")`
-  const update = 'update of "enabledAt"'
   await createTrigger(db, { name: 'totp_insert_logged', on: 'totp', after: 'insert', run: logged('new') })
-  await createTrigger(db, { name: 'totp_update_logged', on: 'totp', after: update, run: logged('new') })
+  await createTrigger(db, { name: 'totp_update_logged', on: 'totp', after: 'update', run: logged('new') })
   await createTrigger(db, { name: 'totp_delete_logged', on: 'totp', after: 'delete', run: logged('old') })
 }
