@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import fresh from 'fresh'
 import type { Repeats } from '../core/repeats.js'
 import { REQUEST_ID } from '../core/wire.js'
+import { withoutPort } from '../service/lib/clients.js'
 import type { ResponseCache } from './cache/responses.js'
 import type { Connections } from './connections.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
@@ -58,7 +59,7 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
       method: request.method,
       url: loggable(request.url),
       reqId: request.id,
-      remoteAddress: request.ip,
+      remoteAddress: withoutPort(request.ip),
     }
     if (request.errorOf !== undefined && request.errorOf !== request.id)
       Object.assign(fields, { errorOf: request.errorOf })

@@ -6,7 +6,7 @@ import { isPrivate } from '../service/lib/clients.js'
 import type { RequestLimit } from '../service/lib/requests.js'
 import type { Gate } from './cache/front.js'
 import { sendError } from './errors.js'
-import { clientAddress, requestId, type Trust } from './logging.js'
+import { clientAddress, isForwarded, requestId, type Trust } from './logging.js'
 
 interface Parts {
   limit: RequestLimit | undefined
@@ -26,7 +26,7 @@ export function clientGate({ limit, trust, log }: Parts): Gate {
       )
     }
     const address = clientAddress(request, trust) ?? ''
-    const refusal = limit?.take(address)
+    const refusal = limit?.take({ address, isForwarded: isForwarded(request, trust) })
     if (!refusal) return true
     const { seconds, isFirst } = refusal
     if (isFirst) log().warn({ remoteAddress: address, seconds }, 'an address sends too many requests, and is refused')

@@ -3,6 +3,7 @@ import proxyAddr from '@fastify/proxy-addr'
 import { LRUCache } from 'lru-cache'
 import { randomWord } from '../core/ids.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
+import { withoutPort } from '../service/lib/clients.js'
 
 const PROCESS_ID = randomWord(8)
 let count = 0
@@ -24,7 +25,7 @@ export function trustOf(setting = 'false'): Trust | undefined {
   return (address, hop) => {
     if (address.length > MAX_ADDRESS) return false
     let entry = known.get(address)
-    if (!entry) known.set(address, (entry = { trusted: isTrusted(address, hop) }))
+    if (!entry) known.set(address, (entry = { trusted: isTrusted(withoutPort(address), hop) }))
     return entry.trusted
   }
 }
@@ -33,7 +34,11 @@ const MAX_ADDRESS = 50
 
 /** The address of the client: of the connection, or of the first peer in X-Forwarded-For that is not trusted. */
 export const clientAddress = (request: IncomingMessage, trust: Trust | undefined): string | undefined =>
-  trust ? proxyAddr(request, trust) : request.socket.remoteAddress
+  trust ? withoutPort(proxyAddr(request, trust)) : request.socket.remoteAddress
+
+/** Whether that address is of X-Forwarded-For. */
+export const isForwarded = ({ headers, socket }: IncomingMessage, trust: Trust | undefined): boolean =>
+  Boolean(headers['x-forwarded-for']) && trust?.(socket.remoteAddress ?? '', 0) === true
 
 /** Log fields of a finished request. */
 export const outcome = (status: number, milliseconds: number) => ({ status, ms: Math.round(milliseconds * 10) / 10 })

@@ -335,6 +335,19 @@ describe('HTTP', () => {
     expect(lines.map(({ remoteAddress }) => remoteAddress)).toEqual([expected, expected])
   })
 
+  it.each([
+    ['203.0.113.9:40000, 198.51.100.7:50000', '203.0.113.9'],
+    ['[2001:db8::9]:40000, 198.51.100.7', '2001:db8::9'],
+    ['[2001:db8::9]', '2001:db8::9'],
+    ['2001:db8::9', '2001:db8::9'],
+  ])('logs the address that proxies forward as %s without the port', async (forwarded, expected) => {
+    const site = await makeSite('sqlite', { trustProxy: '127.0.0.1, 198.51.100.0/24' })
+    for (let request = 0; request < 2; request++)
+      await site.http('GET /boards', { headers: { 'x-forwarded-for': forwarded } })
+    const lines = site.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+    expect(lines.map(({ remoteAddress }) => remoteAddress)).toEqual([expected, expected])
+  })
+
   it('logs an error that repeats once in full, then with a count each minute, and says when it is over', async () => {
     const site = await makeSite('sqlite')
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })

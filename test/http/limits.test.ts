@@ -148,6 +148,23 @@ describe.each(engines)('limits on %s', (engine) => {
     expect((await here('POST /auth/login', { ...RIGHT, password: changed.password })).status).toBe(200)
   })
 
+  it.each([
+    ['an address with ports', (n: number) => `203.0.113.200:${40_000 + n}`],
+    ['an IPv6 address with ports', (n: number) => `[2001:db8::${n}]:${40_000 + n}`],
+    ['a forwarded address of this machine', () => '127.0.0.1'],
+    ['a forwarded IPv6 address of this machine', () => '::1'],
+  ])('count %s as one client', async (_, address) => {
+    for (const trustProxy of ['loopback', 'true']) {
+      const site = await makeSite(engine, { trustProxy, rates: { ...ONE, requests: { points: 12, seconds: 60 } } })
+      const login = (n: number) =>
+        from(site.http, address(n))('POST /auth/login', { ...WRONG, email: `u${n}@example.org` })
+      for (let n = 0; n < 10; n++) expect((await login(n)).code).toBe('USER_NOT_FOUND')
+      expect((await login(10)).code).toBe('RATE_LIMITED')
+      const read = (n: number) => site.http('GET /boards', { headers: { 'x-forwarded-for': address(n) } })
+      expect([(await read(11)).status, (await read(12)).status]).toEqual([200, 429])
+    }
+  })
+
   it('keep no address and no e-mail address', async () => {
     const site = await makeLimited(engine)
     await from(site.http, '198.51.100.1')('POST /auth/login', WRONG)

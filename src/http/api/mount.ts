@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { coerce } from '../../core/fields.js'
 import { DRY_RUN_HEADER } from '../../core/wire.js'
+import { withoutPort } from '../../service/lib/clients.js'
 import { assertMail, execute, type AnyOperation, type CacheScope } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import type { ResponseCache } from '../cache/responses.js'
@@ -37,7 +38,11 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       const { db, allowCaching } = await responses.open(request.raw)
       const actor = await actorOf(request.headers.authorization, { ...site, db })
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
-      const client = { address: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 200) }
+      const client = {
+        address: withoutPort(request.ip),
+        isForwarded: (request.ips?.length ?? 1) > 1,
+        userAgent: (request.headers['user-agent'] ?? '').slice(0, 200),
+      }
       const output = await execute(op, { ...site, db, actor, origin: 'http', client, dryRun }, inputOf(op, request))
       if (op.cache) allowCaching(op.id, actor.expiresAt)
       reply.code(output === undefined ? 204 : Number(status))

@@ -2,11 +2,10 @@ import type { LimitName } from '../../core/limits.js'
 import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
+import type { Source } from './clients.js'
 
 /** Who sent a request over HTTP. */
-interface Client {
-  /** The address, by the setting `trust-proxy`. */
-  address: string
+interface Client extends Source {
   /** The header `User-Agent`, at most 200 characters; empty if it was not sent. */
   userAgent: string
 }

@@ -60,7 +60,7 @@ export class Limits implements Limiter {
     const rate = this.#rates[name]
     if (!rate || !client) return []
     const { successes = false, accounts } = LIMITS[name]
-    const address = clientKey(client.address)
+    const address = clientKey(client)
     const [few, many] = [rate.points, rate.points * SHARED]
     const counter = (of: Counter['of'], points: number, ...whose: string[]): Counter => ({
       key: createHash('sha256')

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Rate } from '../../core/limits.js'
 import { count } from '../../db/limits.js'
 import type { Db } from '../../db/tables.js'
-import { clientKey } from './clients.js'
+import { clientKey, type Source } from './clients.js'
 
 /** How often the requests of busy clients are added up with those to other processes, at least. */
 const SHARE_MS = 1000
@@ -50,8 +50,8 @@ export class RequestLimit {
   }
 
   /** Counts a request. Undefined where it may pass. */
-  take(address: string): Refusal | undefined {
-    const client = clientKey(address)
+  take(source: Source): Refusal | undefined {
+    const client = clientKey(source)
     if (client === undefined) return undefined
     const now = performance.now()
     const { points, seconds } = this.#rate
