@@ -30,8 +30,8 @@ interface Limit {
   /** Whether a success is counted too. If not, it clears the failures of the account at that address. */
   successes?: true
   /**
-   * How an account is counted: not at all, whoever asks, or first of all for each address, so that a stranger does not
-   * shut it out.
+   * How an account is counted: not at all, whoever asks, or first of all for each address, and only so where it has
+   * signed in before, so that strangers do not shut it out.
    */
   accounts: 'none' | 'together' | 'by address'
   /** Begins the message of the refusal. */

@@ -25,6 +25,14 @@ export const count = (db: Db, counters: readonly Counter[], now: string): Promis
     .returningAll()
     .execute()
 
+/** Stores a counter as it is, whatever it was before. */
+export const putCounter = (db: Db, counter: Counter) =>
+  db
+    .insertInto('limits')
+    .values(counter)
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ points: counter.points, until: counter.until }))
+    .execute()
+
 export const forget = (db: Db, keys: readonly string[]) => db.deleteFrom('limits').where('key', 'in', keys).execute()
 
 export const isCounterExpired = async (db: Db, now: string): Promise<boolean> =>

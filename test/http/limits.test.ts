@@ -148,6 +148,64 @@ describe.each(engines)('limits on %s', (engine) => {
     expect((await here('POST /auth/login', { ...RIGHT, password: changed.password })).status).toBe(200)
   })
 
+  it('do not let strangers shut a person out where they have signed in before', async () => {
+    const site = await makeLimited(engine, ONE)
+    const [home, elsewhere] = [from(site.http, '198.51.100.1'), from(site.http, '198.51.100.2')]
+    const attack = () =>
+      Promise.all(
+        Array.from({ length: 10 }, (_, n) => from(site.http, `2001:db8:0:${n}::1`)('POST /auth/login', WRONG)),
+      )
+    expect((await home('POST /auth/login', RIGHT)).status).toBe(200)
+    const neighbour = await site.member([], { password: 'long enough' })
+    const { email } = await site.db.selectFrom('users').select('email').where('userId', '=', neighbour.userId).executeTakeFirstOrThrow() // prettier-ignore
+    expect((await elsewhere('POST /auth/login', { email, password: 'long enough' })).status).toBe(200)
+    expect((await attack()).map(({ status }) => status)).toEqual(Array(10).fill(403))
+    expect((await elsewhere('POST /auth/login', RIGHT)).status, 'another account signed in there').toBe(429)
+    expect((await home('POST /auth/login', RIGHT)).status).toBe(200)
+    expect(await inTurn(2, () => home('POST /auth/login', WRONG)), 'its own failures count').toEqual([403, 429])
+    expect((await home('POST /auth/login', RIGHT)).status).toBe(429)
+  })
+
+  it('know an address for 30 days after a sign-in, which is stored once a day', async () => {
+    const site = await makeLimited(engine, ONE)
+    const home = from(site.http, '198.51.100.1')
+    const [DAY, stored] = [86_400, () => site.db.selectFrom('limits').select('until').execute()]
+    const attacked = async () => {
+      for (let n = 0; n < 10; n++) await from(site.http, `203.0.113.${n}`)('POST /auth/login', WRONG)
+      return (await home('POST /auth/login', RIGHT)).status
+    }
+    expect((await home('POST /auth/login', RIGHT)).status).toBe(200)
+    const first = await stored()
+    expect(first).toEqual([{ until: '2026-04-01T10:00:00.000Z' }])
+    later(site, DAY - 1)
+    expect((await home('POST /auth/login', RIGHT)).status).toBe(200)
+    expect(await stored()).toEqual(first)
+    later(site, 1)
+    expect((await home('POST /auth/login', RIGHT)).status).toBe(200)
+    expect(await stored()).toEqual([{ until: '2026-04-02T10:00:00.000Z' }])
+    later(site, 29.9 * DAY)
+    expect(await attacked()).toBe(200)
+    later(site, 31 * DAY)
+    expect(await attacked()).toBe(429)
+  })
+
+  it('do not know an address after a wrong password, a dry run or a missing code', async () => {
+    const site = await makeLimited(engine)
+    const headers = { 'x-forwarded-for': '198.51.100.1' }
+    const dry = await site.http('POST /auth/login', {
+      body: RIGHT,
+      headers: { ...headers, 'feedbackctl-dry-run': '1' },
+    })
+    expect(dry.status).toBe(200)
+    expect(await site.db.selectFrom('limits').selectAll().execute()).toEqual([])
+    await from(site.http, '198.51.100.1')('POST /auth/login', WRONG)
+    const { user } = (await site.http('POST /auth/login', { body: RIGHT })).body
+    await site.db.insertInto('totp').values({ userId: user.userId, secret: 'unread', enabledAt: site.clock.now.toISOString(), step: 0 }).execute() // prettier-ignore
+    expect((await from(site.http, '198.51.100.1')('POST /auth/login', RIGHT)).code).toBe('TOTP_REQUIRED')
+    const last = new Date(site.clock.now.getTime() + 900_000).toISOString()
+    for (const { until } of await site.db.selectFrom('limits').select('until').execute()) expect(until).toBe(last)
+  })
+
   it.each([
     ['an address with ports', (n: number) => `203.0.113.200:${40_000 + n}`],
     ['an IPv6 address with ports', (n: number) => `[2001:db8::${n}]:${40_000 + n}`],

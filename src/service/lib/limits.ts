@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../core/errors.js'
 import { LIMITS, rateLimited, SHARED, type LimitName, type Rates } from '../../core/limits.js'
-import { count, findCounters, forget } from '../../db/limits.js'
+import { count, findCounters, forget, putCounter, type Counter as Stored } from '../../db/limits.js'
 import { clientKey } from './clients.js'
 import type { Context, Limiter } from './context.js'
 
@@ -9,7 +9,7 @@ interface Counter {
   key: string
   /** How many are too many. */
   points: number
-  of: 'account' | 'address'
+  of: 'account' | 'account at address' | 'address'
   /** Whether a success sets it back. */
   clears: boolean
 }
@@ -19,6 +19,10 @@ interface Running {
   count: number
   waiting: (() => void)[]
 }
+
+const DAY_MS = 24 * 3600 * 1000
+/** How long an address is known from which an account has signed in. */
+const KNOWN_MS = 30 * DAY_MS
 
 /**
  * Counts failures and mails in the database, for all workers and servers. What runs counts as a failure until it ends,
@@ -35,13 +39,15 @@ export class Limits implements Limiter {
   async guard<T>(name: LimitName, ctx: Context, account: string | undefined, work: () => Promise<T>): Promise<T> {
     const counters = this.#countersOf(name, ctx, account)
     if (counters.length === 0) return work()
-    const used = await this.#admit(name, ctx, counters)
+    const known = knownKey(name, ctx, account)
+    const used = await this.#admit(name, ctx, counters, known)
     const { failures, successes = false } = LIMITS[name]
     try {
       const result = await work()
       if (successes && !ctx.dryRun) await this.#count(name, ctx, counters)
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
+      if (known !== undefined && !ctx.dryRun) await remember(ctx, known, used.get(known))
       return result
     } catch (error) {
       if (error instanceof AppError && failures.includes(error.code)) await this.#count(name, ctx, counters)
@@ -52,7 +58,7 @@ export class Limits implements Limiter {
   }
 
   async forgive(name: LimitName, ctx: Context, account: string): Promise<void> {
-    const counters = this.#countersOf(name, ctx, account).filter((counter) => counter.of === 'account')
+    const counters = this.#countersOf(name, ctx, account).filter((counter) => counter.of !== 'address')
     if (counters.length > 0) await forget(ctx.db, counters.map(({ key }) => key)) // prettier-ignore
   }
 
@@ -63,41 +69,50 @@ export class Limits implements Limiter {
     const address = clientKey(client)
     const [few, many] = [rate.points, rate.points * SHARED]
     const counter = (of: Counter['of'], points: number, ...whose: string[]): Counter => ({
-      key: createHash('sha256')
-        .update([name, ...whose].join('\n'))
-        .digest('base64url'), // says nothing to who reads it
+      key: keyOf(name, ...whose),
       points,
       of,
-      clears: !successes && of === 'account' && (points === few || address === undefined),
+      clears: !successes && (of === 'account at address' || (of === 'account' && address === undefined)),
     })
     const counters = address === undefined ? [] : [counter('address', accounts === 'none' ? few : many, address)]
     if (account === undefined || accounts === 'none') return counters
     if (accounts === 'together') return [counter('account', few, '', account), ...counters]
-    const here = address === undefined ? [] : [counter('account', few, address, account)]
+    const here = address === undefined ? [] : [counter('account at address', few, address, account)]
     return [...here, counter('account', many, '', account), ...counters]
   }
 
-  /** Waits until the work may run, and returns the keys with points. Throws RATE_LIMITED. */
-  async #admit(name: LimitName, ctx: Context, counters: readonly Counter[]): Promise<Set<string>> {
+  /**
+   * Waits until the work may run, and returns what is stored. Throws RATE_LIMITED. An account that is `known` at the
+   * address is counted there alone, so that strangers do not shut it out.
+   */
+  async #admit(
+    name: LimitName,
+    ctx: Context,
+    counters: readonly Counter[],
+    known: string | undefined,
+  ): Promise<Map<string, Stored>> {
     const keys = counters.map(({ key }) => key)
+    const wanted = known === undefined ? keys : [...keys, known]
     for (let waited: string | undefined; ;) {
       const now = ctx.now()
-      const found = await findCounters(ctx.db, keys, now.toISOString()).catch((error: unknown) => {
+      const found = await findCounters(ctx.db, wanted, now.toISOString()).catch((error: unknown) => {
         if (waited !== undefined) this.#wake(waited, 1)
         throw error
       })
       const used = new Map(found.map((each) => [each.key, each]))
-      const full = counters.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
+      const isKnown = known !== undefined && used.has(known)
+      const applying = isKnown ? counters.filter((counter) => counter.of !== 'account') : counters
+      const full = applying.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
       if (full) {
         if (waited !== undefined) this.#wake(waited, Infinity) // they find the same
         throw rateLimited(LIMITS[name].message, (Date.parse(used.get(full.key)?.until ?? '') - now.getTime()) / 1000)
       }
-      const busy = counters.find(
+      const busy = applying.find(
         ({ key, points }) => (used.get(key)?.points ?? 0) + (this.#running.get(key)?.count ?? 0) >= points,
       )
       if (!busy) {
         for (const key of keys) this.#runningOf(key).count++
-        return new Set(used.keys())
+        return used
       }
       if (waited !== undefined && waited !== busy.key) this.#wake(waited, 1)
       waited = busy.key
@@ -132,4 +147,22 @@ export class Limits implements Limiter {
       now().toISOString(),
     )
   }
+}
+
+/** The key says nothing to who reads it. */
+const keyOf = (...whose: string[]): string => createHash('sha256').update(whose.join('\n')).digest('base64url')
+
+/** Under what it is stored that the account has signed in from the address, where that matters. */
+function knownKey(name: LimitName, { client, actor }: Context, account: string | undefined): string | undefined {
+  if (LIMITS[name].accounts !== 'by address' || account === undefined) return undefined
+  if (account === actor.userId) return undefined // has signed in before; what succeeds may need no password
+  const address = client && clientKey(client)
+  return address === undefined ? undefined : keyOf(`${name} known`, address, account)
+}
+
+/** At most once a day, so that a sign-in costs no statement more. */
+async function remember({ db, now }: Context, key: string, stored: Stored | undefined): Promise<void> {
+  const until = now().getTime() + KNOWN_MS
+  if (stored && Date.parse(stored.until) > until - DAY_MS) return
+  await putCounter(db, { key, points: 0, until: new Date(until).toISOString() })
 }
