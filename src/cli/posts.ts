@@ -35,6 +35,7 @@ export const columns: Column<ListedPost>[] = [
   { head: 'AGE', text: (post) => post.createdAt, shown: (post, _paint, now) => ago(post.createdAt, now), drop: 2 },
   { head: 'SLUG', text: (post) => post.slug, drop: 4, whole: true },
   { head: 'ID', text: (post) => post.postId },
+  { head: 'MARKS', text: (post) => (post.is_spam ? 'spam' : ''), drop: 0, ifAny: true },
 ]
 const detailColumns: Column<ListedPost>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
 

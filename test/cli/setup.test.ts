@@ -247,6 +247,8 @@ describe('feedbackctl setup on a terminal', () => {
     await screen.sees(/Your name/)
     screen.type('\r')
     await screen.sees(/Password \(8 to 256/)
+    screen.type('password\r')
+    await screen.sees(/most common passwords[^]*Password \(8 to 256/)
     screen.type(`${PASSWORD}\r`)
     await screen.sees(/Confirm password/)
     screen.type('another password\r')

@@ -128,21 +128,20 @@ async function promptFor(terminal: Terminal, { secret, description }: Field, isN
 
 /** Prompts twice for a new password, without echo. */
 export async function promptForNewPassword(terminal: Terminal): Promise<string> {
-  const validate = async (typed: string) =>
-    (await problemOf(async () => {
+  const problem = (typed: string) =>
+    problemOf(async () => {
       assertNewPassword(typed)
       await assertUncommonPassword(typed)
-    })) ?? true
+    })
+  const ask = (message: string) =>
+    withPrompts(terminal, (prompts, streams) => prompts.password({ message, mask: false }, streams))
   return withoutEcho(terminal, async () => {
     for (;;) {
-      const password = await withPrompts(terminal, (prompts, streams) =>
-        prompts.password({ message: 'Password (8 to 256 characters)', mask: false, validate }, streams),
-      )
-      const repeated = await withPrompts(terminal, (prompts, streams) =>
-        prompts.password({ message: 'Confirm password', mask: false }, streams),
-      )
-      if (repeated === password) return password
-      say(terminal, 'The passwords do not match. Try again.')
+      // Not checked by the prompt, which would keep what was refused, unseen, before what is typed next
+      const password = await ask('Password (8 to 256 characters)')
+      const refusal = await problem(password)
+      if (refusal === undefined && (await ask('Confirm password')) === password) return password
+      say(terminal, refusal ?? 'The passwords do not match. Try again.')
     }
   })
 }

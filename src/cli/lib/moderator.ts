@@ -12,6 +12,8 @@ import { colors, hasColor, say, type ColorFlag, type Terminal } from './terminal
 
 const KEYS = { k: 'keep', s: 'spam', d: 'delete', b: 'block author', n: 'next', u: 'undo', q: 'quit' } as const
 type Key = keyof typeof KEYS
+/** After the last item, which can still be taken back. */
+const LAST_KEYS = { u: KEYS.u, q: KEYS.q }
 
 /** What a key does. A deletion waits in `later` until the next decision, so that it can be taken back. */
 interface Decision {
@@ -95,14 +97,14 @@ export async function moderate(terminal: Terminal, flags: ColorFlag, call: Call)
     return 'Taken back.'
   }
 
-  while (at < items.length) {
-    const item = items[at] as Item
-    say(terminal, shown(item, { terminal, paint, place: `${at + 1} of ${total}` }))
-    const key = await ask(terminal).catch((error: unknown) => {
+  for (;;) {
+    const item = items[at]
+    if (item) say(terminal, shown(item, { terminal, paint, place: `${at + 1} of ${total}` }))
+    const key = await ask(terminal, item ? KEYS : LAST_KEYS).catch((error: unknown) => {
       throw interrupted(error, count(), history.at(-1)?.later !== undefined)
     })
     if (key === 'q') break
-    say(terminal, await decideOn(key, item).catch(explained))
+    say(terminal, await (item ? decideOn(key, item) : undo()).catch(explained))
   }
   await settle()
   const more = at === items.length && total > at ? ` ${total - at} more wait: run the command again.` : ''
@@ -152,19 +154,22 @@ function shown(
   ].join('\n')
 }
 
-const LEGEND = Object.entries(KEYS).map(([key, name]) => (name.startsWith(key) ? `[${key}]${name.slice(1)}` : `[${key}] ${name}`)).join('  ') // prettier-ignore
+const legendOf = (keys: Partial<typeof KEYS>): string =>
+  Object.entries(keys)
+    .map(([key, name]) => (name.startsWith(key) ? `[${key}]${name.slice(1)}` : `[${key}] ${name}`))
+    .join('  ')
 
 /** One key of the legend. */
-async function ask(terminal: Terminal): Promise<Key> {
+async function ask(terminal: Terminal, keys: Partial<typeof KEYS>): Promise<Key> {
   const { createPrompt, useKeypress, useState } = await import('@inquirer/core')
   const prompt = createPrompt<Key, object>((_config, done) => {
     const [chosen, choose] = useState<Key | undefined>(undefined)
     useKeypress(({ name }) => {
-      if (!Object.hasOwn(KEYS, name)) return
+      if (!Object.hasOwn(keys, name)) return
       choose(name as Key)
       done(name as Key)
     })
-    return chosen === undefined ? LEGEND : KEYS[chosen]
+    return chosen === undefined ? legendOf(keys) : KEYS[chosen]
   })
   return withPrompts(terminal, (_prompts, streams) => prompt({}, streams))
 }

@@ -14,6 +14,8 @@ export interface Column<Row> {
    */
   drop?: number
   right?: true
+  /** Left out of tables in which no row has it. */
+  ifAny?: true
   /** Never truncated, as part of an id is useless. */
   whole?: true
 }
@@ -39,6 +41,7 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
   const paint = new Chalk({ level: style.color }) // chalk ignores NO_COLOR on a terminal
   const measured = columns
     .filter((column) => style.wide || column.drop !== undefined)
+    .filter((column) => !column.ifAny || rows.some((row) => column.text(row) !== ''))
     .map((column) => ({
       ...column,
       cells: rows.map((row) => column.shown?.(row, paint, style.now) ?? printable(column.text(row))),

@@ -56,12 +56,18 @@ type Viewer = Pick<Context, 'actor' | 'siteUrl'>
 
 export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): Post {
   const roadmap = roadmapOf(ctx.actor, post)
-  return { ...commonOf(ctx, post, voters), board: boardOf(post) ?? null, ...(roadmap && { roadmap }) }
+  return { ...commonOf(ctx, post, voters), board: boardOf(post) ?? null, ...spamOf(post), ...(roadmap && { roadmap }) }
 }
 
 export function toDashboardPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): DashboardPost {
   const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
-  return { ...commonOf(ctx, post, voters), slugId: post.slugId, ...(roadmap && { roadmap }), ...(board && { board }) }
+  return {
+    ...commonOf(ctx, post, voters),
+    slugId: post.slugId,
+    ...spamOf(post),
+    ...(roadmap && { roadmap }),
+    ...(board && { board }),
+  }
 }
 
 export const toPostRow = (actor: Actor, post: PostView): PostRow => ({
@@ -90,10 +96,13 @@ const textOf = ({
   updatedAt,
 })
 
+/** After what every post has, as the server sends it. */
+const spamOf = (post: PostView) => (post.is_spam === 1 ? { is_spam: true } : {})
+
 function commonOf(ctx: Viewer, post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
   const author = authorOf(ctx, { userId, name, username, avatar })
-  return { ...textOf(post), ...(post.is_spam === 1 && { is_spam: true }), author, voters }
+  return { ...textOf(post), author, voters }
 }
 
 function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, boardCreatedAt: createdAt }: PostView) {
