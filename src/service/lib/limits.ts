@@ -31,6 +31,8 @@ const KNOWN_MS = 30 * DAY_MS
 export class Limits implements Limiter {
   readonly #rates: Rates
   readonly #running = new Map<string, Running>()
+  /** How many have ended. */
+  #ended = 0
 
   constructor(rates: Rates) {
     this.#rates = rates
@@ -94,11 +96,12 @@ export class Limits implements Limiter {
     const keys = counters.map(({ key }) => key)
     const wanted = known === undefined ? keys : [...keys, known]
     for (let waited: string | undefined; ;) {
-      const now = ctx.now()
+      const [now, ended] = [ctx.now(), this.#ended]
       const found = await findCounters(ctx.db, wanted, now.toISOString()).catch((error: unknown) => {
         if (waited !== undefined) this.#wake(waited, 1)
         throw error
       })
+      if (ended !== this.#ended) continue // what ended since may be counted in neither
       const used = new Map(found.map((each) => [each.key, each]))
       const isKnown = known !== undefined && used.has(known)
       const applying = isKnown ? counters.filter((counter) => counter.of !== 'account') : counters
@@ -129,6 +132,7 @@ export class Limits implements Limiter {
   #leave(key: string): void {
     const running = this.#runningOf(key)
     running.count--
+    this.#ended++
     this.#wake(key, 1)
   }
 
