@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
-import { settings, type Key } from '../core/settings.js'
+import { keys, settings, type Key } from '../core/settings.js'
 import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
 import * as site from '../service/site.js'
 import { assertEmail } from '../service/lib/people.js'
@@ -104,11 +104,11 @@ async function setUpLocally(
   flags: Flags,
   { answers, mailUrl, mailWorks, generated }: Gathered,
 ): Promise<void> {
-  if (mailUrl !== undefined) assertMayHold(config, mailUrl)
+  const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
+  assertMayHold(config, kept)
   const app = await cli.open({ creating: true })
   const { localCall, markSite } = await import('../app.js')
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
-  const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
   const settingsFile = Object.keys(kept).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, kept)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
     site.setup,
@@ -130,14 +130,17 @@ async function setUpLocally(
   await deliverOutbox(cli.terminal, app, mail)
 }
 
-/** The file in the current folder gets no password, and nothing that it cannot set. */
-function assertMayHold({ file, fileHere }: Config, mailUrl: string): void {
-  if (file !== fileHere || (redactedUrl(mailUrl) === mailUrl && !settings['mail.url'].notFromHere?.(mailUrl))) return
+/** The file in the current folder gets nothing that it cannot set. */
+function assertMayHold({ file, fileHere }: Config, entries: Entries): void {
+  if (file !== fileHere) return
+  const refused = keys.find((key) => key in entries && settings[key].notFromHere?.(entries[key] ?? ''))
+  if (refused === undefined) return
   throw new AppError(
     'CONFIG_INVALID',
-    `Setup writes no password and no program into ${file}, as a folder may be shared. Remove mail.url there and set FEEDBACKCTL_MAIL_URL, or name another file with --config.`,
+    `Setup does not write ${refused} into ${file}, as a folder may be shared. Remove mail.url there, or name another file with --config.`,
   )
 }
+
 /** What the flags of setup say about the server: it must find the same when it starts without them. */
 const givenAsFlags = (config: Config): Entries =>
   Object.fromEntries(
@@ -151,8 +154,9 @@ function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags
   const mailUrl = config.get('mail.url')
   if (dryRun || mailUrl === undefined || !config.origin('mail.url').startsWith('--')) return
   if (hasSetting(config.file, 'mail.url')) return
-  assertMayHold(config, mailUrl)
-  prepareSettings(config.file, { 'mail.url': mailUrl, ...givenAsFlags(config) }).commit()
+  const kept: Entries = { 'mail.url': mailUrl, ...givenAsFlags(config) }
+  assertMayHold(config, kept)
+  prepareSettings(config.file, kept).commit()
   say(terminal, `mail.url was not set yet: written to ${config.file}.`)
 }
 

@@ -21,7 +21,7 @@ interface Setting {
   secret?: true
   /**
    * Values that ./feedbackctl.toml cannot set: with them whoever made the folder, such as a repository, could run a
-   * program, or get a token.
+   * program, get a token or data, or make a site less safe.
    */
   notFromHere?(value: string): boolean
   /** Returns the problem with a value, such as "must be HOST:PORT". The caller adds the value, unless it is secret. */
@@ -45,6 +45,7 @@ const limit = (description: string, preset: string) =>
     value: 'rate',
     default: preset,
     command: 'serve',
+    notFromHere: () => true,
     check: (value: string) =>
       rateOf(value) === undefined ? 'must be off, or a number and a time of at most 24h, such as 10/15m' : undefined,
   }) as const satisfies Setting
@@ -78,6 +79,7 @@ const SETTINGS = {
     takes: 'either',
     secret: true,
     derived: 'sqlite:feedback.db in data.dir',
+    notFromHere: (value) => !value.startsWith('sqlite:'),
     check: databaseUrlProblem,
   },
   'database.prepare': {
@@ -100,7 +102,7 @@ const SETTINGS = {
     value: 'url',
     takes: 'either',
     secret: true,
-    notFromHere: (value) => value.startsWith('sendmail:'),
+    notFromHere: (value) => !value.startsWith('folder:'),
     check: mailUrlProblem,
   },
   'mail.from': {
@@ -114,6 +116,7 @@ const SETTINGS = {
     description: 'public address of the site; links in mail start with it',
     value: 'url',
     derived: 'http://localhost and the port of listen',
+    notFromHere: () => true,
     check: (value) =>
       /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')
         ? undefined
@@ -146,6 +149,7 @@ const SETTINGS = {
     value: 'addresses',
     default: 'false',
     command: 'serve',
+    notFromHere: () => true,
     check: (value) =>
       ['true', 'false'].includes(value) || value.split(',').every((each) => isProxy(each.trim()))
         ? undefined
@@ -156,6 +160,7 @@ const SETTINGS = {
     value: 'origins',
     default: '*',
     command: 'serve',
+    notFromHere: () => true,
     check: (value) =>
       ['*', 'none'].includes(value) || value.split(',').every((each) => isOrigin(each.trim()))
         ? undefined
@@ -166,6 +171,7 @@ const SETTINGS = {
     value: 'word',
     default: 'allow',
     command: 'serve',
+    notFromHere: () => true,
     check: (value) => (['allow', 'read'].includes(value) ? undefined : 'must be allow or read'),
   },
   'passwords.common': {
@@ -173,6 +179,7 @@ const SETTINGS = {
     value: 'word',
     default: 'allow',
     command: 'serve',
+    notFromHere: () => true,
     check: (value) => (['allow', 'refuse'].includes(value) ? undefined : 'must be allow or refuse'),
   },
   'limits.requests': limit('how many requests of one address, or off', REQUESTS),

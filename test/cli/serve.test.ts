@@ -338,7 +338,7 @@ describe('feedbackctl config', () => {
     const machine = await makeMachine('sqlite')
     writeFileSync(
       path.join(machine.folder, 'feedbackctl.toml'),
-      '[log]\nlevel = "debug"\n[site]\nurl = "https://file.example.org"\n[mail]\nfrom = "a@example.org"\n',
+      '[log]\nlevel = "debug"\n[mail]\nfrom = "a@example.org"\n',
     )
     const env = {
       FEEDBACKCTL_SITE_URL: 'https://env.example.org',
@@ -410,14 +410,11 @@ describe('feedbackctl config', () => {
 
   it('lists all settings although one is invalid', async () => {
     const machine = await makeMachine('sqlite')
-    writeFileSync(
-      path.join(machine.folder, 'feedbackctl.toml'),
-      'nonsense = 1\n[site]\nurl = "https://file.example.org"\n',
-    )
+    writeFileSync(path.join(machine.folder, 'feedbackctl.toml'), 'nonsense = 1\n[mail]\nfrom = "a@example.org"\n')
     const env = { FEEDBACKCTL_LISTEN: '1234', FEEDBACKCTL_SECRET: 'x'.repeat(20), FEEDBACKCTL_SECRET_FILE: '/x' }
     const { code, stdout, stderr } = await machine.run('config list', { env })
     expect(code).toBe(2)
-    for (const line of ['listen\t1234', 'site.url\thttps://file.example.org']) expect(stdout).toContain(line)
+    for (const line of ['listen\t1234', 'mail.from\ta@example.org']) expect(stdout).toContain(line)
     for (const problem of ['Both FEEDBACKCTL_SECRET', 'unknown key "nonsense"']) expect(stderr).toContain(problem)
   })
 

@@ -7,7 +7,7 @@ const STRANGER = 65_534
 const isRoot = process.getuid?.() === 0
 
 describe('a configuration file that somebody else may have written', () => {
-  const place = (machine: Machine, name = 'feedbackctl.toml', text = '[site]\nurl = "https://mine.example"\n') => {
+  const place = (machine: Machine, name = 'feedbackctl.toml', text = 'mail.from = "me@mine.example"\n') => {
     const file = path.join(machine.folder, name)
     mkdirSync(path.dirname(file), { recursive: true })
     writeFileSync(file, text, { mode: 0o600 })
@@ -60,11 +60,11 @@ describe('a configuration file that somebody else may have written', () => {
     expect(await listed(machine)).toMatchObject({
       code: 0,
       stderr: '',
-      settings: { 'site.url': 'https://mine.example' },
+      settings: { 'mail.from': 'me@mine.example' },
     })
     change(file)
     const { code, stderr, settings = {} } = await listed(machine)
-    expect([code, settings['site.url']]).toEqual([0, 'http://localhost:0'])
+    expect([code, settings['mail.from']]).toEqual([0, 'noreply@localhost'])
     expect(stderr).toMatch(why)
     expect(stderr.match(/Warning: Ignored/g)).toHaveLength(1)
     expect(settings.ignored).toMatch(why)
@@ -75,7 +75,7 @@ describe('a configuration file that somebody else may have written', () => {
     place(machine, 'other.toml')
     const link = path.join(machine.folder, 'feedbackctl.toml')
     symlinkSync('other.toml', link)
-    expect((await listed(machine)).settings?.['site.url']).toBe('https://mine.example')
+    expect((await listed(machine)).settings?.['mail.from']).toBe('me@mine.example')
     const { lchownSync } = await import('node:fs')
     lchownSync(link, STRANGER, STRANGER)
     expect((await listed(machine)).stderr).toContain('it belongs to another user')
@@ -85,7 +85,7 @@ describe('a configuration file that somebody else may have written', () => {
     const machine = await makeMachine('sqlite')
     place(machine)
     chmodSync(machine.folder, 0o1777)
-    expect(await listed(machine)).toMatchObject({ stderr: '', settings: { 'site.url': 'https://mine.example' } })
+    expect(await listed(machine)).toMatchObject({ stderr: '', settings: { 'mail.from': 'me@mine.example' } })
   })
 
   it('is an error where --config names it, unless it is a pipe or a device', async () => {
@@ -117,6 +117,18 @@ describe('./feedbackctl.toml', () => {
     ['token', 'token = "CANARY of a folder"'],
     ['secret', 'secret = "CANARY of a folder that is long"'],
     ['mail.url', 'mail.url = "sendmail:/bin/CANARY"'],
+    ['mail.url', 'mail.url = "smtp://CANARY.example"'],
+    ['mail.url', 'mail.url = "smtps://u:CANARY@evil.example"'],
+    ['database.url', 'database.url = "postgres://u:CANARY@evil.example/db"'],
+    ['site.url', 'site.url = "https://CANARY.example"'],
+    ['trust-proxy', 'trust-proxy = "true"'],
+    ['cors.origins', 'cors.origins = "https://CANARY.example"'],
+    ['accounts.unverified', 'accounts.unverified = "read"'],
+    ['passwords.common', 'passwords.common = "refuse"'],
+    ['limits.requests', 'limits.requests = "7/7m"'],
+    ['limits.sign-in', 'limits.sign-in = "off"'],
+    ['limits.mail', 'limits.mail = "off"'],
+    ['limits.token', 'limits.token = "off"'],
     ['setup.token', 'setup.token = "CANARY of a folder"'],
     ['setup.password', 'setup.password = "CANARY of a folder"'],
   ])('cannot set %s, although the reader owns it', async (key, line) => {
@@ -127,14 +139,31 @@ describe('./feedbackctl.toml', () => {
     expect(code).toBe(0)
     expect(stderr).toContain(`Warning: Ignored ${key} in ${file}: the current folder may be somebody else's.`)
     const settings = JSON.parse(stdout) as Record<string, string>
-    expect(settings).not.toHaveProperty([key])
+    writeFileSync(file, '')
+    const without = JSON.parse((await machine.run('config list --json')).stdout) as Record<string, string>
+    expect(settings[key]).toBe(without[key])
     expect([settings['log.level'], settings.ignored]).toEqual(['debug', expect.stringContaining(`Ignored ${key} in`)])
     expect(stdout + stderr).not.toContain('CANARY')
     writeFileSync(path.join(machine.folder, 'own.toml'), `${line}\n`)
-    expect(JSON.parse((await machine.run('config list --json --config own.toml')).stdout)).toHaveProperty([key])
+    const chosen = JSON.parse((await machine.run('config list --json --config own.toml')).stdout)
+    expect(chosen).toHaveProperty([key])
+    expect(chosen[key]).not.toBe(without[key])
   })
 
-  it('gets no password from setup', async () => {
+  it('can set a folder for mail and a SQLite database', async () => {
+    const machine = await makeMachine('sqlite')
+    writeFileSync(
+      path.join(machine.folder, 'feedbackctl.toml'),
+      'mail.url = "folder:m"\ndatabase.url = "sqlite:d.db"\n',
+    )
+    const { stdout, stderr } = await machine.run('config list --json', { env: { FEEDBACKCTL_DATABASE_URL: '' } })
+    expect([stderr, JSON.parse(stdout)]).toMatchObject([
+      '',
+      { 'mail.url': `folder:${machine.folder}/m`, 'database.url': `sqlite:${machine.folder}/d.db` },
+    ])
+  })
+
+  it('gets nothing from setup that it cannot set', async () => {
     const machine = await makeMachine('sqlite')
     const file = path.join(machine.folder, 'feedbackctl.toml')
     const before = '[mail]\nurl = "folder:mail"\n'
@@ -144,8 +173,12 @@ describe('./feedbackctl.toml', () => {
     for (const mail of ['smtp://me:CANARY@127.0.0.1:1', 'sendmail:'])
       expect(await setup(mail)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('no password and no program'),
+        stderr: expect.stringContaining('Setup does not write mail.url'),
       })
+    expect(await setup('folder:elsewhere --site-url https://mine.example')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Setup does not write site.url'),
+    })
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(existsSync(path.join(machine.folder, 'data/feedbackctl/feedback.db'))).toBe(false)
     expect((await setup('folder:elsewhere')).code).toBe(0)
