@@ -176,6 +176,21 @@ describe.each(engines)('the schema on %s', (engine) => {
     )
   })
 
+  it('gives new user names to people whose name tells of their address, also where that starts with user_', async () => {
+    const { db } = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0012_totp')
+    const named = { user_x_k4q302cx: 'changed', ada_k4q302cx: 'changed', user_k4q302cx: 'kept', ada: 'kept' }
+    const person = (username: string) => ({ userId: newId(), name: '', username, email: username, password: '', avatar: '', isVerified: 0, isBlocked: 0, isOwner: 0, createdAt: '', updatedAt: '' }) // prettier-ignore
+    await db.insertInto('users').values(Object.keys(named).map(person)).execute()
+    await migrate(db)
+    const rows = await db.selectFrom('users').select(['email', 'username']).execute()
+    expect(
+      Object.fromEntries(rows.map(({ email, username }) => [email, email === username ? 'kept' : 'changed'])),
+    ).toEqual(named)
+    const former = await db.selectFrom('former_usernames').select('username').orderBy('username').execute()
+    expect(former).toEqual([{ username: 'ada_k4q302cx' }, { username: 'user_x_k4q302cx' }])
+  })
+
   it('is rejected if a newer version has migrated it', async () => {
     const { db } = await open({ bare: false })
     await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)

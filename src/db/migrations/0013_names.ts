@@ -2,8 +2,11 @@ import { sql, type Kysely } from 'kysely'
 import { text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
+/** A user name that was made for a person without a name: `user_` and eight letters or digits. */
+const ofNobody = sql`length(username) = 13 and substr(username, 1, 5) = 'user_' and substr(username, 6) not like '%!_%' escape '!'`
+
 /** A user name that was made of the start of an address, and eight random characters. */
-const fromAddress = sql`username like '%!_________' escape '!' and username not like 'user!_%' escape '!'`
+const fromAddress = sql`username like '%!_________' escape '!' and not (${ofNobody})`
 
 /**
  * Gives new user names to people whose name tells of their e-mail address, and takes the pictures whose address was its
