@@ -21,7 +21,7 @@ export function register(group: Command, cli: Cli): void {
     .option('--expect <head>', 'the head that an earlier check printed, which has to be part of the chain still')
     .addHelpText(
       'before',
-      'Examples:\n  $ feedbackctl audit verify\n  $ feedbackctl audit verify --expect 1200:9f86d081884c7d65…\n\nPrints what does not match, and exits with 9 if anything does not. Note the head elsewhere: whoever can write to the\ndatabase can also make the whole chain anew, which only --expect finds.\n',
+      'Examples:\n  $ feedbackctl audit verify\n  $ feedbackctl audit verify --expect 1200:9f86d081884c7d65…\n\nPrints what does not match, and exits with 9 if anything does not. Events of commands wait for\nthe next "serve" to seal them; until then nobody sees a change in them.\n\nNote the head elsewhere: whoever can write to the database can also make the whole chain anew, which this command does\nnot see without --expect.\n',
     )
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { expect?: string }>()

@@ -17,6 +17,19 @@ export const countingKey = <T extends string>(table: CreateTableBuilder<T>, db: 
     : table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
 
 /**
+ * The last id that a table with a counting key has given, and its newest. Undefined on PostgreSQL, where a transaction
+ * that is rolled back leaves a gap; SQLite takes its ids back.
+ */
+export async function lastGiven(db: AnyDb, table: string): Promise<{ last: number; newest: number } | undefined> {
+  if (isPostgres(db)) return undefined
+  // One statement, as another process may write between two
+  const { rows } = await sql<{ last: number; newest: number }>`
+    select coalesce((select seq from sqlite_sequence where name = ${table}), 0) as last,
+      coalesce((select max(id) from ${sql.table(table)}), 0) as newest`.execute(db)
+  return rows[0]
+}
+
+/**
  * Call before inserting into `events`, so that ids are in commit order and a reader who continues after an id misses
  * nothing. On PostgreSQL it takes a lock until the transaction ends, so insert events last.
  */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Db, EventRow, SealRow } from './tables.js'
+import type { SelectQueryBuilder } from 'kysely'
+import { lastGiven } from './dialect.js'
+import type { Db, EventRow, SealRow, Tables } from './tables.js'
 
 /** An event, with the hash of a name that was erased. */
 type SealedEvent = EventRow & { erasedHash: string | null }
@@ -24,8 +26,8 @@ export const newestSeal = (db: Db): Promise<SealRow | undefined> =>
   db
     .selectFrom('event_seals')
     .selectAll()
-    .where('after_id', '>=', 0)
-    .orderBy('after_id', 'desc')
+    .where('last_id', '>', 0)
+    .orderBy('last_id', 'desc')
     .limit(1)
     .executeTakeFirst()
 
@@ -33,9 +35,43 @@ export const newestSeal = (db: Db): Promise<SealRow | undefined> =>
 export const sealUntil = (db: Db, lastId: number): Promise<SealRow | undefined> =>
   db.selectFrom('event_seals').selectAll().where('last_id', '=', lastId).executeTakeFirst()
 
-/** Seals of what comes after an event, in order. */
+/** Seals that end after an event, in order, wherever they begin. */
 export const listSeals = (db: Db, afterId: number, limit: number): Promise<SealRow[]> =>
-  db.selectFrom('event_seals').selectAll().where('after_id', '>=', afterId).orderBy('after_id').limit(limit).execute()
+  db.selectFrom('event_seals').selectAll().where('last_id', '>', afterId).orderBy('last_id').limit(limit).execute()
+
+/** Where some rows begin and end. */
+interface Range {
+  first: number
+  last: number
+}
+
+/** Events whose id no engine gives. */
+export const eventsBelowOne = (db: Db): Promise<Range | undefined> =>
+  rangeOf(db.selectFrom('events').where('id', '<=', 0))
+
+/** When the newest event of a request came, if it is after that event. */
+export async function newestRequest(db: Db, after: number): Promise<string | undefined> {
+  const event = await db
+    .selectFrom('events')
+    .select('created_at')
+    .where('id', '>', after)
+    .where('origin', '=', 'http')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return event?.created_at
+}
+
+/** Events of requests after one, older than a time. */
+export const unsealedRequests = (db: Db, { after, before }: { after: number; before: string }) =>
+  rangeOf(db.selectFrom('events').where('id', '>', after).where('origin', '=', 'http').where('created_at', '<', before))
+
+async function rangeOf<O>(query: SelectQueryBuilder<Tables, 'events', O>): Promise<Range | undefined> {
+  const row = await query
+    .select(({ fn }) => [fn.min('id').as('first'), fn.max('id').as('last')])
+    .executeTakeFirstOrThrow()
+  return row.first === null || row.last === null ? undefined : { first: row.first, last: row.last }
+}
 
 /** Does nothing where another process has sealed what follows that event. */
 export const insertSeal = (db: Db, seal: SealRow) =>
@@ -54,6 +90,12 @@ export async function newestEventId(db: Db): Promise<number> {
     .limit(1)
     .executeTakeFirst()
   return row?.id ?? 0
+}
+
+/** The events after the newest that were deleted, where the engine can tell. */
+export async function missingNewest(db: Db): Promise<Range | undefined> {
+  const given = await lastGiven(db, 'events')
+  return given && given.last > given.newest ? { first: given.newest + 1, last: given.last } : undefined
 }
 
 interface Block {

@@ -1,11 +1,28 @@
 import * as Type from 'typebox'
-import { eventsOfBlock, hashOfBlock, listSeals, newestEventId, newestSeal, sealUntil } from '../db/seals.js'
+import {
+  eventsBelowOne,
+  eventsOfBlock,
+  hashOfBlock,
+  listSeals,
+  missingNewest,
+  newestEventId,
+  newestRequest,
+  newestSeal,
+  sealUntil,
+  unsealedRequests,
+} from '../db/seals.js'
 import type { Db, SealRow } from '../db/tables.js'
 import { operation } from './lib/operation.js'
 import { fields, nullable } from './lib/schemas.js'
 
 /** Blocks that one request checks. */
 const MAX_SEALS = 20
+
+/**
+ * How long serve may go on without a seal: it makes one every ten seconds. What it did not seal before it stopped waits for
+ * its next start.
+ */
+const SEALED_WITHIN = 5 * 60_000
 
 const Finding = Type.Object({
   after: Type.Integer({ description: 'The id of the last event before those that are concerned' }),
@@ -45,7 +62,8 @@ export const verify = operation({
   async run({ db }, { after, expect }) {
     const found = await listSeals(db, after, MAX_SEALS)
     const findings = expect === undefined ? [] : await expectHead(db, expect)
-    let before: Pick<SealRow, 'last_id' | 'hash'> = (await sealUntil(db, after)) ?? { last_id: after, hash: '' }
+    let before: Pick<SealRow, 'last_id' | 'hash'> = { last_id: after, hash: '' }
+    if (after > 0) before = (await sealUntil(db, after)) ?? before
     let checked = 0
     for (const seal of found) {
       const { count, problem } = await checkBlock(db, before, seal)
@@ -54,15 +72,32 @@ export const verify = operation({
       before = seal
     }
     const head = await newestSeal(db)
+    const isEnd = found.length < MAX_SEALS
+    if (isEnd) findings.push(...(await outsideBlocks(db, head?.last_id ?? 0)))
     return {
       findings,
       checked,
       head: head ? `${head.last_id}:${head.hash}` : null,
       unsealed: Math.max(0, (await newestEventId(db)) - (head?.last_id ?? 0)),
-      next: found.length === MAX_SEALS ? before.last_id : null,
+      next: isEnd ? null : before.last_id,
     }
   },
 })
+
+/** What is wrong with the events that are in no block. */
+async function outsideBlocks(db: Db, sealedUntil: number): Promise<Finding[]> {
+  const newest = await newestRequest(db, sealedUntil)
+  const before = newest === undefined ? '' : new Date(Date.parse(newest) - SEALED_WITHIN).toISOString()
+  const found = [
+    [await eventsBelowOne(db), 'Events were added: no event has an id of 0 or less.'],
+    [
+      await unsealedRequests(db, { after: sealedUntil, before }),
+      'Events of requests are in no block, although later ones followed for five minutes. Hashes were removed.',
+    ],
+    [await missingNewest(db), 'The newest events are missing.'],
+  ] as const
+  return found.flatMap(([range, problem]) => (range ? [{ after: range.first - 1, until: range.last, problem }] : []))
+}
 
 async function checkBlock(
   db: Db,
@@ -71,7 +106,11 @@ async function checkBlock(
 ): Promise<{ count: number; problem?: string }> {
   const events = await eventsOfBlock(db, { after: after_id, until: last_id, limit: expected + 1 })
   const count = events.length
-  if (after_id !== before.last_id) return { count, problem: 'The hash of a block before these events is missing.' }
+  if (after_id !== before.last_id)
+    return {
+      count,
+      problem: 'This block does not begin where the one before ended: a block is missing, or was changed.',
+    }
   if (count < expected) return { count, problem: `${expected - count} of ${expected} events are missing.` }
   if (count > expected) return { count, problem: `There are more than the ${expected} events of this block.` }
   if (hashOfBlock(before.hash, events) !== hash)
