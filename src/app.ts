@@ -1,21 +1,26 @@
-import { userInfo } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { isPostgres, openDatabase, type Database } from './db/connect.js'
+import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
-import { migrate, newer, schemaState } from './db/schema.js'
+import { migrate, migrationNames, newer, newestApplied, schemaState } from './db/schema.js'
+import { countTotp } from './db/totp.js'
 import type { MailSettings } from './mail/transport.js'
 import { assertDatabaseKept, assertSiteThere, markSite } from './marker.js'
 import { hasSecret, lazySecrets, replaceSecret, rotateSecret, secretFile } from './secret.js'
 import { operator } from './service/lib/access.js'
+import { change } from './service/lib/change.js'
 import type { Context } from './service/lib/context.js'
 import { execute, type Call } from './service/lib/operation.js'
-import { operatorAs } from './service/lib/sessions.js'
+import { operatorAs } from './service/lib/onbehalf.js'
 import { assertSecretFits, bindSecret } from './service/lib/tokens.js'
 
 export { markSite } from './marker.js'
-export { exposedSecret } from './secret.js'
+export { exposedSecret, secretFile } from './secret.js'
 
 /** The open database, and the context that all operations share. */
 export interface App extends Database {
@@ -30,6 +35,8 @@ export interface OpenOptions {
   creating?: boolean
   /** Limits how long a request waits for PostgreSQL. Commands wait as long as their work takes. */
   serving?: boolean
+  /** Told of every SQL statement, without its parameters, and of the milliseconds it took. */
+  trace?: ((statement: string, ms: number) => void) | undefined
 }
 
 /**
@@ -38,7 +45,7 @@ export interface OpenOptions {
  */
 export async function openApp(
   config: Config,
-  { migrating = false, creating = false, serving = false }: OpenOptions = {},
+  { migrating = false, creating = false, serving = false, trace }: OpenOptions = {},
 ): Promise<App> {
   assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
@@ -46,6 +53,7 @@ export async function openApp(
   if (migrating && isPostgres(url)) await migrateDatabase(config)
   const database = await openDatabase(url, {
     prepare: isPrepared(config),
+    trace,
     timeout: serving ? Number.parseInt(config.get('database.timeout') ?? '5', 10) * 1000 : undefined,
   })
   const { db } = database
@@ -71,6 +79,22 @@ export async function openApp(
   return { ...database, base }
 }
 
+/** Opens an empty site in a temporary folder, which is removed when it is closed: a dry run creates nothing. */
+export async function openTrial(config: Config): Promise<App> {
+  assertDatabaseKept(config)
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const url = `sqlite:${path.join(folder, 'feedback.db')}`
+    const get: Config['get'] = (key) => (key === 'database.url' ? url : key === 'data.dir' ? folder : config.get(key))
+    const app = await openApp({ ...config, get }, { creating: true })
+    return { ...app, close: () => app.close().finally(remove) }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
 const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
 
 async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
@@ -83,6 +107,20 @@ async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
       'The PostgreSQL database has no schema yet, or an older one. Make a backup, then run "feedbackctl migrate".',
     )
   await migrate(db)
+}
+
+/** The last migration of the configured database, and how it compares with this program. It changes nothing. */
+export async function schemaOf(
+  config: Config,
+): Promise<{ schema: string | undefined; state: Awaited<ReturnType<typeof schemaState>> }> {
+  assertDatabaseKept(config)
+  assertSiteThere(config)
+  const { db, close } = await openDatabase(config.get('database.url') ?? '', { prepare: isPrepared(config) })
+  try {
+    return { schema: await newestApplied(db), state: await schemaState(db) }
+  } finally {
+    await close()
+  }
 }
 
 interface LocalOptions {
@@ -100,14 +138,17 @@ export const localCall =
   async (op, input) =>
     execute(
       op,
-      {
-        ...base,
-        actor: as === undefined ? operator : await operatorAs(base, as),
-        origin: `cli:${loginName()}`,
-        dryRun,
-      },
+      { ...operatorContext({ base }, { dryRun }), ...(as !== undefined && { actor: await operatorAs(base, as) }) },
       input,
     )
+
+/** The operator's context, for what only this machine may do. */
+export const operatorContext = ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Context => ({
+  ...base,
+  actor: operator,
+  origin: `cli:${loginName()}`,
+  dryRun,
+})
 
 function loginName(): string {
   try {
@@ -117,32 +158,53 @@ function loginName(): string {
   }
 }
 
+/** What another secret ends: the sessions that are open, and the authenticator apps whose codes are wrong then. */
+export const lossOfSecret = async ({ base: { db, now } }: App): Promise<{ sessions: number; apps: number }> => ({
+  sessions: await countSessions(db, now().toISOString()),
+  apps: await countTotp(db),
+})
+
 /**
- * Gives the site another secret: the setting, or a new one in the data folder, whose name is returned then. Every session
- * ends. A server that runs keeps the old secret until it is started again.
+ * Gives the site another secret: the setting, or a new one in the data folder. Every session ends. A server that runs
+ * notices a new file within a second; with the setting it keeps the old secret until it is started again.
  */
-export async function resetSecret(app: App, config: Config): Promise<string | undefined> {
-  const isFile = config.get('secret') === undefined
-  if (isFile) replaceSecret(config)
-  await bindSecret({ db: app.db, ...lazySecrets(config, { isBound: true }) })
-  return isFile ? secretFile(config) : undefined
+export async function resetSecret(app: App, config: Config): Promise<void> {
+  if (config.get('secret') === undefined) replaceSecret(config)
+  const secrets = lazySecrets(config, { isBound: true })
+  await change({ ...operatorContext(app), ...secrets }, async (tx) => {
+    await bindSecret(tx)
+    await deleteAllSessions(tx.db)
+    tx.record('site.secret_replaced', 'site')
+  })
 }
 
 /**
  * Replaces the secret in the data folder, and returns its file. Tokens of the old one are verified for some hours more.
- * Servers that read the file notice within seconds.
+ * Servers that read the file notice within seconds. A dry run checks the same.
  */
-export async function rotateSecretFile(app: App, config: Config, hours: number): Promise<string> {
+export async function rotateSecretFile(
+  app: App,
+  config: Config,
+  { hours, dryRun = false }: { hours: number; dryRun?: boolean },
+): Promise<string> {
   if (config.get('secret') !== undefined)
     throw new AppError(
       'USAGE',
-      `The secret is the setting "secret" (from ${config.origin('secret')}), which this command cannot change. Set another one, then run "feedbackctl secret reset": everybody has to sign in again.`,
+      `The secret is the setting "secret" (from ${config.origin('secret')}), which this command cannot change. Set another one, then run "feedbackctl secret new": everybody has to sign in again.`,
     )
   await assertSecretFits(app.base)
+  if (dryRun) return secretFile(config)
   const previous = app.base.secret()
   rotateSecret(config, new Date(app.base.now().getTime() + hours * 60 * 60 * 1000))
   await bindSecret({ db: app.db, ...lazySecrets(config, { isBound: true }) }, previous)
   return secretFile(config)
+}
+
+/** The names of the migrations that the configured database lacks, oldest first. It changes nothing. */
+export async function pendingMigrations(config: Config): Promise<string[]> {
+  const { schema = '', state } = await schemaOf(config)
+  if (state === 'newer') throw newer()
+  return (await migrationNames()).filter((name) => name > schema)
 }
 
 /** Migrates the configured database, and returns the names of the migrations that were applied. */

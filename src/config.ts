@@ -1,19 +1,26 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
+import { contents, fromFile, NOTHING } from './core/configfiles.js'
+import { withContext } from './core/contexts.js'
 import { AppError } from './core/errors.js'
 import { guess } from './core/guesses.js'
 import { limitNames, rateOf, type Rates } from './core/limits.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
-import { readTrusted } from './core/trust.js'
+import type { Attempt, Contexts, Layer, Origin } from './core/sources.js'
 
-/** The settings as environment variables of a child process of this program, which then reads no configuration file. */
+/**
+ * The settings as environment variables of a child process of this program, which then reads no configuration file.
+ * They are those of the context already.
+ */
 export const environmentOf = (config: Config): Record<string, string> => ({
   FEEDBACKCTL_CONFIG: devNull,
+  FEEDBACKCTL_CONTEXT: '',
   ...Object.fromEntries(
     keys.flatMap((key) => {
+      if (key === 'context') return []
       const value = config.get(key)
       return value === undefined ? [] : [[variableOf(key), value], [`${variableOf(key)}_FILE`, '']] // prettier-ignore
     }),
@@ -29,12 +36,6 @@ export const ratesOf = (config: Pick<Config, 'get'>): Rates =>
     }),
   )
 
-/** A value and its source: `--listen`, `FEEDBACKCTL_LISTEN`, a file, or `default`. */
-export interface Origin {
-  value: string
-  origin: string
-}
-
 export interface Config {
   get(key: Key): string | undefined
   origin(key: Key): string
@@ -42,6 +43,8 @@ export interface Config {
   file: string
   /** The file in the current folder. */
   fileHere: string
+  /** The sites that the files name, of all files that are obeyed. */
+  contexts: Contexts
   /** Folder of the user's own files. */
   directory: string
   /** Errors found with `lenient`. Otherwise the first error is thrown. */
@@ -67,9 +70,10 @@ interface Sources {
  * Reads every source and checks every value. Flags win over environment, environment over files. CONFIG_INVALID names
  * the source.
  */
-export async function loadConfig(sources: Sources): Promise<Config> {
-  const { flags, env, cwd, newFile = false, lenient = false } = sources
+export async function loadConfig(from: Sources): Promise<Config> {
+  const { flags, env, cwd, newFile = false, lenient = false } = from
   const directory = envPaths('feedbackctl', { suffix: '' }).config
+  if (flags.config === '') throw new AppError('USAGE', '--config is empty. Give a file, or leave it out.')
   const chosen = flags.config || env.FEEDBACKCTL_CONFIG
   const own = chosen ? path.resolve(cwd, chosen) : path.join(directory, 'config.toml')
   const here = path.resolve(cwd, 'feedbackctl.toml')
@@ -89,15 +93,16 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   const toml = files.some((file) => existsSync(file)) ? await import('smol-toml') : undefined
   const kind = (file: string) => (chosen ? 'chosen' : file === here ? 'here' : 'usual')
   const fromFiles = files.map((file) =>
-    toml ? fromFile({ file, kind: kind(file) }, toml.parse, attempt, ignored) : new Map<Key, Origin>(),
+    toml ? fromFile({ file, kind: kind(file) }, toml.parse, attempt, ignored) : NOTHING,
   )
-  const layers = [
+  const contexts = new Map(fromFiles.toReversed().flatMap((each) => [...each.contexts]))
+  const sources = [
     fromFlags(flags, cwd, attempt),
     fromEnvironment(env, attempt),
     fromPlatform(env),
-    ...fromFiles,
-    defaults(env),
+    ...fromFiles.map((each) => each.layer),
   ]
+  const layers = [...withContext(sources, { contexts, files, attempt }), defaults(env)]
   const found: Layer = new Map()
   for (const layer of layers)
     for (const [key, held] of layer) if (held.value !== '' && !found.has(key)) found.set(key, held)
@@ -106,8 +111,9 @@ export async function loadConfig(sources: Sources): Promise<Config> {
   return {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
-    file: files.find((_, index) => fromFiles[index]?.has('mail.url')) ?? own,
+    file: files.find((_, index) => fromFiles[index]?.layer.has('mail.url')) ?? own,
     fileHere: here,
+    contexts,
     directory,
     problems,
     ignored: [...ignored, ...unknownVariables(env)],
@@ -119,19 +125,17 @@ export const listenAddress = (config: Config): { host: string; port: number } =>
   parseListen(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }
 
 function assertThere(file: string): void {
-  if (!existsSync(file)) throw new AppError('CONFIG_INVALID', `There is no configuration file ${file}.`)
+  if (!existsSync(file)) throw new AppError('CONFIG_INVALID', `Configuration file ${file} not found.`)
 }
-
-type Layer = Map<Key, Origin>
-
-/** Runs the work for one key. With `lenient` an error in one key does not stop the others. */
-type Attempt = (work: () => void) => void
 
 function fromFlags(flags: Sources['flags'], cwd: string, attempt: Attempt): Layer {
   const layer: Layer = new Map()
   const read = (key: Key) => {
     const flag = flagOf(key)
     const [value, file] = [flags[flag], flags[`${flag}-file`]]
+    // An unset variable of a script must not select another site
+    if (value === '' || file === '')
+      throw new AppError('USAGE', `--${flag}${value === '' ? '' : '-file'} is empty. Give a value, or leave it out.`)
     if (value) layer.set(key, { value, origin: `--${flag}` })
     else if (file)
       layer.set(key, { value: contents(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
@@ -190,63 +194,6 @@ function fromPlatform({ HOST, PORT, DATABASE_URL }: Sources['env']): Layer {
   return layer
 }
 
-interface ConfigFile {
-  file: string
-  /** The file of --config, the one in the current folder, or one of the usual two. */
-  kind: 'chosen' | 'here' | 'usual'
-}
-
-function fromFile(
-  { file, kind }: ConfigFile,
-  parse: (text: string) => unknown,
-  attempt: Attempt,
-  ignored: string[],
-): Layer {
-  const layer: Layer = new Map()
-  const read = (name: string, value: unknown) => {
-    const key = keys.find((known) => known === name)
-    if (!key) throw new AppError('CONFIG_INVALID', `${file} has an unknown key "${name}".${guess(name, keys)}`)
-    if (kind === 'here' && settings[key].notFromHere?.(String(value)))
-      return void ignored.push(
-        `Ignored ${key} in ${file}: the current folder may be somebody else's. Set it in another way (feedbackctl help environment).`,
-      )
-    layer.set(key, { value: String(value), origin: file })
-  }
-  attempt(() => {
-    if (!existsSync(file)) return
-    const found = textOf({ file, kind })
-    if ('problem' in found) return void ignored.push(`Ignored ${file}: ${found.problem}.`)
-    for (const [name, value] of flattened(tableIn(file, found.text, parse))) attempt(() => read(name, value))
-  })
-  return layer
-}
-
-/** Where somebody chose the file, they have to know that it is not obeyed. A device or a pipe is what the shell made. */
-function textOf({ file, kind }: ConfigFile): ReturnType<typeof readTrusted> {
-  if (kind === 'chosen' && !statSync(file).isFile()) return { text: contents(file, '--config') }
-  const found = reading(file, 'the configuration file', () => readTrusted(file))
-  if (kind === 'chosen' && 'problem' in found)
-    throw new AppError('CONFIG_INVALID', `The configuration file ${file} is not obeyed: ${found.problem}.`)
-  return found
-}
-
-function tableIn(file: string, text: string, parse: (text: string) => unknown): Record<string, unknown> {
-  try {
-    return parse(text) as Record<string, unknown>
-  } catch (error) {
-    // Other lines quote the file, which may hold a secret
-    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`)
-  }
-}
-
-function flattened(table: Record<string, unknown>, prefix = ''): [string, unknown][] {
-  return Object.entries(table).flatMap(([name, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? flattened(value as Record<string, unknown>, `${prefix}${name}.`)
-      : [[prefix + name, value] as [string, unknown]],
-  )
-}
-
 function defaults(env: Sources['env']): Layer {
   const layer: Layer = new Map()
   for (const key of keys) {
@@ -263,19 +210,31 @@ function defaults(env: Sources['env']): Layer {
   return layer
 }
 
+/** What a path is relative to. */
+const folderOf = ({ origin }: Origin): string => (path.isAbsolute(origin) ? path.dirname(origin) : '.')
+
 /** Adds defaults that depend on other settings, and makes paths absolute. Paths in a file are relative to that file. */
 function derive(found: Map<Key, Origin>): void {
   const set = (key: Key, value: string) => void (found.has(key) || found.set(key, { value, origin: 'default' }))
   const { value = '', origin = 'default' } = found.get('data.dir') ?? {}
-  const directory = path.resolve(path.isAbsolute(origin) ? path.dirname(origin) : '.', value)
+  const directory = path.resolve(folderOf({ value, origin }), value)
   found.set('data.dir', { value: directory, origin })
+  const root = found.get('web.root')
+  if (root) found.set('web.root', { ...root, value: path.resolve(folderOf(root), root.value) })
+  const kept = found.get('backup.dir')
+  if (kept)
+    found.set('backup.dir', {
+      ...kept,
+      value: path.resolve(path.isAbsolute(kept.origin) ? path.dirname(kept.origin) : '.', kept.value),
+    })
+  set('backup.dir', path.join(directory, 'backups'))
   set('database.url', `sqlite:${path.join(directory, 'feedback.db')}`)
   for (const key of ['database.url', 'mail.url'] as const) {
     const held = found.get(key)
     if (held)
       found.set(key, {
         ...held,
-        value: absoluteUrl(held.value, path.isAbsolute(held.origin) ? path.dirname(held.origin) : '.'),
+        value: absoluteUrl(held.value, folderOf(held)),
       })
   }
   set('site.url', `http://localhost:${parseListen(found.get('listen')?.value ?? '')?.port ?? 8000}`)
@@ -288,18 +247,4 @@ function check(key: Key, { value, origin }: Origin): void {
   if (problem === undefined) return
   const shown = isSecret(key) ? '' : `; ${JSON.stringify(redactedUrl(value))} is not`
   throw new AppError('CONFIG_INVALID', `${key} ${problem}${shown}. It comes from ${origin}.`)
-}
-
-const contents = (file: string, origin: string): string =>
-  reading(file, origin, () => readFileSync(file, 'utf8').replace(/\r?\n$/, ''))
-
-function reading<T>(file: string, origin: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw new AppError(
-      'CONFIG_INVALID',
-      `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`,
-    )
-  }
 }

@@ -17,7 +17,12 @@ import { pageKeys } from '../src/service/lib/paging.js'
 // and `<!-- end -->` is compared with what the code says, and "npm run golden" writes it anew.
 
 const ROOT = path.join(import.meta.dirname, '..')
-const DOCUMENTS = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(path.join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
 const TABLE = /(<!-- table: (.+?) -->\n)([^]*?)(<!-- end -->)/g
 
 const read = (document: string) => readFileSync(path.join(ROOT, document), 'utf8')

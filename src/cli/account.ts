@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
+import * as account from '../service/account.js'
 import * as auth from '../service/auth.js'
 import * as profile from '../service/profile.js'
+import { exportAccount } from './lib/accountfile.js'
 import { command } from './lib/command.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
@@ -113,10 +115,58 @@ export function register(group: Command, cli: Cli): void {
     profile.updateProfile,
     {
       usage: 'rename <name>',
+      summary: 'Change your own name',
       examples: ['account rename "Ada L." --server https://feedback.example.org'],
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
+      input: { hidden: ['language'] },
       as: true,
       done: ({ user }) => `The name is now "${user.name}".`,
+    },
+    cli,
+  )
+  group
+    .command('export [file]')
+    .description(`${account.exportData.summary}; one JSON document`)
+    .option('--as <user>', 'act as this account: e-mail address, user name or id')
+    .addHelpText(
+      'before',
+      'Examples:\n  $ feedbackctl account export me.json --server https://feedback.example.org\n  $ feedbackctl account export --as eve@example.org | jq .posts\n\nWithout a file it goes to stdout.\n',
+    )
+    .action(async (file: string | undefined, _flags: unknown, leaf: Command) =>
+      exportAccount(cli, { file, as: leaf.opts<{ as?: string }>().as }),
+    )
+  command(
+    group,
+    account.remove,
+    {
+      usage: 'delete',
+      examples: [
+        'account delete --server https://feedback.example.org',
+        'account delete --as eve@example.org --posts delete --password-stdin --yes',
+      ],
+      output: noOutput,
+      input: { prompts: ['password'] },
+      as: true,
+      confirm: async (_call, { posts }) =>
+        `Delete the account, with all its votes? Its posts and comments ${posts === 'delete' ? 'are deleted too' : 'stay, without a name'}.`,
+      done: () => 'The account is deleted.',
+    },
+    cli,
+  )
+  command(
+    group,
+    profile.updateProfile,
+    {
+      usage: 'language <language>',
+      summary: 'Choose the language of your pages and mails, or auto',
+      examples: ['account language de --server https://feedback.example.org', 'account language auto'],
+      output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
+      input: { hidden: ['name'] },
+      as: true,
+      done: ({ user }) =>
+        user.language === undefined
+          ? 'Pages are in the language that the browser asks for.'
+          : `The language is now "${user.language}".`,
     },
     cli,
   )

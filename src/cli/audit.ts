@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import * as audit from '../service/audit.js'
 import type { Finding } from '../service/audit.js'
+import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -15,14 +16,15 @@ const columns: Column<Finding>[] = [
 ]
 
 export function register(group: Command, cli: Cli): void {
-  group
-    .command('verify')
+  explain(group.command('verify'), {
+    examples: ['audit verify', 'audit verify --expect 1200:9f86d081884c7d65…'],
+    notes: [
+      'Prints what does not match, and exits with 9 if anything does not. Events of commands wait for the next "serve" to seal them; until then nobody sees a change in them.',
+      'Note the head elsewhere: whoever can write to the database can also make the whole chain anew, which this command does not see without --expect.',
+    ],
+  })
     .description(audit.verify.summary)
     .option('--expect <head>', 'the head that an earlier check printed, which has to be part of the chain still')
-    .addHelpText(
-      'before',
-      'Examples:\n  $ feedbackctl audit verify\n  $ feedbackctl audit verify --expect 1200:9f86d081884c7d65…\n\nPrints what does not match, and exits with 9 if anything does not. Events of commands wait for\nthe next "serve" to seal them; until then nobody sees a change in them.\n\nNote the head elsewhere: whoever can write to the database can also make the whole chain anew, which this command does\nnot see without --expect.\n',
-    )
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { expect?: string }>()
       const call = await cli.connect()
@@ -36,7 +38,8 @@ export function register(group: Command, cli: Cli): void {
       }
       const { findings, checked, head, unsealed } = body
       await print(cli.terminal, flags, { body, rows: findings, columns, id: (row) => String(row.until), single: false })
-      const rest = unsealed > 0 ? ` ${counted(unsealed, 'event')} at most are not sealed yet: "serve" does it.` : ''
+      const rest =
+        unsealed > 0 ? ` Not sealed yet: ${counted(unsealed, 'event')} at most. "feedbackctl serve" seals them.` : ''
       if (findings.length > 0)
         throw new AppError(
           'AUDIT_FINDINGS',
@@ -44,7 +47,9 @@ export function register(group: Command, cli: Cli): void {
         )
       say(
         cli.terminal,
-        `${counted(checked, 'event')} checked, nothing was changed or removed. Head: ${head ?? 'none'}.${rest}`,
+        checked === 0
+          ? `No events to check yet.${rest}`
+          : `${counted(checked, 'event')} checked. Nothing was changed or removed. Head: ${head ?? 'none'}.${rest}`,
       )
     })
 }

@@ -9,15 +9,16 @@ import type { View } from './lib/view.js'
 import { counted, printable, quoted } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
-  { head: 'NAME', text: (board) => board.name, drop: 0 },
-  { head: 'URL', text: (board) => board.url, drop: 0, whole: true },
+  { head: 'NAME', field: 'name', text: (board) => board.name, drop: 0 },
+  { head: 'URL', field: 'url', text: (board) => board.url, id: (board) => board.boardId, drop: 0, whole: true },
   {
     head: 'COLOR',
+    field: 'color',
     text: (board) => board.color,
     shown: (board, paint) => `${paint.hex(board.color)('■')} ${board.color}`,
     drop: 4,
   },
-  { head: 'POSTS', text: (board) => board.post_count, right: true, drop: 1 },
+  { head: 'POSTS', field: 'post_count', text: (board) => board.post_count, right: true, drop: 1 },
   {
     head: 'SHOWN TO',
     text: (board) => (board.display ? 'public' : 'private'),
@@ -26,16 +27,18 @@ export const columns: Column<Board>[] = [
   },
   {
     head: 'CREATED',
+    field: 'createdAt',
     text: (board) => board.createdAt,
     shown: (board, _paint, now) => ago(board.createdAt, now),
     drop: 2,
   },
   { head: 'VOTERS', text: (board) => (board.view_voters ? 'shown' : 'hidden') },
-  { head: 'ID', text: (board) => board.boardId },
+  { head: 'ID', field: 'boardId', text: (board) => board.boardId },
 ]
 
 const table = { columns, id: (board: Board) => board.url }
 const one = { ...table, rows: ({ board }: { board: Board }) => [board] }
+const switches = { display: { word: 'private', on: false, description: 'Only for people with board:read' } } as const
 const label = (board: Board) => `"${printable(board.name)}" (${board.url})`
 
 /** Whether a url or a name is available. */
@@ -59,7 +62,8 @@ export function register(group: Command, cli: Cli): void {
     input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },
   })
   add(boards.search, {
-    usage: 'search <name>',
+    usage: 'search <name...>',
+    input: { joined: 'name' },
     examples: ['boards search mob'],
     output: {
       ...table,
@@ -71,20 +75,21 @@ export function register(group: Command, cli: Cli): void {
   add(boards.show, { usage: 'show <url:board>', examples: ['boards show ideas'], output: one })
   add(boards.create, {
     usage: 'create <name>',
-    examples: ['boards create "💡 Ideas"', 'boards create Roadmap --color 1d4ed8 --display false'],
+    examples: ['boards create "💡 Ideas"', 'boards create Roadmap --color 1d4ed8 --private'],
     output: one,
+    input: { switches },
     done: ({ board }) => `Created board ${label(board)}.`,
   })
   add(boards.update, {
-    usage: 'update <boardId:board>',
-    examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --display false'],
+    usage: 'update <boardId:board...>',
+    examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --no-private'],
     output: one,
-    input: { hidden: ['partial'], defaults: { partial: true } },
+    input: { hidden: ['partial'], defaults: { partial: true }, switches },
     requiresChange: true,
     done: ({ board }) => `Updated board ${label(board)}.`,
   })
   add(boards.remove, {
-    usage: 'delete <boardId:board>',
+    usage: 'delete <boardId:board...>',
     examples: ['boards delete ideas', 'boards delete ideas --yes'],
     output: { ...table, rows: () => [] },
     deletes: async (call, given) => (await call(boards.show, { url: given.boardId })).board,

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import * as comments from '../service/comments.js'
-import type { Activity } from '../service/comments.js'
+import type { Activity } from '../service/lib/commentshapes.js'
 import { reportComment } from '../service/moderation.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
 import { nameOf } from './lib/person.js'
+import type { Call } from '../service/lib/operation.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -17,25 +18,40 @@ const marksOf = ({
   [parent !== null && 'answer', internal && 'internal', spam && 'spam', edited && 'edited'].filter(Boolean).join(', ')
 
 const columns: Column<Activity>[] = [
-  { head: 'TEXT', text: ({ comment }) => comment.body, drop: 0 },
+  { head: 'TEXT', field: 'comment.body', text: ({ comment }) => comment.body, drop: 0 },
   { head: 'AUTHOR', text: ({ author }) => nameOf(author), drop: 1 },
-  { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 0 },
+  { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 0, ifAny: true },
   {
     head: 'AGE',
+    field: 'created_at',
     text: (activity) => activity.created_at,
     shown: (activity, _paint, now) => ago(activity.created_at, now),
     drop: 2,
   },
-  { head: 'ID', text: (activity) => activity.id, drop: 0, whole: true },
-  { head: 'ANSWERS', text: ({ comment }) => comment.parent_id ?? '' },
+  { head: 'ID', field: 'id', text: (activity) => activity.id, drop: 0, short: true },
+  { head: 'ANSWERS', field: 'comment.parent_id', text: ({ comment }) => comment.parent_id ?? '' },
+]
+type Shown = Activity & { post: { number: number; title: string } }
+const shownColumns: Column<Shown>[] = [
+  { head: 'POST', text: ({ post }) => `#${post.number} ${post.title}`, drop: 0 },
+  ...columns,
 ]
 const changedColumns: Column<Activity['comment']>[] = [
-  { head: 'TEXT', text: (comment) => comment.body, drop: 0 },
+  { head: 'TEXT', field: 'body', text: (comment) => comment.body, drop: 0 },
   { head: 'MARKS', text: marksOf, drop: 0 },
-  { head: 'ID', text: (comment) => comment.id, drop: 0, whole: true },
+  { head: 'ID', field: 'id', text: (comment) => comment.id, drop: 0, short: true },
 ]
 const id = (row: { id: string }) => row.id
 const flags = { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' } as const
+
+/** The post of a comment, which nobody has to name. */
+const finds = {
+  fields: ['post_id'] as const,
+  async from(call: Call, { comment_id: given }: Record<string, unknown>) {
+    const { activity, post } = await call(comments.show, { comment_id: given })
+    return { post_id: post.postId, comment_id: activity.id }
+  },
+}
 
 export function register(group: Command, cli: Cli): void {
   command(
@@ -43,9 +59,23 @@ export function register(group: Command, cli: Cli): void {
     comments.list,
     {
       usage: 'list <post_id:post>',
-      examples: ['comments list 12'],
+      examples: ['comments list 12', 'comments list 12 --author eve@example.org --since 7d'],
       output: { columns, id, rows: (answer) => answer.activity, list: 'activity' },
-      input: { hidden: ['first'] },
+      input: { hidden: ['first'], flags: { authorId: 'author' } },
+    },
+    cli,
+  )
+  command(
+    group,
+    comments.show,
+    {
+      usage: 'show <comment_id:comment>',
+      examples: ['comments show 0190e5f0'],
+      output: {
+        columns: shownColumns,
+        id,
+        rows: ({ activity, post }): readonly Shown[] => [{ ...activity, post }],
+      },
     },
     cli,
   )
@@ -54,7 +84,7 @@ export function register(group: Command, cli: Cli): void {
     comments.create,
     {
       usage: 'create <post_id:post>',
-      examples: ['comments create 12 --body "Coming next week."', 'comments create 12 --internal true'],
+      examples: ['comments create 12 --body "Coming next week."', 'comments create 12 --internal'],
       output: { columns, id, rows: ({ activity }) => [activity] },
       input: { flags, prompts: ['body'], text: 'body', editor: async () => '' },
       as: true,
@@ -66,10 +96,10 @@ export function register(group: Command, cli: Cli): void {
     group,
     comments.update,
     {
-      usage: 'update <comment_id:comment>',
-      examples: ['comments update COMMENT --post 12 --spam true'],
+      usage: 'update <comment_id:comment...>',
+      examples: ['comments update 0190e5f0 --spam', 'comments update 0190e5f0 --body-file answer.md'],
       output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
-      input: { flags, prompts: ['post_id'], text: 'body', hidden: ['partial'], defaults: { partial: true } },
+      input: { flags, finds, text: 'body', hidden: ['partial'], defaults: { partial: true } },
       requiresChange: true,
       done: ({ comment }) => `Updated comment ${comment.id}.`,
     },
@@ -79,10 +109,12 @@ export function register(group: Command, cli: Cli): void {
     group,
     comments.remove,
     {
-      usage: 'delete <comment_id:comment>',
-      examples: ['comments delete COMMENT --post 12 --yes'],
+      usage: 'delete <comment_id:comment...>',
+      examples: ['comments delete 0190e5f0 --yes'],
       output: { columns: changedColumns, id, rows: () => [] },
-      input: { flags, prompts: ['post_id'] },
+      deletes: async (call, { comment_id: given }) =>
+        (await call(comments.show, { comment_id: given })).activity.comment,
+      input: { flags, finds },
       confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Answers to it stay.`,
       done: (_, given) => `Deleted comment ${String(given.comment_id)}.`,
     },
@@ -93,11 +125,11 @@ export function register(group: Command, cli: Cli): void {
     reportComment,
     {
       usage: 'report <comment_id:comment>',
-      examples: ['comments report COMMENT --post dark-mode-x1y2 --reason "Advertising"'],
+      examples: ['comments report 0190e5f0 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
-      input: { flags, prompts: ['post_id'] },
+      input: { flags, finds },
       as: true,
-      done: () => 'Noted. Those who run the site will look at it.',
+      done: () => 'Thanks. The moderators will review it.',
     },
     cli,
   )

@@ -3,6 +3,7 @@ import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { isSecret, keys, type Key } from '../core/settings.js'
+import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -14,23 +15,23 @@ interface Row {
 }
 
 export function register(group: Command, cli: Cli): void {
-  group
-    .command('list')
+  explain(group.command('list'), { examples: ['config list --show-origin'] })
     .alias('ls')
     .description('List the settings and their values')
     .option('--show-origin', 'show where each value comes from')
-    .addHelpText('before', 'Examples:\n  $ feedbackctl config list --show-origin\n')
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { showOrigin?: boolean }>()
       const config = await cli.config({ lenient: true })
       const rows: Row[] = keys
         .filter((key) => config.get(key) !== undefined)
         .map((key) => ({ key, value: redacted(config, key), origin: config.origin(key) }))
+      if (config.contexts.size > 0)
+        rows.push({ key: 'contexts', value: [...config.contexts.keys()].join(', '), origin: '' })
       if (config.ignored.length > 0) rows.push({ key: 'ignored', value: config.ignored.join(' '), origin: '' })
       const columns: Column<Row>[] = [
         { head: 'KEY', text: (row) => row.key, drop: 0 },
         { head: 'VALUE', text: (row) => row.value, drop: 0 },
-        ...(flags.showOrigin ? [{ head: 'ORIGIN', text: (row: Row) => row.origin, drop: 1 }] : []),
+        ...(flags.showOrigin ? [{ head: 'ORIGIN', text: (row: Row) => row.origin, drop: 0 }] : []),
       ]
       const body = Object.fromEntries(
         rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]),

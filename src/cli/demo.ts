@@ -1,23 +1,27 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { localCall, openApp, type App } from '../app.js'
-import { listenAddress, loadConfig, ratesOf, type Config } from '../config.js'
-import { AppError } from '../core/errors.js'
+import { listenAddress, loadConfig, ratesOf } from '../config.js'
 import { startDaemon, type Daemon } from '../serve.js'
 import * as posts from '../service/posts.js'
 import { fillDemo, OWNER } from './lib/demodata.js'
+import { explain } from './lib/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { columns } from './posts.js'
+import { version } from './version.js'
 import { untilStopped } from './serve.js'
 import type { Cli } from './lib/session.js'
-import { say, write, type Terminal } from './lib/terminal.js'
+import { say, write } from './lib/terminal.js'
+
+const HOST = '127.0.0.1' // not localhost, where another program may listen on the same port of ::1
+const PORT = 8000
 
 export function register(command: Command, cli: Cli): void {
-  command
+  explain(command, { examples: ['demo', 'demo --once'] })
     .option('--once', 'print the output, then stop and remove the site')
-    .addHelpText('before', 'Examples:\n  $ feedbackctl demo\n  $ feedbackctl demo --once\n')
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
       const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-demo-'))
@@ -29,13 +33,21 @@ export function register(command: Command, cli: Cli): void {
       }
       const stopped = untilStopped(5, remove) // before anything is created, so that Ctrl-C always cleans up
       try {
+        const held = await hold(PORT).catch(() => hold(0))
+        const url = `http://${HOST}:${held.port}`
         const file = path.join(folder, 'feedbackctl.toml')
-        writeFileSync(file, `listen = "127.0.0.1:8000"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`)
+        const settings = `listen = "${HOST}:${held.port}"\n\n[site]\nurl = "${url}"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`
+        writeFileSync(file, settings)
         const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
         const app = (opened.app = await openApp(config, { creating: true }))
-        const token = await fillDemo(app)
-        const daemon = (opened.daemon = await listen(app, config, cli.terminal))
-        await show(cli, flags, { app, daemon, token, file })
+        await fillDemo(app)
+        await held.release()
+        opened.daemon = await startDaemon(
+          app,
+          { ...listenAddress(config), rates: ratesOf(config), version },
+          { level: 'warn', stream: cli.terminal.stderr },
+        )
+        await show(cli, flags, { app, url, file })
         if (!flags.once) {
           say(cli.terminal, '\nServing until Ctrl-C, which also removes the site.')
           await stopped
@@ -46,24 +58,45 @@ export function register(command: Command, cli: Cli): void {
     })
 }
 
-/** Listens on port 8000, or on any free port if that is in use. */
-async function listen(app: App, config: Config, { stderr }: Terminal): Promise<Daemon> {
-  const quiet = { level: 'warn', stream: stderr }
-  try {
-    return await startDaemon(app, { ...listenAddress(config), rates: ratesOf(config) }, quiet)
-  } catch (error) {
-    if (error instanceof AppError && ['LISTEN_FAILED', 'PORT_IN_USE'].includes(error.code))
-      return startDaemon(app, { host: '127.0.0.1', port: 0, rates: ratesOf(config) }, quiet)
-    throw error
-  }
+/** A port that no other program gets before it is released. */
+interface HeldPort {
+  port: number
+  release(): Promise<void>
+}
+
+/**
+ * Takes this port, or any free one for 0, until the server listens. The address is part of the site, in links and mail,
+ * so it has to be known before the site is filled. Rejects if another program has the port.
+ */
+function hold(port: number): Promise<HeldPort> {
+  const server = createServer((socket) => socket.destroy())
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, HOST, () =>
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        release: () => new Promise((done) => void server.close(() => done())),
+      }),
+    )
+  })
 }
 
 async function show(
   { terminal }: Cli,
   flags: OutputFlags,
-  { app, daemon, token, file }: { app: App; daemon: Daemon; token: string; file: string },
+  { app, url, file }: { app: App; url: string; file: string },
 ): Promise<void> {
-  const answer = await localCall(app)(posts.list, { limit: 15, sort: 'votes' })
+  const tell = async (lines: string[]) => {
+    const text = lines.join('\n')
+    if (isMachineReadable(flags)) say(terminal, text)
+    else await write(terminal, `${text}\n`)
+  }
+  await tell([
+    `Open ${url} in your browser.`,
+    `To sign in as the owner: ${OWNER.email}, password "${OWNER.password}".`,
+    '',
+  ])
+  const answer = await localCall(app)(posts.list, { limit: 8, sort: 'votes' })
   await print(terminal, isMachineReadable(flags) ? flags : { ...flags, output: flags.output ?? 'table' }, {
     body: answer,
     rows: answer.posts,
@@ -71,25 +104,14 @@ async function show(
     id: (post) => post.slug,
     single: false,
   })
-  const root = `${daemon.url}/api/v1`
-  const json = `-H 'Content-Type: application/json'`
-  const lines = [
+  await tell([
     '',
-    `${OWNER.siteTitle} is served at ${root}`,
-    `API documentation: ${root}/docs/`,
-    '',
+    `API documentation: ${url}/api/v1/docs/`,
     'Try these in another terminal:',
-    `  curl '${root}/boards?limit=3'`,
-    `  curl '${root}/boards?created=asc&page=2'`,
-    `  curl ${json} -d '{"sort":"votes","limit":3}' ${root}/posts/get`,
-    `  curl ${root}/roadmaps`,
-    `  curl ${json} -d '${JSON.stringify({ email: OWNER.email, password: OWNER.password })}' ${root}/auth/login`,
-    `  curl ${json} -d '{"title":"🚀 Launch"}' \\`,
-    `    -H 'Authorization: Bearer ${token}' \\`,
-    `    ${root}/posts`,
-    `  npx feedbackctl --config ${file} posts list --board ideas`,
-    `  npx feedbackctl --config ${file} events list --follow`,
-  ]
-  if (isMachineReadable(flags)) say(terminal, lines.join('\n'))
-  else await write(terminal, `${lines.join('\n')}\n`)
+    `  curl '${url}/api/v1/boards?limit=3'`,
+    `  export FEEDBACKCTL_CONFIG=${file}`,
+    '  npx feedbackctl posts list --board ideas',
+    '  npx feedbackctl posts create "🚀 Launch"',
+    '  npx feedbackctl events list --follow',
+  ])
 }

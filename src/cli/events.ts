@@ -7,10 +7,13 @@ import * as events from '../service/events.js'
 import type { Event } from '../service/events.js'
 import type { Call } from '../service/lib/operation.js'
 import { ago } from './lib/age.js'
+import { explain } from './lib/helptext.js'
 import { optionsOf } from './lib/options.js'
-import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
+import { nothingFound } from './lib/pages.js'
+import { formatOf, listsFields, print, type Format, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
+import { withTimes } from './lib/times.js'
 import { say, write, type Terminal } from './lib/terminal.js'
 import { commandLine, withOptions, withoutOption } from './lib/commandline.js'
 
@@ -20,21 +23,24 @@ const actorName = ({ actor, via, operator }: Event): string => {
 }
 
 const columns: Column<Event>[] = [
-  { head: 'ID', text: (event) => String(event.id), right: true, drop: 0, whole: true },
-  { head: 'ACTION', text: (event) => event.action, drop: 0 },
+  { head: 'ID', field: 'id', text: (event) => String(event.id), right: true, drop: 0, whole: true },
+  { head: 'ACTION', field: 'action', text: (event) => event.action, drop: 0 },
   { head: 'SUBJECT', text: (event) => event.subject ?? event.subject_id, drop: 0 },
-  { head: 'PERSON', text: (event) => event.person?.username ?? '', drop: 3 },
+  { head: 'PERSON', field: 'person.username', text: (event) => event.person?.username ?? '', drop: 3 },
   { head: 'ACTOR', text: actorName, drop: 1 },
   {
     head: 'TIME',
+    field: 'created_at',
     text: (event) => event.created_at,
     shown: (event, _paint, now) => ago(event.created_at, now),
     drop: 1,
   },
-  { head: 'SUBJECT ID', text: (event) => event.subject_id },
-  { head: 'VIA', text: (event) => event.via },
-  { head: 'ADDRESS', text: (event) => event.address ?? '' },
+  { head: 'SUBJECT ID', field: 'subject_id', text: (event) => event.subject_id },
+  { head: 'VIA', field: 'via', text: (event) => event.via },
+  { head: 'ADDRESS', field: 'address', text: (event) => event.address ?? '' },
 ]
+
+const eventsOf = (answer: { events: Event[] }): readonly Event[] => answer.events
 
 interface Flags extends OutputFlags {
   created?: string
@@ -44,21 +50,25 @@ const POLL_INTERVAL_MS = 1000
 const defaults = { created: 'desc' } as const
 
 export function register(group: Command, cli: Cli): void {
-  const list = group
-    .command('list')
+  const list = explain(group.command('list'), {
+    examples: [
+      'events list',
+      'events list --follow',
+      'events list --created asc --after 120 -o jsonl',
+      'events list --action user.sign_in_failed --since 2026-03-01',
+      'events list --person eve@example.org',
+    ],
+  })
     .alias('ls')
     .description('List changes and who made them, newest first')
     .option('--follow', 'print new events as they happen, until Ctrl-C')
-    .addHelpText(
-      'before',
-      'Examples:\n  $ feedbackctl events list\n  $ feedbackctl events list --follow\n  $ feedbackctl events list --created asc --after 120 -o jsonl\n  $ feedbackctl events list --action user.sign_in_failed --since 2026-03-01\n  $ feedbackctl events list --person eve@example.org\n',
-    )
   for (const option of optionsOf(fieldsOf(events.list.input), { defaults })) list.addOption(option)
   list.action(async () => {
     const flags = list.optsWithGlobals<Flags>()
     const { follow: following, ...given } = list.opts<Record<string, unknown>>()
-    const input = coerce(events.list.input, given)
+    const input = withTimes(events.list.input, coerce(events.list.input, given), cli.terminal.now())
     const format = formatOf(cli.terminal, flags)
+    if (await listsFields(cli.terminal, flags, events.list.output, { rows: eventsOf, columns })) return
     if (following && (format === 'json' || format === 'yaml' || flags.created !== undefined))
       throw new AppError(
         'USAGE',
@@ -75,7 +85,7 @@ export function register(group: Command, cli: Cli): void {
       single: false,
     })
     if (format !== 'table' && format !== 'wide') return
-    if (answer.events.length === 0) say(cli.terminal, 'No events.')
+    if (answer.events.length === 0) nothingFound(cli.terminal)
     else if (cli.terminal.stderr.isTTY)
       say(
         cli.terminal,

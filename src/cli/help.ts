@@ -9,6 +9,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ['4', 'not signed in, or not allowed'],
   ['5', 'conflict, or something must be done or confirmed first; also where you answer No'],
   ['6', 'the server, the database or the mail server cannot be reached, or the port is in use; try again'],
+  ['7', 'some of several things were done, and some failed'],
   ['9', 'the check has found something'],
   ['78', 'serve cannot start as it is configured'],
   ['129', 'the terminal of serve was closed (SIGHUP)'],
@@ -39,6 +40,13 @@ A setting is read from the first of these that has it:
 
 --config FILE, or FEEDBACKCTL_CONFIG, replaces the three files. An empty value counts as not set.
 
+Sites that you use often are contexts, tables of files 6 and 7:
+
+  [contexts.prod]
+  server = "https://feedback.example.org"
+
+--context prod, or FEEDBACKCTL_CONTEXT, takes the settings of the table right after its own source. Other servers, databases, data folders and tokens from later sources do not count then.
+
 ${keys.map((key) => `  ${variableOf(key).padEnd(29)}  ${settings[key].description}`).join('\n')}
 
 Other variables:
@@ -59,17 +67,24 @@ Other variables:
 Data goes to stdout; messages, warnings and errors go to stderr.
 On a terminal, lists are tables fitted to its width. In a pipe, they are tab-separated, with full values and no header.
 
-  -o table   table              -o json   the HTTP response body (--json)
-  -o wide    every column       -o jsonl  one JSON object per row
-  -o csv     with a header      -o yaml   the response body as YAML
-  -o tsv     --header adds one  -o name   only ids or slugs (-q)
+  -o table   a table
+  -o wide    a table with every column
+  -o csv     for spreadsheets, with a header
+  -o tsv     tab-separated; --header adds a header
+  -o json    the HTTP response body (--json)
+  -o jsonl   one JSON object per row
+  -o yaml    the response body as YAML
+  -o name    only ids or slugs (-q)
 
-Control characters and direction marks in what people wrote never reach a terminal. JSON, YAML and tsv have them as
-\\u escapes, csv has spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. --raw with
--o json, jsonl, yaml, csv or tsv prints what people wrote as it is.
+--fields number,title prints these fields alone, in this order: as JSON, or with -o csv, tsv, yaml, jsonl, table. --fields alone lists them. The headings of csv and tsv are names of fields where a column is one. -o csv --bom is for Excel.
 
-Colour: --color always|never (--no-color), NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a
-terminal has colour. TERM and COLORTERM say how many colours it has.
+Commands that take several names also read them from stdin, one a line, in place of a name "-":
+  feedbackctl posts list -q --board ideas | feedbackctl posts update - --roadmap planned
+-o json is then an array with one answer for each, and jsonl has each row as soon as it is done. What fails is said on stderr, and the others are done.
+
+Control characters and direction marks in what people wrote never reach a terminal. JSON, YAML and tsv have them as \\u escapes, csv has spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. --raw with -o json, jsonl, yaml, csv or tsv prints what people wrote as it is.
+
+Colour: --color always|never (--no-color), NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a terminal has colour. TERM and COLORTERM say how many colours it has.
 `,
   mail: () => `Mail
 
@@ -80,11 +95,8 @@ mail.url (--mail-url, FEEDBACKCTL_MAIL_URL) says how mail is sent:
   sendmail:                       this machine's sendmail program (sendmail:/path for another)
   folder:PATH                     one .eml file for each mail, for trying things out
 
-Write :, / and @ in USER and PASSWORD as %3A, %2F and %40. mail.from is the sender; the default is noreply@ the host
-of site.url.
+Write :, / and @ in USER and PASSWORD as %3A, %2F and %40. mail.from is the sender; the default is noreply@ the host of site.url.
 
-A mail is stored in the same transaction as the change that causes it, so neither is lost. Commands send their own mail
-at once. "feedbackctl serve" sends the rest, and retries for days what cannot be delivered. A mail can arrive twice, with
-one Message-ID, if the process or the connection dies just as the mail server accepts it: SMTP cannot rule that out.
+A mail is stored in the same transaction as the change that causes it, so neither is lost. Commands send their own mail at once. "feedbackctl serve" sends the rest, and retries for days what cannot be delivered. A mail can arrive twice, with one Message-ID, if the process or the connection dies just as the mail server accepts it: SMTP cannot rule that out.
 `,
 }

@@ -10,32 +10,46 @@ import type { Column } from './lib/table.js'
 const permissionsOf = ({ permissions }: Key): string => permissions?.join(', ') ?? 'all of its person'
 
 const columns: Column<Key>[] = [
-  { head: 'NAME', text: (key) => key.name, drop: 0 },
-  { head: 'PERMISSIONS', text: permissionsOf, drop: 4 },
-  { head: 'USER', text: (key) => key.user.username, drop: 3 },
+  { head: 'NAME', field: 'name', text: (key) => key.name, drop: 0 },
+  { head: 'PERMISSIONS', text: permissionsOf, drop: 1 },
+  { head: 'USER', field: 'user.username', text: (key) => key.user.username, drop: 1 },
   {
     head: 'EXPIRES',
+    field: 'expiresAt',
     text: (key) => key.expiresAt,
     shown: (key, paint, now) => (key.expiresAt <= now.toISOString() ? paint.red('expired') : ago(key.expiresAt, now)),
     drop: 0,
   },
   {
     head: 'LAST USED',
+    field: 'lastUsedAt',
     text: (key) => key.lastUsedAt ?? '',
     shown: (key, _paint, now) => (key.lastUsedAt === null ? 'never' : ago(key.lastUsedAt, now)),
     drop: 2,
   },
-  { head: 'CREATED', text: (key) => key.createdAt, shown: (key, _paint, now) => ago(key.createdAt, now), drop: 4 },
-  { head: 'ID', text: (key) => key.keyId, drop: 0, whole: true },
+  {
+    head: 'CREATED',
+    field: 'createdAt',
+    text: (key) => key.createdAt,
+    shown: (key, _paint, now) => ago(key.createdAt, now),
+    drop: 4,
+  },
+  { head: 'ID', field: 'keyId', text: (key) => key.keyId, drop: 0, short: true },
 ]
 
 type Created = Key & { token: string }
 const created: Column<Created>[] = [
-  { head: 'KEY', text: (key) => key.token, drop: 0, whole: true },
-  { head: 'NAME', text: (key) => key.name, drop: 0 },
+  { head: 'KEY', field: 'token', text: (key) => key.token, drop: 0, whole: true },
+  { head: 'NAME', field: 'name', text: (key) => key.name, drop: 0 },
   { head: 'PERMISSIONS', text: permissionsOf, drop: 2 },
-  { head: 'EXPIRES', text: (key) => key.expiresAt, shown: (key, _paint, now) => ago(key.expiresAt, now), drop: 1 },
-  { head: 'ID', text: (key) => key.keyId, drop: 0, whole: true },
+  {
+    head: 'EXPIRES',
+    field: 'expiresAt',
+    text: (key) => key.expiresAt,
+    shown: (key, _paint, now) => ago(key.expiresAt, now),
+    drop: 1,
+  },
+  { head: 'ID', field: 'keyId', text: (key) => key.keyId, drop: 0, short: true },
 ]
 
 const id = (key: Key) => key.keyId
@@ -46,7 +60,7 @@ export function register(group: Command, cli: Cli): void {
     keys.list,
     {
       usage: 'list',
-      examples: ['keys list', 'keys list --all true'],
+      examples: ['keys list', 'keys list --all'],
       output: { columns, id, rows: (answer) => answer.keys, list: true },
       as: true,
     },
@@ -71,10 +85,12 @@ export function register(group: Command, cli: Cli): void {
     group,
     keys.revoke,
     {
-      usage: 'revoke <keyId:key>',
-      examples: ['keys revoke 01a202e3-3cc8-735d-91d8-dbcd6073c7b2'],
+      usage: 'revoke <keyId:key...>',
+      examples: ['keys revoke 01a202e3-3cc8-735d-91d8-dbcd6073c7b2', 'keys revoke ci --yes'],
       output: { columns: [], id: String, rows: () => [] },
       as: true,
+      confirm: async (_call, given) =>
+        `Revoke key ${String(given.keyId)}? Programs that use it are refused from then on.`,
       done: (_, given) => `Revoked key ${String(given.keyId)}. Requests with it are refused from now on.`,
     },
     cli,

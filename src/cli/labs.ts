@@ -26,7 +26,7 @@ export function register(group: Command, cli: Cli): void {
     labs.update,
     {
       usage: 'update',
-      examples: ['labs update --vote-on-behalf true'],
+      examples: ['labs update --vote-on-behalf'],
       output,
       requiresChange: true,
       done: () => 'Updated the experimental features.',

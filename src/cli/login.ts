@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { fieldsOf } from '../core/fields.js'
 import * as auth from '../service/auth.js'
 import { saveToken } from './lib/credentials.js'
+import { explain } from './lib/helptext.js'
 import { inputMissing, readSource, readsStdin, serverMissing } from './lib/inputs.js'
 import { optionsOf, type Source } from './lib/options.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
@@ -19,45 +20,43 @@ interface Flags extends OutputFlags {
 
 export function register(command: Command, cli: Cli): void {
   for (const option of optionsOf(fieldsOf(auth.login.input), {})) command.addOption(option)
-  command
-    .addHelpText(
-      'before',
-      'Examples:\n  $ feedbackctl login --server https://feedback.example.org\n  $ feedbackctl boards list --server https://feedback.example.org\n',
+  explain(command, {
+    examples: ['login --server https://feedback.example.org', 'boards list --server https://feedback.example.org'],
+    required: ['--server'],
+  }).action(async () => {
+    const flags = command.optsWithGlobals<Flags>()
+    const config = await cli.config({ flags: settingFlags(command), newFile: false })
+    const server = config.get('server')
+    if (server === undefined) throw serverMissing('sign in to')
+    const password = flags.password ? await readSource(cli.terminal, flags.password) : config.get('setup.password')
+    const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
+    const call = await cli.connect()
+    const code = flags.code && (await readSource(cli.terminal, { ...flags.code, secret: false })) // a code works once
+    const answer = await call(auth.login, { ...credentials, ...(code !== undefined && { code }) }).catch(
+      async (error: unknown) => {
+        if (!(error instanceof AppError) || error.code !== 'TOTP_REQUIRED') throw error
+        if (!canPrompt(cli.terminal, { input: flags.input !== false && !readsStdin(flags.password) })) throw error
+        const typed = await withPrompts(cli.terminal, (prompts, streams) =>
+          prompts.input({ message: 'Code of the authenticator app', required: true }, streams),
+        )
+        return call(auth.login, { ...credentials, code: typed })
+      },
     )
-    .action(async () => {
-      const flags = command.optsWithGlobals<Flags>()
-      const config = await cli.config({ flags: settingFlags(command), newFile: false })
-      const server = config.get('server')
-      if (server === undefined) throw serverMissing('sign in to')
-      const password = flags.password ? await readSource(cli.terminal, flags.password) : config.get('setup.password')
-      const credentials = await gather(cli.terminal, flags, config.get('setup.email'), password)
-      const call = await cli.connect()
-      const code = flags.code && (await readSource(cli.terminal, { ...flags.code, secret: false })) // a code works once
-      const answer = await call(auth.login, { ...credentials, ...(code !== undefined && { code }) }).catch(
-        async (error: unknown) => {
-          if (!(error instanceof AppError) || error.code !== 'TOTP_REQUIRED') throw error
-          if (!canPrompt(cli.terminal, { input: flags.input !== false && !readsStdin(flags.password) })) throw error
-          const typed = await withPrompts(cli.terminal, (prompts, streams) =>
-            prompts.input({ message: 'Code of the authenticator app', required: true }, streams),
-          )
-          return call(auth.login, { ...credentials, code: typed })
-        },
-      )
-      if (answer.user.totpNeeded) say(cli.terminal, 'A role of yours counts only with a second factor: feedbackctl totp begin') // prettier-ignore
-      const file = saveToken(config, server, answer.user.authToken)
-      if (isMachineReadable(flags))
-        return print(cli.terminal, flags, {
-          body: answer,
-          rows: [answer.user],
-          columns: PERSON,
-          id: (user) => user.userId,
-          single: true,
-        })
-      await write(
-        cli.terminal,
-        `Signed in to ${server} as ${answer.user.email}. The token is saved in ${file} and is valid for two days.\n`,
-      )
-    })
+    if (answer.user.totpNeeded) say(cli.terminal, 'A role of yours counts only with a second factor: feedbackctl totp begin') // prettier-ignore
+    const file = saveToken(config, server, answer.user.authToken)
+    if (isMachineReadable(flags))
+      return print(cli.terminal, flags, {
+        body: answer,
+        rows: [answer.user],
+        columns: PERSON,
+        id: (user) => user.userId,
+        single: true,
+      })
+    await write(
+      cli.terminal,
+      `Signed in to ${server} as ${answer.user.email}. The token is saved in ${file} and is valid for two days.\n`,
+    )
+  })
 }
 
 async function gather(terminal: Terminal, flags: Flags, email: string | undefined, password: string | undefined) {

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import * as sessions from '../service/sessions.js'
 import { removeToken, savedToken } from './lib/credentials.js'
+import { explain } from './lib/helptext.js'
 import { serverMissing } from './lib/inputs.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
@@ -11,27 +12,25 @@ import { say } from './lib/terminal.js'
 const ENDED = ['INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED', 'SESSION_NOT_FOUND']
 
 export function register(command: Command, cli: Cli): void {
-  command
-    .addHelpText('before', 'Examples:\n  $ feedbackctl logout --server https://feedback.example.org\n')
-    .action(async () => {
-      const flags = command.optsWithGlobals<OutputFlags>()
-      const config = await cli.config()
-      const server = config.get('server')
-      if (server === undefined) throw serverMissing('sign out of')
-      if (config.get('token') !== undefined)
-        throw new AppError(
-          'USAGE',
-          `The token comes from ${config.origin('token')}. Unset it there, to sign out of what "feedbackctl login" saved.`,
-        )
-      const isSaved = savedToken(config, server) !== undefined
-      if (isSaved) {
-        await (await cli.connect())(sessions.revoke, { sessionId: 'current' }).catch(unlessEnded)
-        removeToken(config, server)
-      }
-      const body = { server, signedOut: isSaved }
-      await print(cli.terminal, flags, { body, rows: [], columns: [], id: String, single: true })
-      say(cli.terminal, isSaved ? `Signed out of ${server}. The session has ended.` : `Not signed in to ${server}.`)
-    })
+  explain(command, { examples: ['logout --server https://feedback.example.org'] }).action(async () => {
+    const flags = command.optsWithGlobals<OutputFlags>()
+    const config = await cli.config()
+    const server = config.get('server')
+    if (server === undefined) throw serverMissing('sign out of')
+    if (config.get('token') !== undefined)
+      throw new AppError(
+        'USAGE',
+        `The token comes from ${config.origin('token')}. Unset it there, to sign out of what "feedbackctl login" saved.`,
+      )
+    const isSaved = savedToken(config, server) !== undefined
+    if (isSaved) {
+      await (await cli.connect())(sessions.revoke, { sessionId: 'current' }).catch(unlessEnded)
+      removeToken(config, server)
+    }
+    const body = { server, signedOut: isSaved }
+    await print(cli.terminal, flags, { body, rows: [], columns: [], id: String, single: true })
+    say(cli.terminal, isSaved ? `Signed out of ${server}. The session has ended.` : `Not signed in to ${server}.`)
+  })
 }
 
 function unlessEnded(error: unknown): void {

@@ -11,30 +11,39 @@ import type { Column } from './lib/table.js'
 import { canPrompt } from './lib/terminal.js'
 
 const columns: Column<Item>[] = [
+  {
+    head: 'NUMBER',
+    text: (item) => String(item.post.number),
+    shown: (item) => `#${item.post.number}`,
+    drop: 0,
+    whole: true,
+  },
   { head: 'WHY', text: (item) => item.reasons.join(', '), drop: 0 },
-  { head: 'KIND', text: (item) => item.kind, drop: 1 },
+  { head: 'KIND', text: (item) => item.kind, drop: 0, whole: true },
   { head: 'TEXT', text: (item) => (item.kind === 'post' ? item.post.title : (item.text ?? '')), drop: 0 },
   { head: 'AUTHOR', text: (item) => nameOf(item.author), drop: 1 },
   { head: 'AGE', text: (item) => item.created_at, shown: (item, _paint, now) => ago(item.created_at, now), drop: 2 },
   { head: 'REPORTS', text: (item) => String(item.reports.length), right: true, drop: 2 },
-  { head: 'ID', text: (item) => item.id, drop: 0, whole: true },
+  { head: 'ID', text: (item) => item.id, drop: 0, short: true },
 ]
 interface Decided {
   id: string
   kind: string
   title: string
+  number: number
   is_spam: boolean
 }
 const decided: Column<Decided>[] = [
+  { head: 'NUMBER', text: (item) => String(item.number), shown: (item) => `#${item.number}`, drop: 0, whole: true },
   { head: 'KIND', text: (item) => item.kind, drop: 0 },
   { head: 'POST', text: (item) => item.title, drop: 0 },
-  { head: 'ID', text: (item) => item.id, drop: 0, whole: true },
+  { head: 'ID', text: (item) => item.id, drop: 0, short: true },
 ]
 const id = (row: { id: string }) => row.id
 
 const DECISIONS = [
   { decision: 'keep', summary: 'Keep a post or comment, and close its reports', done: 'Kept' },
-  { decision: 'spam', summary: 'Hide a post or comment as spam', done: 'Hid as spam' },
+  { decision: 'spam', summary: 'Hide a post or comment as spam', done: 'Marked' },
   { decision: 'reopen', summary: 'Show a post or comment again, and let it wait for a decision', done: 'Reopened' },
 ] as const
 
@@ -64,7 +73,7 @@ export function register(group: Command, cli: Cli): void {
       group,
       { ...moderation.decide, summary },
       {
-        usage: `${decision} <id:item>`,
+        usage: `${decision} <id:item...>`,
         examples: [`moderate ${decision} 0190e5f0-0000-7000-8000-000000000000`],
         output: { columns: decided, id, rows: (answer): readonly Decided[] => [answer.decided] },
         input: {
@@ -73,7 +82,7 @@ export function register(group: Command, cli: Cli): void {
           flags: { is_spam: 'spam' },
         },
         done: ({ decided: item }) =>
-          `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} "${printable(item.title)}".`,
+          `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : ''}.`,
       },
       cli,
     )

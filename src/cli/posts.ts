@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { counted, printable, quoted } from '../core/text.js'
 import { reportPost } from '../service/moderation.js'
+import { history, type Move } from '../service/posthistory.js'
 import * as posts from '../service/posts.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { ago } from './lib/age.js'
@@ -14,6 +15,7 @@ type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
 
 const number: Column<{ number: number }> = {
   head: 'NUMBER',
+  field: 'number',
   text: (post) => String(post.number),
   shown: (post) => `#${post.number}`,
   drop: 0,
@@ -22,28 +24,52 @@ const number: Column<{ number: number }> = {
 
 export const columns: Column<ListedPost>[] = [
   number,
-  { head: 'TITLE', text: (post) => post.title, drop: 0 },
-  { head: 'BOARD', text: (post) => post.board?.name ?? '', drop: 2 },
-  { head: 'VOTES', text: (post) => String(post.voters.votesCount), right: true, drop: 0 },
+  { head: 'TITLE', field: 'title', text: (post) => post.title, drop: 0 },
+  { head: 'BOARD', field: 'board.name', text: (post) => post.board?.name ?? '', drop: 2 },
+  { head: 'VOTES', field: 'voters.votesCount', text: (post) => String(post.voters.votesCount), right: true, drop: 0 },
+  { head: 'COMMENTS', field: 'commentsCount', text: (post) => String(post.commentsCount), right: true },
   {
     head: 'ROADMAP',
+    field: 'roadmap.name',
     text: (post) => post.roadmap?.name ?? '',
     shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(printable(roadmap.name)) : ''),
     drop: 1,
   },
   { head: 'AUTHOR', text: (post) => nameOf(post.author), drop: 3 },
-  { head: 'AGE', text: (post) => post.createdAt, shown: (post, _paint, now) => ago(post.createdAt, now), drop: 2 },
-  { head: 'SLUG', text: (post) => post.slug, drop: 4, whole: true },
-  { head: 'ID', text: (post) => post.postId },
+  {
+    head: 'AGE',
+    field: 'createdAt',
+    text: (post) => post.createdAt,
+    shown: (post, _paint, now) => ago(post.createdAt, now),
+    drop: 2,
+  },
+  { head: 'SLUG', field: 'slug', text: (post) => post.slug, drop: 4, whole: true },
+  { head: 'ID', field: 'postId', text: (post) => post.postId },
   { head: 'MARKS', text: (post) => (post.is_spam ? 'spam' : ''), drop: 0, ifAny: true },
 ]
-const detailColumns: Column<ListedPost>[] = [...columns, { head: 'TEXT', text: (post) => post.contentMarkdown ?? '' }]
+const detailColumns: Column<ListedPost>[] = [
+  ...columns,
+  { head: 'TEXT', field: 'contentMarkdown', text: (post) => post.contentMarkdown ?? '' },
+]
+
+const historyColumns: Column<Move>[] = [
+  {
+    head: 'WHEN',
+    field: 'movedAt',
+    text: (move) => move.movedAt,
+    shown: (move, _paint, now) => ago(move.movedAt, now),
+    drop: 0,
+  },
+  { head: 'OF', field: 'kind', text: (move) => move.kind, drop: 0 },
+  { head: 'FROM', field: 'from.name', text: (move) => move.from?.name ?? '', drop: 0 },
+  { head: 'TO', field: 'to.name', text: (move) => move.to?.name ?? '', drop: 0 },
+]
 
 const rowColumns: Column<PostRow>[] = [
   number,
-  { head: 'TITLE', text: (post) => post.title, drop: 0 },
-  { head: 'SLUG', text: (post) => post.slug, drop: 0 },
-  { head: 'ID', text: (post) => post.postId, drop: 1 },
+  { head: 'TITLE', field: 'title', text: (post) => post.title, drop: 0 },
+  { head: 'SLUG', field: 'slug', text: (post) => post.slug, drop: 2, whole: true },
+  { head: 'ID', field: 'postId', text: (post) => post.postId, drop: 3, short: true },
 ]
 
 const rowOf = ({ board, roadmap, author, ...post }: DashboardPost): PostRow => ({
@@ -70,7 +96,8 @@ export function register(group: Command, cli: Cli): void {
       usage: 'list',
       examples: [
         'posts list --sort votes --board ideas',
-        'posts list --roadmap planned',
+        'posts list --sort trending --roadmap planned',
+        'posts list --query "dark mode"',
         'posts list --all -o csv > posts.csv',
       ],
       output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
@@ -100,8 +127,8 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.search,
     {
-      usage: 'search <words>',
-      examples: ['posts search dark', 'posts search "mode dark" --board ideas'],
+      usage: 'search <words...>',
+      examples: ['posts search dark', 'posts search mode dark --board ideas'],
       output: {
         columns,
         id,
@@ -109,7 +136,23 @@ export function register(group: Command, cli: Cli): void {
         list: true,
         empty: ({ words }) => `No post has ${quoted(String(words))} in its title or text.`,
       },
-      input: { flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' } },
+      input: { joined: 'words', flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' } },
+    },
+    cli,
+  )
+  command(
+    group,
+    history,
+    {
+      usage: 'history <post_id:post>',
+      examples: ['posts history 12'],
+      output: {
+        columns: historyColumns,
+        id: ({ movedAt }) => movedAt,
+        rows: (answer): readonly Move[] => answer.history,
+        list: true,
+        empty: () => 'The post was never moved.',
+      },
     },
     cli,
   )
@@ -133,8 +176,13 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.update,
     {
-      usage: 'update <id:post>',
-      examples: ['posts update 12 --roadmap planned', 'posts update 12 --title "Dark theme"', 'posts update 12'],
+      usage: 'update <id:post...>',
+      examples: [
+        'posts update 12 --roadmap planned',
+        'posts update 12 --title "Dark theme"',
+        'posts update 12',
+        'posts list -q --board ideas | feedbackctl posts update - --roadmap planned',
+      ],
       output: row,
       input: {
         ...text,
@@ -155,8 +203,8 @@ export function register(group: Command, cli: Cli): void {
     group,
     posts.remove,
     {
-      usage: 'delete <id:post>',
-      examples: ['posts delete 12 --yes'],
+      usage: 'delete <id:post...>',
+      examples: ['posts delete 12 13', 'posts delete 12 --yes'],
       output: { columns: rowColumns, id, rows: () => [] },
       deletes: async (call, { id: given }) => rowOf((await call(posts.show, { id: given })).post),
       input: { hidden: idAliases },
@@ -176,7 +224,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
       as: true,
-      done: () => 'Noted. Those who run the site will look at it.',
+      done: () => 'Thanks. The moderators will review it.',
     },
     cli,
   )

@@ -1,13 +1,16 @@
 import { Command, CommanderError, Option } from 'commander'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
+import { counted } from '../core/text.js'
 import { guess } from '../core/guesses.js'
+import { explain, helpOf, rowOf, section } from './lib/helptext.js'
 import { settingOptions } from './lib/options.js'
 import { FORMATS } from './lib/output.js'
 import { session, type Cli } from './lib/session.js'
-import { COLOR_WORDS, write, type ColorFlag, type Terminal } from './lib/terminal.js'
+import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal.js'
+import { wrapped, wrappedText } from './lib/wrap.js'
 import { branches, type Branch } from './tree.js'
-import { version } from './version.js'
+import { documents, version } from './version.js'
 
 /** The whole command line; a branch is filled in when it is asked for. */
 export function buildProgram(terminal: Terminal): { program: Command; cli: Cli } {
@@ -21,17 +24,14 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
       .configureOutput({
         writeOut: (text) => void terminal.stdout.write(text),
         writeErr: () => {},
-        getOutHelpWidth: () => Math.min(terminal.stdout.columns ?? 100, 100),
+        getOutHelpWidth: () => helpWidth(terminal),
       })
+      .configureHelp({ formatHelp: (shown) => helpOf(shown, { width: helpWidth(terminal), documents }) })
       .helpOption('-h, --help', 'show this help')
       .helpCommand(false)
   styled(program)
   for (const { name, summary, group } of branches) {
-    const branch = program.command(name).description(summary).helpGroup(group).helpCommand(false)
-    branch.addHelpText(
-      'after',
-      () => '\nOutput, --server and settings are common to all commands: feedbackctl help options',
-    )
+    program.command(name).description(summary).helpGroup(group).helpCommand(false)
   }
   program.hook('preSubcommand', async (_program, branch) => fill(branch, cli))
   program
@@ -39,10 +39,7 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .description('Show help for a command or a topic')
     .helpGroup('Help:')
     .action(async (words: string[]) => help(program, cli, words))
-  program.addHelpText(
-    'after',
-    '\nTopics: feedbackctl help exit-codes | environment | formatting | mail | options (--server and other settings)',
-  )
+  explain(program, { examples: [], notes: ['Topics: exit-codes, environment, formatting, mail, options.'] })
   program.addHelpText('beforeAll', ({ command }) => {
     if (command === program) assertKnown(program)
     return ''
@@ -57,6 +54,9 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
   })
   return { program, cli }
 }
+
+/** Lines of more than 100 columns are hard to read. */
+const helpWidth = ({ stdout }: Terminal): number => Math.max(40, Math.min(stdout.isTTY ? widthOf(stdout) : 80, 100))
 
 /** Refuses a first word that is no command. The words of `help` are not commands of the program. */
 function assertKnown({ args }: Command): void {
@@ -121,37 +121,44 @@ function globalOptions(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS))
     .option('--json', 'print the HTTP response body (-o json)')
     .option('-q, --quiet', 'print only ids or slugs (-o name)')
+    .option('--fields [names]', 'print these fields, as JSON unless -o says otherwise; alone: list the fields')
     .option('--header', 'with -o tsv: print a header')
     .option('--no-header', 'with -o csv: print no header')
+    .option('--bom', 'with -o csv: begin with a byte order mark, which Excel needs for UTF-8')
     .option('--raw', 'with -o json, jsonl, yaml, csv, tsv: print what people wrote as it is')
     .addOption(new ColorOption(`--color <when>`, 'use colour').choices(COLOR_WORDS).default('auto'))
     .option('--no-color', 'same as --color never')
     .option('--no-input', 'never prompt')
+    .option('--verbose', 'print each request, or each SQL statement, and how long it took, to stderr')
     .option('--debug', 'print a stack trace for errors')
     .version(version, '-V, --version', 'show the version')
   const options = [
     new Option('--config <file>', 'read only this configuration file'),
     ...keys.filter((key) => settings[key].command === undefined).flatMap(settingOptions),
   ]
-  for (const option of options)
-    program.addOption(option.hideHelp().helpGroup('Settings (each is also FEEDBACKCTL_…, see "help environment"):'))
+  for (const option of options) program.addOption(option.hideHelp().helpGroup('Settings:'))
 }
 
 async function help(program: Command, cli: Cli, words: readonly string[]): Promise<void> {
   const [first] = words
   if (first === undefined) return program.outputHelp()
-  if (first === 'options') return allOptions(program)
+  const width = helpWidth(cli.terminal)
+  if (first === 'options') return write(cli.terminal, allOptions(program, width))
   const { topics } = await import('./help.js')
   const topic = topics[first]
-  if (topic) return write(cli.terminal, topic())
+  if (topic && words.length === 1) return write(cli.terminal, wrappedText(topic(), width))
   let command = program
   for (const word of words) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
-    if (!next)
-      throw new AppError(
-        'USAGE',
-        `Unknown command or topic "${words.join(' ')}". Topics: ${Object.keys(topics).join(', ')}.`,
-      )
+    if (!next) {
+      const known = command.commands.map((each) => each.name())
+      throw command === program
+        ? new AppError(
+            'USAGE',
+            `Unknown command or topic "${word}".${guess(word, [...known, ...Object.keys(topics)])} Topics: ${Object.keys(topics).join(', ')}, options.`,
+          )
+        : unknownVerb(command, word)
+    }
     await fill(next, cli)
     command = next
   }
@@ -159,9 +166,30 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
 }
 
 /** The settings too, which would bury the commands in the help of the program. */
-function allOptions(program: Command): void {
-  for (const option of program.options) option.hidden = false
-  program.configureHelp({ visibleCommands: () => [] }).outputHelp()
+function allOptions(program: Command, width: number): string {
+  const isSetting = (option: Option) => option.hidden && option.helpGroupHeading !== undefined
+  const rows = (options: readonly Option[]) => options.map(rowOf)
+  return (
+    [
+      'Options of all commands',
+      section('Output', rows(program.options.filter((option) => !isSetting(option))), width),
+      section('Settings', rows(program.options.filter(isSetting)), width),
+      wrapped('Each setting can also come from a variable or a file: feedbackctl help environment', width),
+      '',
+    ]
+      .join('\n\n')
+      .trimEnd() + '\n'
+  )
+}
+
+/** The command exists, and has no such subcommand. */
+function unknownVerb(branch: Command, word: string): AppError {
+  const verbs = branch.commands.map((each) => each.name())
+  const aliases = branch.commands.flatMap((each) => each.aliases())
+  return new AppError(
+    'USAGE',
+    `Unknown command "${branch.name()} ${word}".${guess(word, [...verbs, ...aliases])} "${branch.name()}" has: ${verbs.join(', ')}.`,
+  )
 }
 
 /** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */
@@ -171,6 +199,14 @@ export function usageError(error: unknown, branch?: Command): AppError | undefin
     const verbs = branch?.commands.map((each) => each.name()) ?? []
     return new AppError('USAGE', `"${branch?.name()}" needs a command: ${verbs.join(', ')}.`)
   }
+  const [, most, count] = /^error: too many arguments.*Expected (\d+).*got (\d+)/s.exec(error.message) ?? []
+  if (error.code === 'commander.excessArguments' && most !== undefined)
+    return new AppError(
+      'USAGE',
+      `The command takes ${most === '0' ? 'no arguments' : counted(most, 'argument')}, not ${count}. Put a value with spaces in quotes.`,
+    )
+  const [, unknown] = /^error: unknown command '(.*?)'/s.exec(error.message) ?? []
+  if (error.code === 'commander.unknownCommand' && branch && unknown !== undefined) return unknownVerb(branch, unknown)
   const message = error.message.startsWith("error: unknown option '--color")
     ? `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}`
     : error.message.replace(/^error: /, '').replace(/\n/g, ' ')

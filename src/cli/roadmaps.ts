@@ -3,16 +3,18 @@ import { printable, quoted } from '../core/text.js'
 import * as roadmaps from '../service/roadmaps.js'
 import type { Roadmap } from '../service/roadmaps.js'
 import { command } from './lib/command.js'
+import { ago } from './lib/age.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import type { View } from './lib/view.js'
 
 const columns: Column<Roadmap>[] = [
-  { head: 'POSITION', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
-  { head: 'NAME', text: (roadmap) => roadmap.name, drop: 0 },
-  { head: 'URL', text: (roadmap) => roadmap.url, drop: 0, whole: true },
+  { head: 'POSITION', field: 'index', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
+  { head: 'NAME', field: 'name', text: (roadmap) => roadmap.name, drop: 0 },
+  { head: 'URL', field: 'url', text: (roadmap) => roadmap.url, id: (roadmap) => roadmap.id, drop: 0, whole: true },
   {
     head: 'COLOR',
+    field: 'color',
     text: (roadmap) => roadmap.color,
     shown: (roadmap, paint) => `${paint.hex(roadmap.color)('■')} ${roadmap.color}`,
     drop: 3,
@@ -23,12 +25,18 @@ const columns: Column<Roadmap>[] = [
     shown: (roadmap, paint) => (roadmap.display ? 'everybody' : paint.yellow('private')),
     drop: 0,
   },
-  { head: 'CREATED', text: (roadmap) => roadmap.created_at },
-  { head: 'ID', text: (roadmap) => roadmap.id },
+  {
+    head: 'CREATED',
+    field: 'created_at',
+    text: (roadmap) => roadmap.created_at,
+    shown: (roadmap, _paint, now) => ago(roadmap.created_at, now),
+  },
+  { head: 'ID', field: 'id', text: (roadmap) => roadmap.id },
 ]
 
 const table = { columns, id: (roadmap: Roadmap) => roadmap.url }
 const one = { ...table, rows: ({ roadmap }: { roadmap: Roadmap }) => [roadmap] }
+const switches = { display: { word: 'private', on: false, description: 'Only for people with roadmap:read' } } as const
 const label = (roadmap: Roadmap) => `"${printable(roadmap.name)}" (${roadmap.url})`
 
 export function register(group: Command, cli: Cli): void {
@@ -45,7 +53,8 @@ export function register(group: Command, cli: Cli): void {
     input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },
   })
   add(roadmaps.search, {
-    usage: 'search <name>',
+    usage: 'search <name...>',
+    input: { joined: 'name' },
     examples: ['roadmaps search pla'],
     output: {
       ...table,
@@ -59,14 +68,14 @@ export function register(group: Command, cli: Cli): void {
     usage: 'create <name>',
     examples: ['roadmaps create Planned --color 1d4ed8'],
     output: one,
-    input: { defaults: { display: true } }, // over HTTP the default is private, by contract
+    input: { defaults: { display: true }, switches }, // over HTTP the default is private, by contract
     done: ({ roadmap }) => `Created roadmap ${label(roadmap)}.`,
   })
   add(roadmaps.update, {
-    usage: 'update <id:roadmap>',
-    examples: ['roadmaps update planned --name "Coming soon" --display false'],
+    usage: 'update <id:roadmap...>',
+    examples: ['roadmaps update planned --name "Coming soon" --private'],
     output: one,
-    input: { hidden: ['partial'], defaults: { partial: true } },
+    input: { hidden: ['partial'], defaults: { partial: true }, switches },
     requiresChange: true,
     done: ({ roadmap }) => `Updated roadmap ${label(roadmap)}.`,
   })
@@ -78,7 +87,7 @@ export function register(group: Command, cli: Cli): void {
     done: ({ roadmap }) => `Moved roadmap ${label(roadmap)} to position ${roadmap.index}.`,
   })
   add(roadmaps.remove, {
-    usage: 'delete <id:roadmap>',
+    usage: 'delete <id:roadmap...>',
     examples: ['roadmaps delete planned --yes'],
     output: { ...table, rows: () => [] },
     deletes: async (call, { id }) => (await call(roadmaps.show, { url: id })).roadmap,

@@ -10,16 +10,17 @@ import type { Column } from './lib/table.js'
 type ListedRole = Role & { permissions?: string[] }
 
 const columns: Column<ListedRole>[] = [
-  { head: 'NAME', text: (role) => role.name, drop: 0, whole: true },
-  { head: 'DESCRIPTION', text: (role) => role.description ?? '', drop: 2 },
+  { head: 'NAME', field: 'name', text: (role) => role.name, drop: 0 },
+  { head: 'DESCRIPTION', field: 'description', text: (role) => role.description ?? '', drop: 2 },
   { head: 'KIND', text: (role) => (role.isSystem ? 'system' : 'own'), drop: 1 },
   {
     head: 'CREATED',
+    field: 'created_at',
     text: (role) => role.created_at,
     shown: (role, _paint, now) => ago(role.created_at, now),
     drop: 4,
   },
-  { head: 'ID', text: (role) => role.id, drop: 3, whole: true },
+  { head: 'ID', field: 'id', text: (role) => role.id, drop: 0, short: true },
 ]
 const withPermissions: Column<ListedRole>[] = [
   ...columns,
@@ -99,7 +100,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.remove,
     {
-      usage: 'delete <id:role>',
+      usage: 'delete <id:role...>',
       examples: ['roles delete moderators --yes'],
       output: { columns, id, rows: () => [] },
       deletes: async (call, given) => (await call(roles.show, { id: given.id })).role,

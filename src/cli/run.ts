@@ -1,25 +1,32 @@
 import { CommanderError, type Command } from 'commander'
+import { AppError } from '../core/errors.js'
 import { fixesOf } from './lib/fixes.js'
 import { buildProgram, usageError, withColorFlag } from './program.js'
+import { NothingToDo } from './lib/nothingtodo.js'
 import { report } from './lib/report.js'
-import type { Terminal } from './lib/terminal.js'
+import type { Cli } from './lib/session.js'
+import { say, type Terminal } from './lib/terminal.js'
 
 /**
  * Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a
  * pipe.
  */
 export async function run(terminal: Terminal): Promise<void> {
-  terminal.stdout.on('error', (error) => stdoutFailed(terminal, error))
   terminal.stderr.on('error', () => {}) // a closed stderr does not stop the command
   const { program, cli } = buildProgram(terminal)
+  terminal.stdout.on('error', (error) =>
+    stdoutFailed(terminal, { flags: program.opts(), command: [], options: [] }, error),
+  )
   let running: Command | undefined
   program.hook('preAction', (_program, command) => void (running = command))
   try {
     await program.parseAsync(withColorFlag(program, terminal.args), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return
+    if (error instanceof NothingToDo) return say(terminal, error.message)
     const failed = {
       flags: program.opts(),
+      server: await serverOf(cli, error),
       command: namesIn(program, program.args),
       options: running?.options ?? [],
       fixes: running ? fixesOf(running) : {},
@@ -28,6 +35,12 @@ export async function run(terminal: Terminal): Promise<void> {
   } finally {
     await cli.close()
   }
+}
+
+/** Where the command would have to sign in. It loads no settings for another failure. */
+async function serverOf(cli: Cli, error: unknown): Promise<string | undefined> {
+  if (!(error instanceof AppError) || ![3, 4, 5].includes(error.exit)) return undefined
+  return cli.config().then((config) => config.get('server'), () => undefined) // prettier-ignore
 }
 
 /** The branch of the command that was typed. */
@@ -41,8 +54,9 @@ function namesIn(command: Command, [word, ...rest]: readonly string[]): string[]
 }
 
 /** A reader that stops early (`| head`) is no failure. Output that cannot be written at all is one. */
-function stdoutFailed({ stderr }: Terminal, error: NodeJS.ErrnoException): void {
+function stdoutFailed(terminal: Terminal, failed: Parameters<typeof report>[1], error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
-  stderr.write(`✗ Cannot write the output: ${error.code ?? error.message}\n`)
-  process.exit(1)
+  process.exit(
+    report(terminal, failed, new AppError('OUTPUT_FAILED', `Cannot write the output: ${error.code ?? error.message}.`)),
+  )
 }

@@ -11,19 +11,17 @@ import type { Daemon, Log } from '../serve.js'
 import { isLoopback } from '../service/lib/clients.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
+import { explain } from './lib/helptext.js'
 import { settingOptions } from './lib/options.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { hasColor, type ColorFlag, type Terminal } from './lib/terminal.js'
+import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
   const own = keys.filter((key) => settings[key].command === 'serve').flatMap(settingOptions)
   for (const option of own) command.addOption(option)
-  command
+  explain(command, { examples: ['serve', 'serve --listen 0.0.0.0:8000 --workers 4'] })
     .option('--migrate', 'update a PostgreSQL schema first')
-    .addHelpText(
-      'before',
-      `Examples:\n  $ feedbackctl serve\n  $ feedbackctl serve --listen 0.0.0.0:8000 --workers 4\n`,
-    )
     .action(async () => {
       const {
         migrate = false,
@@ -83,13 +81,22 @@ async function runServer(
     ...listenAddress(config),
     trustProxy: config.get('trust-proxy'),
     corsOrigins: config.get('cors.origins'),
+    pages: pagesOf(config),
     rates: ratesOf(config),
+    version,
+    worker,
   }
   running.daemon = await onceThere(logger, async () =>
     startDaemon(await cli.open({ migrating: migrate, creating: true, serving: true }), listening, log),
   )
   if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
   await stopped
+}
+
+function pagesOf(config: Config): 'own' | 'none' | { folder: string } {
+  const folder = config.get('web.root')
+  if (config.get('web.enabled') === 'false') return 'none'
+  return folder === undefined ? 'own' : { folder }
 }
 
 /** Starts several worker processes and restarts those that exit. */

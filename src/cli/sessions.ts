@@ -7,23 +7,30 @@ import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
 const columns: Column<Session>[] = [
-  { head: 'PROGRAM', text: ({ userAgent }) => userAgent, drop: 1 },
-  { head: 'ADDRESS', text: ({ address }) => address ?? '', drop: 2 },
-  { head: 'CURRENT', text: ({ isCurrent }) => (isCurrent ? 'current' : ''), drop: 3 },
+  { head: 'PROGRAM', field: 'userAgent', text: ({ userAgent }) => userAgent, drop: 1 },
+  { head: 'ADDRESS', field: 'address', text: ({ address }) => address ?? '', drop: 2 },
+  { head: 'CURRENT', text: ({ isCurrent }) => (isCurrent ? 'current' : ''), drop: 0, ifAny: true },
   {
     head: 'LAST USED',
+    field: 'lastUsedAt',
     text: ({ lastUsedAt }) => lastUsedAt ?? '',
     shown: ({ lastUsedAt }, _paint, now) => (lastUsedAt === null ? 'never' : ago(lastUsedAt, now)),
     drop: 0,
   },
   {
     head: 'SIGNED IN',
+    field: 'createdAt',
     text: ({ createdAt }) => createdAt,
     shown: ({ createdAt }, _paint, now) => ago(createdAt, now),
     drop: 4,
   },
-  { head: 'EXPIRES', text: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }, _paint, now) => ago(expiresAt, now) },
-  { head: 'ID', text: ({ sessionId }) => sessionId, drop: 0, whole: true },
+  {
+    head: 'EXPIRES',
+    field: 'expiresAt',
+    text: ({ expiresAt }) => expiresAt,
+    shown: ({ expiresAt }, _paint, now) => ago(expiresAt, now),
+  },
+  { head: 'ID', field: 'sessionId', text: ({ sessionId }) => sessionId, drop: 0, short: true },
 ]
 
 const noOutput = { columns: [], id: String, rows: () => [] } as const
@@ -44,7 +51,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     sessions.revoke,
     {
-      usage: 'end <sessionId:session>',
+      usage: 'end <sessionId:session...>',
       examples: ['sessions end 01a202e3-3cc8-735d-91d8-dbcd6073c7b2 --server https://feedback.example.org'],
       output: noOutput,
       as: true,

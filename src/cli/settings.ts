@@ -39,10 +39,11 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'update',
       examples: [
-        'settings update --title "Moonbase" --allow-signup false',
+        'settings update --title "Moonbase" --no-signup',
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
       ],
       output,
+      input: { switches: { allowSignup: { word: 'signup' } } },
       requiresChange: true,
       done: () => 'Updated the settings of the site.',
     },

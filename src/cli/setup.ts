@@ -9,10 +9,11 @@ import * as site from '../service/site.js'
 import { assertEmail } from '../service/lib/people.js'
 import { setFixes } from './lib/fixes.js'
 import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/configfile.js'
+import { explain } from './lib/helptext.js'
 import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
 import { checkMail, deliverOutbox, promptForMailUrl } from './lib/mail.js'
 import { secretOptions, settingOptions, type Source } from './lib/options.js'
-import { formatOf, isMachineReadable, isStructured, print, type OutputFlags } from './lib/output.js'
+import { hasWholeBody, isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
@@ -46,21 +47,21 @@ export function register(command: Command, cli: Cli): void {
   const { description } = settings['setup.password']
   for (const option of secretOptions({ name: 'password', description }, 'password', true)) command.addOption(option)
   setFixes(command, { INVALID_TOKEN: ['setup --setup-token-file FILE'] })
-  command
+  explain(command, {
+    examples: ['setup', 'setup --email ada@example.org --generate-password --mail-url folder:mail'],
+    notes: [
+      'On a terminal setup asks for what no option gives. Mail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).',
+    ],
+  })
     .option('--if-needed', 'succeed without a change if the site has an owner')
     .option('--dry-run', 'check the request and show the result, but change nothing')
-    .addHelpText(
-      'before',
-      `Examples:\n  $ feedbackctl setup\n  $ feedbackctl setup --email ada@example.org --generate-password --mail-url folder:mail\n`,
-    )
-    .addHelpText(
-      'after',
-      `\nMail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).`,
-    )
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()
       const config = await cli.config({ flags: settingFlags(command), newFile: true })
       const remote = config.get('server') !== undefined
+      // Its answers would go to the settings of all sites
+      if (!remote && config.get('context') !== undefined)
+        throw new AppError('USAGE', `setup makes no site in a context (from ${config.origin('context')}). Run it with --config, or without the context.`) // prettier-ignore
       try {
         if (await isSetUp(cli, config))
           throw new AppError('SETUP_COMPLETED', 'The site already has an owner. Sign in with that account.')
@@ -76,15 +77,15 @@ export function register(command: Command, cli: Cli): void {
     })
 }
 
+/** A SQLite database that does not exist yet. */
+function isMissing(config: Config): boolean {
+  const database = config.get('database.url') ?? ''
+  return database.startsWith('sqlite:') && !existsSync(database.slice('sqlite:'.length))
+}
+
 /** Never creates the database, so that a failed setup leaves nothing behind. */
 async function isSetUp(cli: Cli, config: Config): Promise<boolean> {
-  const database = config.get('database.url') ?? ''
-  if (
-    config.get('server') === undefined &&
-    database.startsWith('sqlite:') &&
-    !existsSync(database.slice('sqlite:'.length))
-  )
-    return false
+  if (config.get('server') === undefined && isMissing(config)) return false
   const call = await cli.connect()
   return (await call(site.status, {})).is_setup
 }
@@ -106,20 +107,24 @@ async function setUpLocally(
 ): Promise<void> {
   const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
   assertMayHold(config, kept)
-  const app = await cli.open({ creating: true })
-  const { localCall, markSite } = await import('../app.js')
+  const { localCall, markSite, openTrial } = await import('../app.js')
+  const isTrial = flags.dryRun === true && isMissing(config)
+  const app = isTrial ? await openTrial(config) : await cli.open({ creating: true })
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
   const settingsFile = Object.keys(kept).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, kept)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
     site.setup,
     answers,
-  ).catch((error: unknown) => {
+  ).catch(async (error: unknown) => {
     settingsFile?.discard()
+    if (isTrial) await app.close()
     throw error
   })
+  if (isTrial) await app.close()
   if (!flags.dryRun) markSite(config)
   commitSettings(cli, config, settingsFile)
-  const source = (key: Key) => (key in kept ? `written to ${config.file}` : `from ${config.origin(key)}`)
+  const source = (key: Key) =>
+    key in kept ? `${flags.dryRun ? 'would be written' : 'written'} to ${config.file}` : `from ${config.origin(key)}`
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')} (${source('mail.url')})`,
@@ -180,7 +185,7 @@ async function finish(
   facts: string[],
 ): Promise<void> {
   const password = flags.dryRun ? undefined : generated
-  const inOutput = password !== undefined && isStructured(formatOf(terminal, flags))
+  const inOutput = password !== undefined && hasWholeBody(terminal, flags)
   if (password !== undefined && !inOutput) showPassword(terminal, password)
   const user = inOutput ? { ...answer.user, password } : answer.user
   if (isMachineReadable(flags))
@@ -194,7 +199,7 @@ async function finish(
   const { green, dim } = colors(hasColor(terminal, terminal.stdout, flags))
   const { name, email, username } = user
   const lines = [
-    flags.dryRun ? 'Dry run, nothing was changed: this setup would succeed.' : `${green('✓')} The site is set up.`,
+    flags.dryRun ? 'Dry run: this would set up the site. Nothing was changed.' : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
     `  next    feedbackctl serve`,

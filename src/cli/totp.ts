@@ -16,6 +16,24 @@ const KEEP = 'Keep the recovery codes where you find them without your phone. Ea
 export function register(group: Command, cli: Cli): void {
   command(
     group,
+    totp.status,
+    {
+      usage: 'status',
+      examples: ['totp status --server https://feedback.example.org'],
+      output: {
+        columns: [
+          { head: 'SECOND FACTOR', text: ({ isEnabled }) => (isEnabled ? 'on' : 'off'), drop: 0 },
+          { head: 'SINCE', text: ({ enabledAt }) => enabledAt ?? '' },
+        ],
+        id: ({ isEnabled }) => (isEnabled ? 'on' : 'off'),
+        rows: (answer) => [answer],
+      },
+      as: true,
+    },
+    cli,
+  )
+  command(
+    group,
     totp.begin,
     {
       usage: 'begin',

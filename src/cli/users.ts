@@ -13,21 +13,27 @@ import type { View } from './lib/view.js'
 type Person = Static<typeof User>
 
 const columns: Column<Person>[] = [
-  { head: 'NAME', text: (user) => user.name, shown: (user) => printable(nameOf(user)), drop: 1 },
-  { head: 'EMAIL', text: (user) => user.email, drop: 0, whole: true },
+  { head: 'NAME', field: 'name', text: (user) => user.name, shown: (user) => printable(nameOf(user)), drop: 1 },
+  { head: 'EMAIL', field: 'email', text: (user) => user.email, id: (user) => user.userId, drop: 0, whole: true },
   { head: 'ROLES', text: rolesOf, drop: 4 },
-  { head: 'POSTS', text: (user) => user.posts, right: true, drop: 3 },
-  { head: 'VOTES', text: (user) => user.votes, right: true, drop: 3 },
+  { head: 'POSTS', field: 'posts', text: (user) => user.posts, right: true, drop: 3 },
+  { head: 'VOTES', field: 'votes', text: (user) => user.votes, right: true, drop: 3 },
   {
     head: 'STATE',
     text: stateOf,
     shown: (user, paint) => (user.isBlocked ? paint.red(stateOf(user)) : stateOf(user)),
     drop: 0,
   },
-  { head: 'CREATED', text: (user) => user.createdAt, shown: (user, _paint, now) => ago(user.createdAt, now), drop: 2 },
-  { head: 'USER NAME', text: (user) => user.username },
-  { head: 'NOTES', text: (user) => user.notes ?? '' },
-  { head: 'ID', text: (user) => user.userId },
+  {
+    head: 'CREATED',
+    field: 'createdAt',
+    text: (user) => user.createdAt,
+    shown: (user, _paint, now) => ago(user.createdAt, now),
+    drop: 2,
+  },
+  { head: 'USER NAME', field: 'username', text: (user) => user.username },
+  { head: 'NOTES', field: 'notes', text: (user) => user.notes ?? '' },
+  { head: 'ID', field: 'userId', text: (user) => user.userId },
 ]
 
 /** The assigned roles, without @everyone. */
@@ -54,7 +60,7 @@ export function register(group: Command, cli: Cli): void {
 
   add(users.list, {
     usage: 'list',
-    examples: ['users list --created desc', 'users list --all -o csv > people.csv'],
+    examples: ['users list --created desc', 'users list --since 7d', 'users list --all -o csv > people.csv'],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },
     input: { hidden: ['first'] },
   })
@@ -78,19 +84,19 @@ export function register(group: Command, cli: Cli): void {
       `Updated ${label(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
   })
   add(users.block, {
-    usage: 'block <user>',
+    usage: 'block <user...>',
     examples: ['users block eve@example.org'],
     output: one,
     done: ({ user }) => `Blocked ${label(user)}.`,
   })
   add(users.unblock, {
-    usage: 'unblock <user>',
+    usage: 'unblock <user...>',
     examples: ['users unblock eve@example.org'],
     output: one,
     done: ({ user }) => `Unblocked ${label(user)}.`,
   })
   add(users.signOut, {
-    usage: 'sign-out <user>',
+    usage: 'sign-out <user...>',
     examples: ['users sign-out eve@example.org'],
     output: one,
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
@@ -102,7 +108,7 @@ export function register(group: Command, cli: Cli): void {
     done: ({ user }) => `Removed the second factor of ${label(user)}.`,
   })
   add(users.remove, {
-    usage: 'delete <user>',
+    usage: 'delete <user...>',
     examples: ['users delete eve@example.org', 'users delete eve@example.org --posts delete --yes'],
     output: { ...table, rows: () => [] },
     deletes: async (call, { user }) => (await call(users.show, { user })).user,

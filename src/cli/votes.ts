@@ -6,16 +6,17 @@ import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
 const columns: Column<Vote>[] = [
-  { head: 'NAME', text: ({ user }) => user.name, drop: 1 },
-  { head: 'USER NAME', text: ({ user }) => user.username, drop: 0, whole: true },
-  { head: 'USER ID', text: ({ user }) => user.userId },
-  { head: 'ID', text: (vote) => vote.voteId, drop: 2, whole: true },
+  { head: 'NAME', field: 'user.name', text: ({ user }) => user.name, drop: 1 },
+  { head: 'USER NAME', field: 'user.username', text: ({ user }) => user.username, drop: 0, whole: true },
+  { head: 'USER ID', field: 'user.userId', text: ({ user }) => user.userId },
+  { head: 'ID', field: 'voteId', text: (vote) => vote.voteId, drop: 2, whole: true },
 ]
 const table = { columns, id: (vote: Vote) => vote.voteId }
 const noOutput = { ...table, rows: () => [] }
 
 const onBehalf = (op: typeof votes.assign | typeof votes.unassign) => ({
   op,
+  needs: 'needs "feedbackctl labs update --vote-on-behalf"',
   fields: ({ postId }: Record<string, unknown>, account: string) => ({ post_id: postId, user_id: account }),
 })
 
@@ -35,7 +36,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     votes.add,
     {
-      usage: 'add <postId:post>',
+      usage: 'add <postId:post...>',
       examples: ['votes add 12', 'votes add 12 --as eve@example.org'],
       output: noOutput,
       as: onBehalf(votes.assign),
@@ -47,7 +48,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     votes.remove,
     {
-      usage: 'remove <postId:post>',
+      usage: 'remove <postId:post...>',
       examples: ['votes remove 12', 'votes remove 12 --as eve@example.org'],
       output: noOutput,
       as: onBehalf(votes.unassign),

@@ -1,33 +1,29 @@
 import type { Command } from 'commander'
 import * as profile from '../service/profile.js'
+import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import { say } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
-  command
-    .addHelpText(
-      'before',
-      'Examples:\n  $ feedbackctl whoami\n  $ feedbackctl whoami --server https://feedback.example.org\n',
-    )
-    .action(async () => {
-      const flags = command.optsWithGlobals<OutputFlags>()
-      const server = (await cli.config()).get('server')
-      const call = await cli.connect()
-      const answer = await call(profile.profile, {})
-      await print(cli.terminal, flags, {
-        body: answer,
-        rows: [answer.user],
-        columns: PERSON,
-        id: (user) => user.userId,
-        single: true,
-      })
-      say(
-        cli.terminal,
-        server === undefined
-          ? 'You are the operator of this database, with all permissions. You act as this account, unless --as names another.'
-          : `You are signed in to ${server}.`,
-      )
+  explain(command, { examples: ['whoami', 'whoami --server https://feedback.example.org'] }).action(async () => {
+    const flags = command.optsWithGlobals<OutputFlags>()
+    const server = (await cli.config()).get('server')
+    const call = await cli.connect()
+    const answer = await call(profile.profile, {})
+    await print(cli.terminal, flags, {
+      body: answer,
+      rows: [answer.user],
+      columns: PERSON,
+      id: (user) => user.userId,
+      single: true,
     })
+    say(
+      cli.terminal,
+      server === undefined
+        ? 'You are the operator of this database, with all permissions. You act as this account, unless --as names another.'
+        : `You are signed in to ${server}.`,
+    )
+  })
 }

@@ -1,7 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http'
+import { redactedUrl } from '../core/addresses.js'
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
 import { parse } from '../core/fields.js'
-import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
+import { API_ROOT, DRY_RUN_HEADER, REFUSAL_HEADER } from '../core/wire.js'
 import type { AnyOperation, Call } from '../service/lib/operation.js'
 
 const TIMEOUT_MS = 30_000
@@ -10,10 +11,16 @@ export interface Remote {
   server: string
   token?: string | undefined
   dryRun?: boolean
+  /** Told of every request, with the status of the answer, and of the milliseconds it took. */
+  trace?: ((request: string, ms: number) => void) | undefined
+  /** Whether the token is one that `login` saved. */
+  isSaved?: boolean
+  /** Told of each answer to a visitor, where a token was sent that does not count. */
+  onRefused?(this: void, message: string): void
 }
 
 /** Calls operations of a feedbackctl server over HTTP. An error response becomes the AppError that the server threw. */
-export const remote = ({ server, token, dryRun = false }: Remote): Call => {
+export const remote = ({ server, token, dryRun = false, isSaved = false, onRefused, trace }: Remote): Call => {
   // `serve` and `demo` print the URL with the API root.
   const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
@@ -35,12 +42,21 @@ export const remote = ({ server, token, dryRun = false }: Remote): Call => {
       ...(method !== 'GET' && { 'content-type': 'application/json' }),
     }
     const body = method === 'GET' ? undefined : JSON.stringify(Object.fromEntries(fields))
-    const response = await send(url, { method, headers }, body)
+    const start = performance.now()
+    const tell = (result: string | number) =>
+      trace?.(`${method} ${redactedUrl(url.href)} ${result}`, performance.now() - start)
+    const response = await send(url, { method, headers }, body).catch((error: unknown) => {
+      tell('failed')
+      throw error
+    })
+    tell(response.status)
+    const said = refusalOf(root, response.refusal, isSaved)
+    if (response.status < 300 && said !== undefined) onRefused?.(said)
     if (response.status === 204) return undefined as never
     const answer = bodyOf(response, 'const' in op.output)
     // The server serializes it by the operation's own schema.
     if (response.status >= 200 && response.status < 300 && answer !== undefined) return answer as never
-    throw errorFrom(url, op, response.status, answer as ErrorBody | undefined)
+    throw errorFrom(url, op, response.status, answer as ErrorBody | undefined, isSaved ? root : undefined)
   }
 }
 
@@ -48,6 +64,8 @@ interface Response {
   status: number
   type: string
   text: string
+  /** Why the token does not count. */
+  refusal: string | undefined
 }
 
 /** JSON, or a body that is one word. Undefined for anything else. */
@@ -91,7 +109,8 @@ async function send(
       response.on('end', () => {
         const { statusCode: status = 0, headers: received } = response
         if (status >= 300 && status < 400) return fail(new Error(`it redirects to ${received.location ?? 'another address'}. Give that address`)) // prettier-ignore
-        resolve({ status, type: received['content-type'] ?? '', text })
+        const refusal = [received[REFUSAL_HEADER]].flat()[0]
+        resolve({ status, type: received['content-type'] ?? '', text, refusal })
       })
     })
     sent.on('error', fail).on('close', () => clearTimeout(timer))
@@ -106,11 +125,29 @@ function reasonOf(url: URL, error: unknown): string {
   return message || (code ?? 'unknown reason') // an AggregateError of several addresses has no message
 }
 
+/** Why the token does not count, for people; undefined where it does. */
+function refusalOf(server: string, code: string | undefined, isSaved: boolean): string | undefined {
+  switch (code) {
+    case undefined:
+      return undefined
+    case 'USER_BLOCK':
+      return `Your account at ${server} is blocked.`
+    case 'USER_NOT_FOUND':
+      return `Your account at ${server} no longer exists.`
+    case 'ACCESS_DENIED':
+      return `Your account at ${server} has no permissions.`
+    default:
+      return isSaved ? `Your session at ${server} has ended.` : `${server} does not accept the token.`
+  }
+}
+
 function errorFrom(
   url: URL,
   op: Pick<AnyOperation, 'access' | 'errors'>,
   status: number,
   body: ErrorBody | undefined,
+  /** Where `login` saved the token. */
+  signedInTo: string | undefined,
 ): AppError {
   if (!isErrorCode(body?.code))
     return new AppError(
@@ -120,7 +157,13 @@ function errorFrom(
   // Only the account of the session can be missing where an operation looks up no other account.
   const looksUpOthers = op.access !== 'signed-in' && op.access !== 'session' && op.errors.includes('USER_NOT_FOUND')
   const ofSession = body.code === 'USER_NOT_FOUND' && !looksUpOthers
-  const message = body.code === 'INVALID_AUTH_HEADER' ? `Not signed in to ${url.origin}.` : body.message
+  const isEnded = body.code === 'INVALID_TOKEN' && !op.errors.some((failure) => failure.startsWith('INVALID_TOKEN'))
+  const message =
+    body.code === 'INVALID_AUTH_HEADER'
+      ? `Not signed in to ${url.origin}.`
+      : isEnded && signedInTo !== undefined
+        ? `Your session at ${signedInTo} has ended.`
+        : body.message
   return new AppError(`${body.code} ${status}`, message, {
     errors: body.errors,
     why: body.why,

@@ -12,6 +12,9 @@ import { plainText } from './text.js'
  * - `anyCase`: the choices are case-insensitive
  * - `fromText`: a body may contain the integer as text; empty text counts as missing
  * - `secret`: the value never appears in an error
+ * - `names`: the noun of what the text names, so that commands accept shorter names for it
+ * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
+ * - `time`: a point in time; commands take how long ago it was, too
  * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
  * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema
  */
@@ -32,8 +35,26 @@ interface Property {
   anyCase?: boolean
   fromText?: boolean
   secret?: boolean
+  names?: Noun
+  early?: boolean
+  time?: boolean
   rule?: string
 }
+
+/** What a field can name. An item is a post or a comment, a subject whatever events are about. */
+export const NOUNS = [
+  'post',
+  'comment',
+  'item',
+  'board',
+  'roadmap',
+  'user',
+  'role',
+  'key',
+  'session',
+  'subject',
+] as const
+export type Noun = (typeof NOUNS)[number]
 
 export interface Field {
   name: string
@@ -42,6 +63,9 @@ export interface Field {
   default?: unknown
   choices?: string[]
   secret?: true
+  names?: Noun
+  early?: true
+  time?: true
 }
 
 /** Unknown fields that are accepted and ignored, because existing clients send them: some, or all. */
@@ -86,6 +110,9 @@ function fieldOf(name: string, property: Property): Field {
     ...(property.default !== undefined && { default: property.default }),
     ...(choices && { choices }),
     ...(property.secret && { secret: true }),
+    ...(property.names && { names: property.names }),
+    ...(property.early && { early: true }),
+    ...(property.time && { time: true }),
   }
 }
 

@@ -137,6 +137,20 @@ const SETTINGS = {
     notFromHere: () => true,
     check: secretProblem,
   },
+  'backup.dir': {
+    description: 'folder of backups',
+    value: 'folder',
+    derived: 'backups in data.dir',
+    notFromHere: () => true,
+  },
+  'backup.passphrase': {
+    description: 'passphrase that backups are encrypted with, at least 12 characters',
+    value: 'text',
+    takes: 'file',
+    secret: true,
+    notFromHere: () => true,
+    check: (value) => (value.length < 12 ? 'must have at least 12 characters' : undefined),
+  },
   workers: {
     description: 'how many processes share the work of serve',
     value: 'n',
@@ -165,6 +179,19 @@ const SETTINGS = {
       ['*', 'none'].includes(value) || value.split(',').every((each) => isOrigin(each.trim()))
         ? undefined
         : 'must be *, none or a list of origins, such as "https://feedback.example.org, http://localhost:3000"',
+  },
+  'web.enabled': {
+    description: 'whether serve has pages for browsers; without them it has the API alone',
+    value: 'boolean',
+    default: 'true',
+    command: 'serve',
+    check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
+  },
+  'web.root': {
+    description: 'folder of another web client, served in place of the pages',
+    value: 'folder',
+    command: 'serve',
+    notFromHere: () => true,
   },
   'accounts.unverified': {
     description: 'what people may do before they confirm their address: allow for all they may, or only to read',
@@ -197,6 +224,11 @@ const SETTINGS = {
     value: 'seconds',
     default: '25',
     check: (value) => (/^\d{1,4}s?$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
+  },
+  context: {
+    description: 'use the site of the table [contexts.NAME] of a configuration file',
+    value: 'name',
+    notFromHere: () => true,
   },
   server: {
     description: 'use this server over HTTP instead of the database',

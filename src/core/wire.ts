@@ -6,3 +6,6 @@ export const DRY_RUN_HEADER = 'feedbackctl-dry-run'
 
 /** The header with the request id, which is also in the log. */
 export const REQUEST_ID = 'x-request-id'
+
+/** On a response to a visitor: the code of why the token of the request does not count. */
+export const REFUSAL_HEADER = 'feedbackctl-refusal'

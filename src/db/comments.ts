@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
-import { pageOf, type Page } from './paging.js'
+import { pageOf, within, type Page, type Period } from './paging.js'
 import { referringTo } from './references.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
@@ -11,6 +11,8 @@ export interface CommentFilter {
   /** Whether spam of other authors is included. The viewer's own always is. */
   spam: boolean
   viewer: string | null
+  author: string | undefined
+  period: Period
 }
 
 /**
@@ -21,11 +23,11 @@ export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
 
 const flagOf = (visibility: 'public' | 'internal'): number => (visibility === 'internal' ? 1 : 0)
 
-const filtered = (db: Db, { postId, visibility, spam, viewer }: CommentFilter) =>
-  db
-    .selectFrom('comments')
+const filtered = (db: Db, { postId, visibility, spam, viewer, author, period }: CommentFilter) =>
+  within(db.selectFrom('comments'), 'comments.created_at', period)
     .where('comments.post_id', '=', postId)
     .where((eb) => (visibility.length === 0 ? eb.lit(false) : eb('comments.is_internal', 'in', visibility.map(flagOf))))
+    .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
     .$if(!spam, (query) =>
       query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
     )

@@ -6,6 +6,7 @@ import { QueryCache, type Engine } from './cache/querycache.js'
 import type { RevisionSource } from './cache/revision.js'
 import { isCollision } from './dialect.js'
 import type { Db } from './tables.js'
+import type { Trace } from './trace.js'
 
 /** An open database. */
 export interface Database {
@@ -29,6 +30,8 @@ interface Options {
   timeout?: number | undefined
   /** Runs each query again on a cache hit, and throws where the result differs: for tests. */
   verify?: boolean
+  /** Told of every statement. */
+  trace?: Trace | undefined
 }
 
 /** For commands and tests, which need no cache; `destroy` closes it. */
@@ -37,10 +40,10 @@ export const connect = async (url: string): Promise<Db> => (await openDatabase(u
 /** Opens `sqlite:PATH` or `postgres://…`. Loads only the driver that is needed. */
 export async function openDatabase(
   url: string,
-  { staleness = STALENESS, prepare = true, timeout, verify = false }: Options = {},
+  { staleness = STALENESS, prepare = true, timeout, verify = false, trace }: Options = {},
 ): Promise<Database> {
   const invalidation = new Invalidation()
-  const { engine, source, ping } = await open(url, invalidation, { staleness, prepare, timeout })
+  const { engine, source, ping } = await open(url, invalidation, { staleness, prepare, timeout, trace })
   const db = engine.database(engine.executor)
   return {
     db,
@@ -62,11 +65,11 @@ interface Opened {
 async function open(
   url: string,
   invalidation: Invalidation,
-  options: { staleness: number; prepare: boolean; timeout: number | undefined },
+  options: { staleness: number; prepare: boolean; timeout: number | undefined; trace: Trace | undefined },
 ): Promise<Opened> {
   if (isPostgres(url)) return (await import('./postgres/dialect.js')).openPostgres(url, invalidation, options)
   if (url.startsWith('sqlite:'))
-    return (await import('./sqlite/dialect.js')).openFile(url.slice('sqlite:'.length), invalidation)
+    return (await import('./sqlite/dialect.js')).openFile(url.slice('sqlite:'.length), invalidation, options.trace)
   throw new AppError('CONFIG_INVALID', 'database.url must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.')
 }
 

@@ -43,6 +43,13 @@ const REVIEWED = {
   comment: sql`exists (select 1 from reviews where reviews."commentId" = comments.id)`,
 }
 
+/**
+ * The owner, and whoever has a role that decides about posts or comments: what they write needs no look. It waits only
+ * where it is reported.
+ */
+const byOthers = (author: RawBuilder<unknown>) =>
+  sql`and not exists (select 1 from users where users."userId" = ${author} and users."isOwner" = 1) and not exists (select 1 from roles_users cross join role_permissions where roles_users.user_id = ${author} and role_permissions.role_id = roles_users.role_id and role_permissions.permission in ('post:destroy', 'comment:update:any'))`
+
 /** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
 function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): RawBuilder<Candidate>[] {
   const wanted = (reason: Reason, kind: 'posts' | 'comments') => kinds[kind] && reasons.includes(reason)
@@ -55,11 +62,11 @@ function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): R
   const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
   const most = sql.lit(MOST)
   const newPosts = (display: 0 | 1) =>
-    sql<Candidate>`${post('new')} from posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} order by posts."createdAt" desc, posts."postId" desc limit ${most}`
+    sql<Candidate>`${post('new')} from posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} order by posts."createdAt" desc, posts."postId" desc limit ${most}`
   return [
     ...(wanted('new', 'posts') ? (hidden ? [newPosts(1), newPosts(0)] : [newPosts(1)]) : []),
     ...(wanted('new', 'comments')
-      ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
+      ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('reported', 'posts')
       ? [sql<Candidate>`${post('reported')} from reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
@@ -140,8 +147,17 @@ export async function putReport(db: Db, report: Insertable<Tables['reports']>): 
       .onConflict((conflict) =>
         conflict
           .columns([report.postId ? 'postId' : 'commentId', 'userId'])
-          .doUpdateSet({ isOpen: 1, reason: report.reason ?? null })
-          .where('reports.isOpen', '=', 0),
+          .doUpdateSet((eb) => ({
+            isOpen: 1,
+            reason: eb.fn.coalesce(eb.ref('excluded.reason'), eb.ref('reports.reason')),
+          }))
+          // A second report counts where it gives the reason that the first did not
+          .where((eb) =>
+            eb.or([
+              eb('reports.isOpen', '=', 0),
+              eb.and([eb('reports.reason', 'is', null), eb('excluded.reason', 'is not', null)]),
+            ]),
+          ),
       )
       .returning('reportId')
       .execute(),

@@ -3,6 +3,16 @@ import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
 
+/** How many mails are still to be sent. */
+export async function countDueMail(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('dueAt', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** ISO times. After these limits no lease and no delay ends, unless the clock went back since. */
 export interface Moment {
   now: string

@@ -7,6 +7,12 @@ export interface Page<Row> {
   after?: Row
 }
 
+/** When the rows of a list were created: ISO 8601, `since` inclusive, `until` exclusive. */
+export interface Period {
+  since?: string | undefined
+  until?: string | undefined
+}
+
 /** The order of a list: by a column, and by id where two rows have the same value. */
 export interface Order<Row> {
   by: readonly [column: Column<Row>, id: Column<Row>]
@@ -31,6 +37,16 @@ export function pageOf<DB, TB extends keyof DB, O, Row>(
     .limit(limit)
   return offset === undefined ? page : page.offset(offset)
 }
+
+/** Only the rows of a period, by the column of their creation: a range of the index of a list by time. */
+export const within = <DB, TB extends keyof DB, O>(
+  query: Query<DB, TB, O>,
+  column: string,
+  { since, until }: Period,
+): Query<DB, TB, O> =>
+  query
+    .$if(since !== undefined, (some) => some.where(sql<SqlBool>`${sql.ref(column)} >= ${since}`))
+    .$if(until !== undefined, (some) => some.where(sql<SqlBool>`${sql.ref(column)} < ${until}`))
 
 /** How many rows come after this one: the contract's `current_page` of a cursor page needs it. */
 export const countAfter = <DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) =>

@@ -4,7 +4,7 @@ import type { Db } from './tables.js'
 import { isMissingTable, withTempFiles } from './dialect.js'
 
 /** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
-export const NEWEST = '0016_search'
+export const NEWEST = '0021_post_moves'
 
 /** Compares the schema of the database with this program's. */
 export async function schemaState(db: Db): Promise<'current' | 'outdated' | 'newer'> {
@@ -13,7 +13,8 @@ export async function schemaState(db: Db): Promise<'current' | 'outdated' | 'new
   return applied !== undefined && applied > NEWEST ? 'newer' : 'outdated'
 }
 
-async function newestApplied(db: Db): Promise<string | undefined> {
+/** The name of the last migration that the database has; undefined without any. */
+export async function newestApplied(db: Db): Promise<string | undefined> {
   try {
     const row = await (db as unknown as MigrationDb)
       .selectFrom('kysely_migration')
@@ -37,6 +38,10 @@ export async function migrate(db: Db): Promise<string[]> {
   if (error) throw error
   return results.map((result) => result.migrationName)
 }
+
+/** The names of all migrations, oldest first. */
+export const migrationNames = async (): Promise<string[]> =>
+  Object.keys((await import('./migrations/index.js')).migrations).toSorted()
 
 export const newer = (): AppError =>
   new AppError(

@@ -16,19 +16,19 @@ export async function indexPost(
   ).execute(db)
 }
 
-/** Only so many of the newest matches are looked at: a word can be in most posts. */
+/** A word can be in most posts. */
 const MOST = 5000
 
 /**
- * The numbers of the newest posts that have all these words, or words that begin so. A single letter matches only itself,
+ * The numbers of so many of the newest posts that have all these words, or words that begin so. A single letter matches only itself,
  * as half of all words begin with it. `words` is not empty, and no word has a space or a quotation mark.
  */
-export function numbersWith(db: Db, words: readonly string[]): RawBuilder<{ number: number }> {
+export function numbersWith(db: Db, words: readonly string[], most = MOST): RawBuilder<{ number: number }> {
   const isPrefix = (word: string) => word.length > 1
   if (isPostgres(db)) {
     const query = words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
-    return sql`select number from post_search where words @@ ${query}::tsquery order by number desc limit ${sql.lit(MOST)}`
+    return sql`select number from post_search where words @@ ${query}::tsquery order by number desc limit ${sql.lit(most)}`
   }
   const query = words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
-  return sql`select rowid as number from post_search where post_search match ${query} order by rowid desc limit ${sql.lit(MOST)}`
+  return sql`select rowid as number from post_search where post_search match ${query} order by rowid desc limit ${sql.lit(most)}`
 }

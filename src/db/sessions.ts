@@ -87,3 +87,15 @@ export const isSessionExpired = async (db: Db, now: string): Promise<boolean> =>
 
 export const deleteExpiredSessions = (db: Db, now: string) =>
   db.deleteFrom('sessions').where('expiresAt', '<=', now).execute()
+
+/** How many sessions are open. */
+export async function countSessions(db: Db, now: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('sessions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('expiresAt', '>', now)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export const deleteAllSessions = (db: Db) => db.deleteFrom('sessions').execute()

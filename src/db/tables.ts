@@ -28,6 +28,10 @@ export interface Tables {
     boardId: string | null
     roadmap_id: string | null
     votesCount: Generated<number>
+    /** Comments that everybody sees. */
+    commentsCount: Generated<number>
+    /** The sum of the weights of the post and its votes; what is a week newer weighs twice as much. */
+    trending: Generated<number>
     /** Copied from the board by triggers. */
     display: Generated<number>
     /** Copied from a board that hides voters when it is deleted. */
@@ -38,6 +42,15 @@ export interface Tables {
     is_spam: Generated<number>
     createdAt: string
     updatedAt: string
+  }
+  /** Written by triggers. The ids may be of rows that are gone; null: none. */
+  post_moves: {
+    id: Generated<number>
+    postId: string
+    kind: 'roadmap' | 'board'
+    fromId: string | null
+    toId: string | null
+    movedAt: string
   }
   votes: { voteId: string; userId: string; postId: string; createdAt: string }
   comments: {
@@ -74,6 +87,8 @@ export interface Tables {
     isOwner: number
     isBlocked: number
     notes: string | null
+    /** The code of BCP 47 of their pages and mails. Null: pages are in the language that the browser asks for. */
+    language: string | null
     post_count: Generated<number>
     vote_count: Generated<number>
     /** Tokens of versions without the table `sessions` carry this number. Incrementing it ends them. */
@@ -168,6 +183,19 @@ export interface Tables {
   }
   /** `holder` is the process that may run the job until then. */
   job_leases: { name: string; holder: string; until: string }
+  /**
+   * A process of a server, from its start to its stop. `pid` is that of the process that was started, `worker` 0 or the
+   * number of one of its workers. `seen_at` is renewed while it runs.
+   */
+  servers: {
+    host: string
+    pid: number
+    worker: number
+    url: string
+    version: string
+    started_at: string
+    seen_at: string
+  }
   /** What was counted for a limit, until then. */
   limits: { key: string; points: number; until: string }
   counters: { name: string; value: number }

@@ -78,3 +78,13 @@ export async function lacksTotp(db: Db, userId: string): Promise<boolean> {
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** How many second factors are enabled. */
+export async function countTotp(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('totp')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('enabledAt', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}

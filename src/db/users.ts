@@ -3,9 +3,10 @@ import { asStored, isId } from '../core/ids.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { isPostgres, unlessTaken } from './dialect.js'
-import { countAfter, pageOf, type Page } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
 import { eraseNames } from './seals.js'
 import { deleteSessionsOf } from './sessions.js'
+import { deleteOneTimeTokensOf } from './tokens.js'
 
 /** By id, e-mail address or user name, which never look alike; also by a user name that they had. */
 export async function findUser(db: Db, who: string): Promise<UserRow | undefined> {
@@ -42,14 +43,22 @@ const findPresent = (db: Db, who: string): Promise<UserRow | undefined> =>
 
 export interface UserOrder {
   created: 'asc' | 'desc'
+  period: Period
 }
 
 const orderOf = ({ created: direction }: UserOrder) => ({ by: ['createdAt', 'userId'], direction }) as const
 
-export const listUsers = (db: Db, order: UserOrder, page: Page<UserRow>): Promise<UserRow[]> =>
-  pageOf(db.selectFrom('users'), orderOf(order), page).selectAll().execute()
+const usersOf = (db: Db, period: Period) => within(db.selectFrom('users'), 'createdAt', period)
 
-export async function userTotal(db: Db): Promise<number> {
+export const listUsers = (db: Db, order: UserOrder, page: Page<UserRow>): Promise<UserRow[]> =>
+  pageOf(usersOf(db, order.period), orderOf(order), page).selectAll().execute()
+
+/** How many there are: from a count that the database keeps, or, of a period, from the index. */
+export async function userTotal(db: Db, period: Period = {}): Promise<number> {
+  if (period.since !== undefined || period.until !== undefined) {
+    const some = usersOf(db, period).select((eb) => eb.fn.countAll<number>().as('count'))
+    return (await some.executeTakeFirstOrThrow()).count
+  }
   const { value } = await db
     .selectFrom('counters')
     .select('value')
@@ -59,7 +68,7 @@ export async function userTotal(db: Db): Promise<number> {
 }
 
 export const usersAfter = async (db: Db, order: UserOrder, cursor: UserRow): Promise<number> =>
-  (await countAfter(db.selectFrom('users'), orderOf(order), cursor).executeTakeFirstOrThrow()).count
+  (await countAfter(usersOf(db, order.period), orderOf(order), cursor).executeTakeFirstOrThrow()).count
 
 /** The roles of some users, in no particular order. */
 export const rolesOf = (
@@ -139,7 +148,7 @@ export const updateUser = (db: Db, userId: string, change: UserChange): Promise<
 
 /**
  * Ends the sessions of a user, or all but one. Counting up ends those of tokens that name no session, and the sign-ins
- * that are under way. Returns undefined if the user has been deleted.
+ * that are under way, and a link to sign in. Returns undefined if the user has been deleted.
  */
 export async function endSessions(db: Db, userId: string, except?: string): Promise<UserRow | undefined> {
   const user = await db
@@ -149,6 +158,7 @@ export async function endSessions(db: Db, userId: string, except?: string): Prom
     .returningAll()
     .executeTakeFirst()
   await deleteSessionsOf(db, userId, except) // after the update, which waits for sign-ins
+  await deleteOneTimeTokensOf(db, userId, 'signIn')
   return user
 }
 

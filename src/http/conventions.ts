@@ -41,8 +41,8 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
   server.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER)
     if (server.connections.isDraining) reply.raw.shouldKeepAlive = false
-    if (typeof payload !== 'string' || payload === '') return done()
-    const bytes = Buffer.from(payload) // shared by the tag, the response and the cache
+    if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload // shared by the tag, the response and the cache
     const tag = etag(bytes, { weak: true })
     reply.header('etag', tag)
     if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)

@@ -19,9 +19,8 @@ import { requestId, trustOf } from './logging.js'
 import { Origins } from './origins.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
-import type { Surface } from './surface.js'
+import type { MissingHandler, Surface } from './surface.js'
 import { avatars } from './web/avatars.js'
-import { mailPages } from './web/mailpages.js'
 
 /** 100 kB, as in the published API. */
 const BODY_LIMIT = 100 * 1024
@@ -29,7 +28,7 @@ const BODY_LIMIT = 100 * 1024
 export interface ServerOptions {
   /** Run for every request, before the response cache. */
   gates?: readonly Gate[]
-  /** Served beside the JSON API, the probes and the pages of mails. */
+  /** Served beside the JSON API, the probes and the pictures of people. */
   surfaces?: readonly Surface[]
   /** The setting of this name. */
   trustProxy?: string | undefined
@@ -95,7 +94,8 @@ export async function buildServer(
   server.decorateRequest('errorOf', undefined)
   await securityHeaders(server, site.siteUrl)
   conventions(server, responses)
-  jsonErrors(server, responses, BARE_HEADERS)
+  let missing: MissingHandler = () => false
+  jsonErrors(server, responses, { headers: BARE_HEADERS, missing: (...request) => missing(...request) })
   server.addHook('preClose', async () => {
     batch.flush() // else connections with a pending response would stay open, and their next request would be rejected
   })
@@ -103,7 +103,8 @@ export async function buildServer(
     server.addresses().every((bound) => typeof bound === 'string' || isLoopback(bound.address))
   const origins = new Origins({ setting: corsOrigins, siteUrl: site.siteUrl, listensOnLoopback })
   await server.register(async (surface) => api(surface, { operations, site, responses, origins }), { prefix: API_ROOT })
-  for (const surface of [probes, mailPages, avatars, ...surfaces])
-    await server.register(async (plugin) => surface(plugin, { site, responses }))
+  const onMissing = (handler: MissingHandler) => void (missing = handler)
+  for (const surface of [probes, avatars, ...surfaces])
+    await server.register(async (plugin) => surface(plugin, { site, responses, origins, onMissing }))
   return server
 }

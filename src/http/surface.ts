@@ -1,6 +1,17 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResponseCache } from './cache/responses.js'
+import type { Origins } from './origins.js'
 import type { Site } from './site.js'
 
+interface Parts {
+  site: Site
+  responses: ResponseCache
+  origins: Origins
+  /** Responds to requests that no route matches. Returns false to leave the response to the JSON API. */
+  onMissing(this: void, handler: MissingHandler): void
+}
+
+export type MissingHandler = (this: void, request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | false
+
 /** A Fastify plugin beside the JSON API, with its own routes, hooks and errors: the pages, the probes. */
-export type Surface = (server: FastifyInstance, parts: { site: Site; responses: ResponseCache }) => Promise<void> | void
+export type Surface = (server: FastifyInstance, parts: Parts) => Promise<void> | void

@@ -18,6 +18,7 @@ import {
   codeField,
   emailField,
   insertPerson,
+  languageField,
   nameField,
   newUser,
   passwordField,
@@ -56,7 +57,7 @@ export const login = operation({
       Boolean(password) &&
       (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
     if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
-    if (!user) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
+    if (!user) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
     if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
     assertPasswordGiven(password)
     if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
@@ -80,9 +81,9 @@ export const signup = operation({
     'USER_EXISTS',
     'USERNAME_EXISTS',
   ],
-  input: fields({ email: emailField, password: passwordField, name: nameField }),
+  input: fields({ email: emailField, password: passwordField, name: nameField, language: languageField }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password, name }) {
+  async run(ctx, { email, password, name, language }) {
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     assertNewPassword(password)
@@ -93,6 +94,7 @@ export const signup = operation({
       email: address,
       name: name ?? '',
       password: await hashNewPassword(ctx, password, address),
+      language,
     })
     const { user, sessionId } = await change(ctx, async (tx) => {
       const inserted = await insertPerson(tx.db, person)
@@ -169,7 +171,7 @@ export const resetPassword = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     const known = await findUserByEmail(ctx.db, address)
-    if (!known) throw new AppError('USER_NOT_FOUND', `There is no account for ${address}. Check the address.`)
+    if (!known) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
     return change(ctx, async (tx) => {
       const user = await lockUser(tx.db, known.userId)
       if (!user) throw userNotFound()

@@ -52,7 +52,7 @@ const created = oneOf(['asc', 'desc'], {
 })
 const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId', alias: true }
 const paged = pageFields(BOARDS)
-const boardId = Type.String({ description: 'Id or url of the board' })
+const boardId = Type.String({ description: 'Id or url of the board', names: 'board' })
 
 export const list = operation({
   id: 'boards.list',
@@ -102,7 +102,7 @@ export const show = operation({
   access: 'public',
   cache: 'actor',
   errors: ['BOARD_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
-  input: fields({ url: inPath('Url or id of the board') }),
+  input: fields({ url: inPath('Url or id of the board', 'board') }),
   output: Type.Object({ board: Board }),
   run: async (ctx, input) => ({ board: toBoard(await noun.readable(ctx, input.url)) }),
 })

@@ -2,7 +2,6 @@ import { withoutHtml } from '../core/markdown.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import type { Permission } from '../core/permissions.js'
 import {
@@ -20,50 +19,19 @@ import type { PostView } from '../db/posts.js'
 import type { CommentRow } from '../db/tables.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
+import { Activity, badBody, body, Comment, editedBody, isAuthor, MAX_BODY, maySee, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { authorIdFrom } from './lib/postplaces.js'
 import { visiblePost } from './posts.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
-import { authorOf, PublicUser } from './lib/people.js'
+import { isWithin, periodFields, periodFrom } from './lib/times.js'
 
-const Comment = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  parent_id: nullable('string', { description: 'The comment it replies to' }),
-  body: Type.String(),
-  is_internal: Type.Boolean({ description: 'Shown only with comment:view_internal' }),
-  is_edited: Type.Boolean(),
-  is_spam: Type.Boolean({ description: 'Shown only to the author and with comment:update:any' }),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
-
-const Activity = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  type: Type.Literal('comment'),
-  created_at: Type.String({ format: 'date-time' }),
-  author: PublicUser,
-  comment: Comment,
-})
-export type Activity = Type.Static<typeof Activity>
-
-const MAX_BODY = 1000
-const bodyOf = (maxLength: number) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    trim: true,
-    rule: `text of 1 to ${MAX_BODY} characters`,
-    description: `Text of at most ${MAX_BODY} characters`,
-    codes: { required: 'COMMENT_BODY_MISSING', type: 'COMMENT_BODY_MISSING', minLength: 'COMMENT_BODY_MISSING' },
-  })
-const body = bodyOf(MAX_BODY)
-/** An editor sends the text as it is stored, where each `<` of HTML is four characters. */
-const editedBody = bodyOf(MAX_BODY * 4)
 const internal = Type.Boolean({ description: 'Only for the team; needs comment:create_internal' })
-const inPost = inPath('Id, slug or number of the post')
-const inThread = { post_id: inPost, comment_id: inPath('Id of the comment') }
+const inPost = inPath('Id, slug or number of the post', 'post')
+const inThread = { post_id: inPost, comment_id: inPath('Id of the comment', 'comment') }
 
 const COMMENTS: Listing<CommentView> = { row: 'comment', rows: 'Comments', id: 'id' }
 
@@ -90,12 +58,14 @@ export const list = operation({
         default: ['public', 'internal'],
         description: 'Which comments; internal ones need comment:view_internal',
       }),
+      authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name', names: 'user' })),
+      ...periodFields('comments written'),
     },
     ['sort'],
   ),
   output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { visibility, per_page: perPage, ...input }, { postId }) {
+  async run(ctx, { visibility, per_page: perPage, authorId, since, until, ...input }, { postId }) {
     const { db, actor } = ctx
     const page = { ...(perPage !== undefined && { limit: perPage }), ...input }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
@@ -104,18 +74,44 @@ export const list = operation({
       visibility: words,
       spam: can(actor, 'comment:update:any'),
       viewer: await viewerOf(ctx),
+      author: await authorIdFrom(ctx, authorId),
+      period: periodFrom({ since, until }),
     }
     const { rows: activity, keys } = await pageOf(COMMENTS, page, {
       total: await countComments(db, filter),
       async find(after) {
         const comment = await findComment(db, after)
-        return comment?.post_id === postId && maySee(actor, comment) ? comment : undefined
+        return comment?.post_id === postId && maySee(actor, comment) && isListed(filter, comment) ? comment : undefined
       },
       read: (slice) => listComments(db, filter, slice),
       show: (rows) => rows.map((comment) => toActivity(ctx, comment)),
     })
     return { activity, ...keys }
   },
+})
+
+export const show = operation({
+  id: 'comments.show',
+  summary: 'Show a comment, and the post it is on',
+  http: 'GET /comments/:comment_id 200',
+  access: 'public',
+  cache: 'actor',
+  errors: ['COMMENT_NOT_FOUND'],
+  input: fields({ comment_id: inPath('Id of the comment', 'comment') }),
+  output: Type.Object({
+    activity: Activity,
+    post: Type.Object({
+      postId: Type.String({ format: 'uuid' }),
+      number: Type.Integer(),
+      title: Type.String(),
+      slug: Type.String(),
+    }),
+  }),
+  subject: commentAnywhere,
+  run: async (ctx, _input, { comment, post: { postId, number, title, slug } }) => ({
+    activity: toActivity(ctx, comment),
+    post: { postId, number, title, slug },
+  }),
 })
 
 export const create = operation({
@@ -130,7 +126,11 @@ export const create = operation({
     body,
     is_internal: Type.Optional(internal),
     parent_id: Type.Optional(
-      nullable('string', { description: 'Id of the comment it replies to; ignored if that is deleted' }),
+      nullable('string', {
+        description: 'Id of the comment it replies to; ignored if that is deleted',
+        names: 'comment',
+        early: true,
+      }),
     ),
   }),
   output: Type.Object({ activity: Activity }),
@@ -177,8 +177,8 @@ export const update = operation({
   output: Type.Object({ comment: Comment }),
   subject: commentGiven,
   async run(ctx, input, { id }) {
-    if (input.body === undefined && !input.partial) throw bodyMissing()
-    if ((input.body?.replaceAll('&lt;', '<').length ?? 0) > MAX_BODY) throw bodyTooLong()
+    if (input.body === undefined && !input.partial) throw badBody('COMMENT_BODY_MISSING', 'is missing: it must be')
+    if ((input.body?.replaceAll('&lt;', '<').length ?? 0) > MAX_BODY) throw badBody('TOO_LONG', 'must be')
     const written = input.body === undefined ? undefined : await withoutHtml(input.body)
     return change(ctx, async (tx) => {
       const comment = await lockedComment(tx, input, id)
@@ -217,24 +217,8 @@ export const remove = operation({
     }),
 })
 
-const bodyMissing = () =>
-  invalidField({
-    code: 'COMMENT_BODY_MISSING',
-    message: 'body is missing: it must be text of 1 to 1000 characters.',
-    field: 'body',
-    rule: 'text of 1 to 1000 characters',
-  })
-
-const bodyTooLong = () => {
-  const rule = `text of 1 to ${MAX_BODY} characters`
-  return invalidField({ code: 'TOO_LONG', message: `body must be ${rule}.`, field: 'body', rule })
-}
-
 const flips = (wanted: boolean | undefined, present: number): boolean =>
   wanted !== undefined && wanted !== (present === 1)
-
-const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
-  actor.userId !== null && actor.userId === author
 
 function assertMay(actor: Actor, permission: Permission): void {
   if (!can(actor, permission)) throw notAllowed([permission])
@@ -250,10 +234,8 @@ function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Pe
   assertMay(actor, own)
 }
 
-/** Authors also see their own spam. */
-export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
-  (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
-  (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
+const isListed = ({ author, period }: CommentFilter, comment: CommentView): boolean =>
+  (author === undefined || comment.author_id === author) && isWithin(period, comment.created_at)
 
 /** The comment, with the title of its post. */
 export async function commentGiven(
@@ -264,6 +246,20 @@ export async function commentGiven(
   const comment = typeof given === 'string' ? await findComment(ctx.db, given) : undefined
   if (comment?.post_id !== postId || !maySee(ctx.actor, comment)) throw commentNotFound(String(given))
   return { ...comment, title }
+}
+
+/** The comment and its post. A comment on a post that the actor may not see does not exist for them. */
+async function commentAnywhere(
+  ctx: Context,
+  { comment_id: given }: Record<string, unknown>,
+): Promise<{ comment: CommentView; post: PostView }> {
+  const unknown = new AppError('COMMENT_NOT_FOUND', `Comment ${quoted(String(given))} not found.`)
+  const comment = typeof given === 'string' ? await findComment(ctx.db, given) : undefined
+  if (!comment || !maySee(ctx.actor, comment)) throw unknown
+  const post = await visiblePost(ctx, comment.post_id).catch((error: unknown) => {
+    throw error instanceof AppError && error.code === 'POST_NOT_FOUND' ? unknown : error
+  })
+  return { comment, post }
 }
 
 /** Locks the comment and looks it up again: it, or who may see it, may have changed since the first look-up. */
@@ -295,34 +291,4 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
 }
 
 export const commentNotFound = (given: string) =>
-  new AppError('COMMENT_NOT_FOUND', `There is no comment ${quoted(given)} on this post.`)
-
-function toActivity(ctx: Context, comment: CommentView): Activity {
-  const { author_id: userId, name, username, avatar } = comment
-  const author = authorOf(ctx, { userId, name, username, avatar })
-  return {
-    id: comment.id,
-    type: 'comment',
-    created_at: comment.created_at,
-    author,
-    comment: toComment(ctx.actor, comment),
-  }
-}
-
-const toComment = (
-  actor: Actor,
-  { id, body: text, is_internal, is_edited, is_spam, created_at, updated_at, ...row }: CommentView,
-): Type.Static<typeof Comment> => ({
-  id,
-  parent_id: parentSeen(actor, row) ? row.parent_id : null,
-  body: text,
-  is_internal: is_internal === 1,
-  is_edited: is_edited === 1,
-  is_spam: is_spam === 1,
-  created_at,
-  updated_at,
-})
-
-/** Hidden with the comment: the id tells that it exists, and when it was created. */
-const parentSeen = (actor: Actor, row: Pick<CommentView, 'parentInternal' | 'parentSpam' | 'parentAuthor'>): boolean =>
-  maySee(actor, { is_internal: row.parentInternal ?? 0, is_spam: row.parentSpam ?? 0, author_id: row.parentAuthor })
+  new AppError('COMMENT_NOT_FOUND', `Comment ${quoted(given)} not found on this post.`)

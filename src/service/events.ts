@@ -1,5 +1,4 @@
 import * as Type from 'typebox'
-import { invalidField } from '../core/fields.js'
 import { asStored, isId } from '../core/ids.js'
 import { quoted } from '../core/text.js'
 import { AppError } from '../core/errors.js'
@@ -9,6 +8,7 @@ import { findUser } from '../db/users.js'
 import { operation } from './lib/operation.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER } from './lib/people.js'
+import { periodFields, periodFrom } from './lib/times.js'
 
 const person = (description: string) =>
   Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
@@ -30,10 +30,6 @@ const Event = Type.Object({
 })
 
 export type Event = Type.Static<typeof Event>
-
-/** Without a zone a time would be that of the server. */
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
-const time = { rule: 'a date or a time with its zone, such as 2026-03-01 or 2026-03-01T09:30:00Z' }
 
 export const list = operation({
   id: 'events.list',
@@ -59,6 +55,7 @@ export const list = operation({
     person: Type.Optional(
       Type.String({
         description: 'Only what this person did, or what was done to them: e-mail address, user name or id',
+        names: 'user',
       }),
     ),
     action: Type.Optional(
@@ -68,21 +65,21 @@ export const list = operation({
         description: 'Only this action',
       }),
     ),
-    subject: Type.Optional(Type.String({ description: 'Only what concerns the row with this id' })),
-    since: Type.Optional(Type.String({ ...time, description: 'Only events since this time' })),
-    until: Type.Optional(Type.String({ ...time, description: 'Only events before this time' })),
+    subject: Type.Optional(
+      Type.String({ description: 'Only what concerns the row with this id', names: 'subject', early: true }),
+    ),
+    ...periodFields('events'),
   }),
   output: Type.Object({
     events: Type.Array(Event),
     next: nullable('integer', { description: 'Give it as `after` for the next page; null while there are no events' }),
   }),
-  async run({ db }, { after, created, limit, person: who, action, subject, since, until }) {
+  async run({ db }, { after, created, limit, person: who, action, subject, ...period }) {
     const filter = {
       person: who === undefined ? undefined : await personId(db, who),
       action,
       subject: subject === undefined ? undefined : asStored(subject),
-      since: since === undefined ? undefined : timeOf('since', since),
-      until: until === undefined ? undefined : timeOf('until', until),
+      ...periodFrom(period),
     }
     const rows = await listEvents(db, filter, { after, created, limit })
     return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null }
@@ -94,21 +91,7 @@ async function personId(db: Db, who: string): Promise<string> {
   const user = await findUser(db, who)
   if (user) return user.userId
   if (isId(who)) return asStored(who)
-  throw new AppError('USER_NOT_FOUND', `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`)
-}
-
-/** The time as it is stored. A date is its midnight in UTC. */
-function timeOf(field: string, text: string): string {
-  const parsed = TIME.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(parsed)) return new Date(parsed).toISOString()
-  const { rule } = time
-  throw invalidField({
-    code: 'INVALID_TIME',
-    message: `${field} must be ${rule}; ${quoted(text)} is not.`,
-    field,
-    rule,
-    value: text.slice(0, 100),
-  })
+  throw new AppError('USER_NOT_FOUND', `User ${quoted(who)} not found. Give their e-mail address, user name or id.`)
 }
 
 function toEvent({

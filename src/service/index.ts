@@ -1,3 +1,4 @@
+import * as account from './account.js'
 import * as audit from './audit.js'
 import * as auth from './auth.js'
 import * as boards from './boards.js'
@@ -7,6 +8,9 @@ import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
 import * as moderation from './moderation.js'
+import * as names from './names.js'
+import * as owner from './owner.js'
+import * as posthistory from './posthistory.js'
 import * as posts from './posts.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
@@ -22,6 +26,7 @@ import * as votes from './votes.js'
 export const operations = [
   site.status,
   site.setup,
+  site.overview,
   auth.login,
   auth.signup,
   auth.verify,
@@ -29,11 +34,15 @@ export const operations = [
   auth.resetPassword,
   auth.validateToken,
   auth.setPassword,
+  owner.useLink,
   profile.profile,
   profile.updateProfile,
   profile.changePassword,
+  account.exportData,
+  account.remove,
   profile.permissions,
   profile.dashboard,
+  totp.status,
   totp.begin,
   totp.enable,
   totp.disable,
@@ -52,10 +61,12 @@ export const operations = [
   users.unblock,
   users.signOut,
   users.resetTotp,
+  owner.promote,
   users.remove,
   posts.list,
   posts.show,
   posts.search,
+  posthistory.history,
   posts.create,
   posts.update,
   posts.remove,
@@ -66,6 +77,7 @@ export const operations = [
   votes.assign,
   votes.unassign,
   comments.list,
+  comments.show,
   comments.create,
   comments.update,
   comments.remove,
@@ -105,6 +117,7 @@ export const operations = [
   settings.setBlockedDomains,
   settings.blockDomains,
   settings.unblockDomains,
+  names.find,
   events.list,
   audit.verify,
 ] as unknown as readonly AnyOperation[] // each has its own types; the surfaces know only the schemas

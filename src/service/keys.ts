@@ -21,7 +21,7 @@ const MAX_KEYS = 100
 const MAX_LISTED = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-const Key = Type.Object({
+export const Key = Type.Object({
   keyId: Type.String({ format: 'uuid' }),
   name: Type.String(),
   permissions: Type.Union([Type.Array(Type.String()), Type.Null()], {
@@ -46,9 +46,13 @@ export const list = operation({
   output: Type.Object({ keys: Type.Array(Key) }),
   async run(ctx, { all }) {
     if (all) assertOwner('owner', ctx.actor)
-    return { keys: (await listKeys(ctx.db, all ? undefined : await personOf(ctx), MAX_LISTED)).map(toKey) }
+    return { keys: await keysOf(ctx, all ? undefined : await personOf(ctx)) }
   },
 })
+
+/** The keys of a person, or of everybody, oldest first. */
+export const keysOf = async ({ db }: Context, userId: string | undefined): Promise<Key[]> =>
+  (await listKeys(db, userId, MAX_LISTED)).map(toKey)
 
 export const create = operation({
   id: 'keys.create',
@@ -103,7 +107,7 @@ export const revoke = operation({
   http: 'DELETE /keys/:keyId 204',
   access: 'session',
   errors: ['KEY_NOT_FOUND', 'USER_NOT_FOUND'],
-  input: fields({ keyId: inPath('Id of the key') }),
+  input: fields({ keyId: inPath('Id of the key', 'key') }),
   output: Type.Undefined(),
   subject: keyOf,
   run: (ctx, _input, key) =>
@@ -121,7 +125,7 @@ async function keyOf(ctx: Context, { keyId }: Record<string, unknown>): Promise<
   return key
 }
 
-const keyNotFound = () => new AppError('KEY_NOT_FOUND', 'There is no such API key. It may have been revoked already.')
+const keyNotFound = () => new AppError('KEY_NOT_FOUND', 'API key not found. It may have been revoked already.')
 
 function assertGiven({ actor }: Context, given: readonly Permission[] = []): void {
   const lacking = given.find((permission) => !can(actor, permission))

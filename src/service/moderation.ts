@@ -19,9 +19,10 @@ import {
   type Reason,
 } from '../db/moderation.js'
 import { updatePost, type PostView } from '../db/posts.js'
-import { commentGiven, commentNotFound, maySee } from './comments.js'
+import { commentGiven, commentNotFound } from './comments.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
+import { maySee } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
@@ -63,7 +64,8 @@ const MODERATORS = ['post:destroy', 'comment:update:any'] as const
 
 export const list = operation({
   id: 'moderation.list',
-  summary: 'List posts and comments that wait for a decision: reported ones first, then the newest',
+  summary:
+    'List posts and comments that wait for a decision: reported ones first, then the newest; new ones of the team need none',
   http: 'GET /moderation 200',
   access: MODERATORS,
   errors: [],
@@ -166,14 +168,20 @@ export const decide = operation({
   writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({
-    id: inPath('Id of the comment, or id, slug or number of the post'),
+    id: inPath('Id of the comment, or id, slug or number of the post', 'item'),
     decision: oneOf(['keep', 'spam', 'reopen'], {
       description: 'keep: show it, and close its reports; spam: hide it; reopen: let it wait again',
     }),
     is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
   }),
   output: Type.Object({
-    decided: Type.Object({ id: Type.String(), kind: Type.String(), is_spam: Type.Boolean(), title: Type.String() }),
+    decided: Type.Object({
+      id: Type.String(),
+      kind: Type.String(),
+      is_spam: Type.Boolean(),
+      title: Type.String(),
+      number: Type.Integer({ description: 'Of the post' }),
+    }),
   }),
   async subject(ctx, { id }) {
     const subject = await subjectOf(ctx, id)
@@ -191,7 +199,9 @@ export const decide = operation({
       if (decision === 'reopen') await deleteReview(tx.db, subject.key)
       else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt: ctx.now().toISOString() })
       tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
-      return { decided: { id: subject.id, kind: subject.kind, is_spam: isSpam, title: subject.title } }
+      return {
+        decided: { id: subject.id, kind: subject.kind, is_spam: isSpam, title: subject.title, number: subject.number },
+      }
     }),
 })
 
@@ -202,6 +212,7 @@ interface Subject {
   id: string
   key: ItemKey
   title: string
+  number: number
   isSpam: boolean
   post?: PostView
 }
@@ -211,11 +222,18 @@ async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
   const comment = typeof given === 'string' && isId(given.trim()) ? await findComment(ctx.db, given.trim()) : undefined
   if (!comment) {
     const post = await visiblePost(ctx, given)
-    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, isSpam: post.is_spam === 1, post } // prettier-ignore
+    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, number: post.number, isSpam: post.is_spam === 1, post } // prettier-ignore
   }
-  const { title } = await visiblePost(ctx, comment.post_id)
+  const { title, number } = await visiblePost(ctx, comment.post_id)
   if (!maySee(ctx.actor, comment)) throw commentNotFound(String(given))
-  return { kind: 'comment', id: comment.id, key: { commentId: comment.id }, title, isSpam: comment.is_spam === 1 }
+  return {
+    kind: 'comment',
+    id: comment.id,
+    key: { commentId: comment.id },
+    title,
+    number,
+    isSpam: comment.is_spam === 1,
+  }
 }
 
 function assertMayDecide(actor: Actor, { kind }: Subject): void {
@@ -248,7 +266,7 @@ export const reportPost = operation({
   access: 'signed-in',
   writes: 'content',
   errors: ['POST_NOT_FOUND'],
-  input: fields({ post_id: inPath('Id, slug or number of the post'), reason }),
+  input: fields({ post_id: inPath('Id, slug or number of the post', 'post'), reason }),
   output: Noted,
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
   run: (ctx, input, { postId, title }) => report(ctx, { key: { postId }, title, reason: input.reason }),
@@ -261,7 +279,11 @@ export const reportComment = operation({
   access: 'signed-in',
   writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
-  input: fields({ post_id: inPath('Id, slug or number of the post'), comment_id: inPath('Id of the comment'), reason }),
+  input: fields({
+    post_id: inPath('Id, slug or number of the post', 'post'),
+    comment_id: inPath('Id of the comment', 'comment'),
+    reason,
+  }),
   output: Noted,
   subject: commentGiven,
   run: (ctx, input, { id, title }) => report(ctx, { key: { commentId: id }, title, reason: input.reason }),

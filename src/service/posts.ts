@@ -5,103 +5,32 @@ import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
-import { searchWords } from '../core/words.js'
 import { lock } from '../db/counters.js'
-import {
-  deletePost,
-  findPost,
-  insertPost,
-  listPosts,
-  postTotal,
-  searchPosts,
-  updatePost,
-  type PostFilter,
-  type PostView,
-} from '../db/posts.js'
+import { deletePost, findPost, insertPost, updatePost, type PostView } from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
-import { authorIdFrom, boardIdFrom, roadmapIdAfter, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
+import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, withShortTitle } from './lib/posttitles.js'
-import { DashboardPost, Post, PostRow, toDashboardPost, toPost, toPostRow } from './lib/postshapes.js'
-import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { DashboardPost, PostRow, toDashboardPost, toPostRow } from './lib/postshapes.js'
+import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { votersOf } from './lib/voters.js'
+import { voterGiven, votersOf } from './lib/voters.js'
 
 const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
-const boardId = nullable('string', { description: 'Id or url of the board' })
-const roadmapId = nullable('string', { description: 'Id or url of the roadmap' })
+const boardId = nullable('string', { description: 'Id or url of the board', names: 'board' })
+const roadmapId = nullable('string', { description: 'Id or url of the roadmap', names: 'roadmap' })
 
 /** Published clients send `id`, `postId` or `slug`. Each may be the id, the number, or a present or former slug. */
 const whichPost = {
-  id: Type.Optional(Type.String({ description: 'Id, slug or number of the post' })),
-  postId: Type.Optional(Type.String({ description: 'Same as id' })),
-  slug: Type.Optional(Type.String({ trim: true, description: 'Same as id' })),
+  id: Type.Optional(Type.String({ description: 'Id, slug or number of the post', names: 'post' })),
+  postId: Type.Optional(Type.String({ description: 'Same as id', names: 'post' })),
+  slug: Type.Optional(Type.String({ trim: true, description: 'Same as id', names: 'post' })),
 }
 
-/** Clients before 0.9 name their user here instead of sending a token. Others send anything. */
-const voterGiven = Type.Optional(
-  Type.Unknown({ description: 'Without a token: whose vote to show as viewerVote, where the board shows its voters' }),
-)
-
-const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
-
-/** Words of a search that count. */
-const MAX_WORDS = 16
-
-/** Which posts. */
-const placeFields = {
-  boardId: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: 50,
-      rule: 'a list of up to 50 board ids or urls',
-      description: 'Only of these boards, by id or url',
-    }),
-  ),
-  roadmapId: Type.Optional({ ...roadmapId, description: 'Only on this roadmap, by id or url' }),
-  authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name' })),
-}
-
-export const list = operation({
-  id: 'posts.list',
-  summary: 'List posts, newest first',
-  http: 'POST /posts/get 200',
-  access: 'public',
-  cache: 'actor',
-  errors: [],
-  input: fields({
-    sort: Type.Optional(
-      oneOf(['newest', 'oldest', 'votes'], { anyCase: true, description: 'Order (default: newest)' }),
-    ),
-    created: Type.Optional(
-      oneOf(['asc', 'desc'], {
-        anyCase: true,
-        description: 'Direction of creation time, for older clients; sort wins',
-      }),
-    ),
-    ...pageFields(POSTS),
-    ...placeFields,
-    userId: voterGiven,
-  }),
-  output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
-  async run(ctx, { boardId, roadmapId: roadmap, authorId, userId, sort, created, ...page }) {
-    const { db } = ctx
-    const filter: PostFilter = {
-      ...(await filterFrom(ctx, { boardId, roadmapId: roadmap, authorId })),
-      sort: sort ?? (created === 'asc' ? 'oldest' : 'newest'),
-    }
-    const { rows: posts, keys } = await pageOf(POSTS, page, {
-      total: await postTotal(db, filter),
-      find: (after) => postAtCursor(ctx, filter, after),
-      read: (slice) => listPosts(db, filter, slice),
-      show: (rows) => postsShown(ctx, rows, userId),
-    })
-    return { posts, ...keys }
-  },
-})
+export { list, search } from './postlists.js'
 
 export const show = operation({
   id: 'posts.show',
@@ -116,28 +45,6 @@ export const show = operation({
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], userId)
     return { post: toDashboardPost(ctx, post, voters) }
-  },
-})
-
-export const search = operation({
-  id: 'posts.search',
-  summary: 'Find posts that have all these words in title or text, in any order, newest first',
-  http: 'GET /posts/search/:words 200',
-  access: 'public',
-  errors: [],
-  input: fields({
-    words: inPath('Words, or how words begin; letter case, accents and punctuation do not count'),
-    ...placeFields,
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
-    page: Type.Integer({ minimum: 1, maximum: 250, default: 1, description: 'Page number' }),
-  }),
-  output: Type.Object({ posts: Type.Array(Post), has_next_page: Type.Boolean() }),
-  async run(ctx, { words: text, limit, page, ...places }) {
-    const filter = await filterFrom(ctx, places)
-    const words = searchWords(text).slice(0, MAX_WORDS)
-    const offset = (page - 1) * limit
-    const rows = words.length === 0 ? [] : await searchPosts(ctx.db, words, filter, { limit: limit + 1, offset })
-    return { posts: await postsShown(ctx, rows.slice(0, limit)), has_next_page: rows.length > limit }
   },
 })
 
@@ -256,30 +163,6 @@ export const remove = operation({
     }),
 })
 
-interface Places {
-  boardId?: string[] | undefined
-  roadmapId?: string | null | undefined
-  authorId?: string | undefined
-}
-
-/** Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see. */
-async function filterFrom(
-  ctx: Context,
-  { boardId: boards = [], roadmapId, authorId }: Places,
-): Promise<Omit<PostFilter, 'sort'>> {
-  return {
-    boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
-    roadmap: (await roadmapIdFrom(ctx, roadmapId)) ?? undefined,
-    author: await authorIdFrom(ctx, authorId),
-    hidden: can(ctx.actor, 'board:read'),
-  }
-}
-
-async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
-  const voters = await votersOf(ctx, rows, voter)
-  return rows.map((post, index) => toPost(ctx, post, voters[index]))
-}
-
 function assertMayChange(actor: Actor, { userId }: PostView): void {
   const isAuthor =
     actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
@@ -312,20 +195,4 @@ export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, 
   return post
 }
 
-/** The post of a cursor, if it is in this list. */
-async function postAtCursor(
-  { db }: Context,
-  { boards, roadmap, author, hidden }: PostFilter,
-  after: string,
-): Promise<PostView | undefined> {
-  const post = await findPost(db, after)
-  const listed =
-    post?.postId === after &&
-    (hidden || post.display === 1) &&
-    (boards.length === 0 || boards.includes(post.boardId ?? '')) &&
-    (roadmap === undefined || post.roadmap_id === roadmap) &&
-    (author === undefined || post.userId === author)
-  return listed ? post : undefined
-}
-
-const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `There is no post ${quoted(given)}.`)
+const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `Post ${quoted(given)} not found.`)

@@ -1,18 +1,17 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { AUTO, LANGUAGES } from '../core/language.js'
 import { PERMISSIONS } from '../core/permissions.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
-import { endSessions, findUser, lockUser, updateUser } from '../db/users.js'
+import { endSessions, lockUser, updateUser } from '../db/users.js'
 import { can } from './lib/access.js'
 import { change } from './lib/change.js'
-import type { Context } from './lib/context.js'
 import { revokeKeys } from './lib/keys.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
-import { displayName, passwordField, userNotFound } from './lib/people.js'
+import { displayName, languageOf, languageShown, ownUser, passwordField, userNotFound } from './lib/people.js'
 import { fields, nullable } from './lib/schemas.js'
-import { personOf } from './lib/sessions.js'
 
 const Profile = Type.Object({
   userId: Type.String({ format: 'uuid' }),
@@ -30,16 +29,18 @@ export const profile = operation({
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({}),
-  output: Type.Object({ user: Type.Object({ ...Profile.properties, isVerified: Type.Boolean() }) }),
+  output: Type.Object({
+    user: Type.Object({ ...Profile.properties, isVerified: Type.Boolean(), language: Type.Optional(languageShown) }),
+  }),
   async run(ctx) {
     const user = await ownUser(ctx)
-    return { user: { ...toProfile(user), isVerified: user.isVerified === 1 } }
+    return { user: { ...toProfile(user), isVerified: user.isVerified === 1, ...languageOf(user) } }
   },
 })
 
 export const updateProfile = operation({
   id: 'users.updateProfile',
-  summary: 'Change your own name',
+  summary: 'Change your own name or language',
   http: 'PATCH /users/profile 200',
   access: 'session',
   sensitive: true,
@@ -53,19 +54,30 @@ export const updateProfile = operation({
         description: 'Display name of 1 to 100 characters, in any script',
       }),
     ),
+    language: Type.Optional(
+      Type.Unsafe<string>({
+        type: 'string',
+        enum: [AUTO, ...LANGUAGES],
+        description: 'Language of pages and mails; auto: of pages what the browser asks for',
+      }),
+    ),
   }),
-  output: Type.Object({ user: Profile }),
-  async run(ctx, { name }) {
+  output: Type.Object({ user: Type.Object({ ...Profile.properties, language: Type.Optional(languageShown) }) }),
+  async run(ctx, { name, language }) {
     const user = await ownUser(ctx)
-    if (name === undefined) return { user: toProfile(user) }
-    const length = [...name].length
-    if (length < 1 || length > 100)
+    if (name === undefined && language === undefined) return { user: { ...toProfile(user), ...languageOf(user) } }
+    const length = [...(name ?? '')].length
+    if (name !== undefined && (length < 1 || length > 100))
       throw new AppError('NAME_LENGTH', `The name must be 1 to 100 characters long; this one has ${length}.`)
     return change(ctx, async ({ db, record }) => {
-      const renamed = await updateUser(db, user.userId, { name, updatedAt: ctx.now().toISOString() })
-      if (!renamed || renamed === 'taken') throw userNotFound() // names are not unique, so it is never 'taken'
+      const changed = await updateUser(db, user.userId, {
+        ...(name !== undefined && { name }),
+        ...(language !== undefined && { language: language === AUTO ? null : language }),
+        updatedAt: ctx.now().toISOString(),
+      })
+      if (!changed || changed === 'taken') throw userNotFound() // names are not unique, so it is never 'taken'
       record('user.updated', user.userId)
-      return { user: toProfile(renamed) }
+      return { user: { ...toProfile(changed), ...languageOf(changed) } }
     })
   },
 })
@@ -132,12 +144,6 @@ export const dashboard = operation({
     return { access: true }
   },
 })
-
-async function ownUser(ctx: Context): Promise<UserRow> {
-  const user = await findUser(ctx.db, await personOf(ctx))
-  if (!user) throw userNotFound()
-  return user
-}
 
 const toProfile = ({ userId, name, username, email }: UserRow): Type.Static<typeof Profile> => ({
   userId,

@@ -41,7 +41,7 @@ const noun = named<RoadmapRow>({
 })
 const { name, url, color, display, partial, visibility } = noun.fields
 const ROADMAPS: Listing<RoadmapRow> = { row: 'roadmap', rows: 'Roadmaps', id: 'id', size: 20, alias: true }
-const id = Type.String({ description: 'Id or url of the roadmap' })
+const id = Type.String({ description: 'Id or url of the roadmap', names: 'roadmap' })
 
 export const list = operation({
   id: 'roadmaps.list',
@@ -89,7 +89,7 @@ export const show = operation({
   access: 'public',
   cache: 'actor',
   errors: ['ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
-  input: fields({ url: inPath('Url or id of the roadmap') }),
+  input: fields({ url: inPath('Url or id of the roadmap', 'roadmap') }),
   output: Type.Object({ roadmap: Roadmap }),
   run: async (ctx, input) => ({ roadmap: toRoadmap(await noun.readable(ctx, input.url)) }),
 })
@@ -242,7 +242,7 @@ export const move = operation({
   access: 'roadmap:update',
   errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND'],
   input: fields({
-    roadmap: inPath('Id or url of the roadmap'),
+    roadmap: inPath('Id or url of the roadmap', 'roadmap'),
     position: Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,

@@ -20,6 +20,7 @@ import type { RoleRow, UserRow } from '../db/tables.js'
 import { can, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import { hasRolePermission } from './lib/names.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { findPerson } from './lib/people.js'
@@ -51,7 +52,7 @@ const permissionList = someOf(PERMISSIONS, {
 const requireTotp = Type.Optional(
   Type.Boolean({ description: 'Whether it counts only for people with a second factor (at first: false)' }),
 )
-const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it' })
+const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it', names: 'role' })
 
 const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: true }
 
@@ -94,7 +95,7 @@ export const show = operation({
   access: 'role:read',
   cache: 'actor',
   errors: ['ROLE_NOT_FOUND'],
-  input: fields({ id: inPath('Id of the role, or its name if no other role has it') }),
+  input: fields({ id: inPath('Id of the role, or its name if no other role has it', 'role') }),
   output: Type.Object({ role: Type.Object({ ...Role.properties, permissions: Permissions }) }),
   subject: roleOf,
   run: async ({ db }, _, role) => ({
@@ -207,8 +208,8 @@ export const remove = operation({
 })
 
 const assignment = {
-  role_id: inPath('Id of the role, or its name if no other role has it'),
-  user_id: inPath('Id, e-mail address or user name of the person'),
+  role_id: inPath('Id of the role, or its name if no other role has it', 'role'),
+  user_id: inPath('Id, e-mail address or user name of the person', 'user'),
 }
 
 export const assign = operation({
@@ -297,7 +298,7 @@ async function roleOf(
   if (role) return role
   throw isId(given)
     ? roleNotFound(given)
-    : new AppError(failure, `There is no role ${shown(given)}. Give its id, or its name.`)
+    : new AppError(failure, `Role ${shown(given)} not found. Give its id, or its name.`)
 }
 
 async function roleAndUser(
@@ -310,20 +311,14 @@ async function roleAndUser(
   const user = isId(userId) || hasRolePermission(ctx.actor) ? await findPerson(ctx, userId) : undefined
   if (user) return { role, user }
   if (isId(userId)) throw userNotFound(userId)
-  throw new AppError(
-    'INVALID_USER_ID',
-    `There is no account ${shown(userId)}. Give its e-mail address, user name or id.`,
-  )
+  throw new AppError('INVALID_USER_ID', `User ${shown(userId)} not found. Give their e-mail address, user name or id.`)
 }
-
-const hasRolePermission = (actor: Actor): boolean =>
-  PERMISSIONS.some((permission) => permission.startsWith('role:') && can(actor, permission))
 
 const shown = (given: string): string => quoted(given)
 
-const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `There is no role ${shown(given)}.`)
+const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `Role ${shown(given)} not found.`)
 
-const userNotFound = (given: string) => new AppError('USER_NOT_FOUND', `There is no account ${shown(given)}.`)
+const userNotFound = (given: string) => new AppError('USER_NOT_FOUND', `User ${shown(given)} not found.`)
 
 const toRole = ({ id, name, description, isSystem, require_totp, created_at, updated_at }: RoleRow): Role => ({
   id,

@@ -4,6 +4,7 @@ import { isId } from '../core/ids.js'
 import { deleteSession, listSessions } from '../db/sessions.js'
 import { endSessions } from '../db/users.js'
 import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
@@ -12,7 +13,7 @@ import { personOf } from './lib/sessions.js'
 /** Stands for the session of the request, where an id is expected. */
 const CURRENT = 'current'
 
-const Session = Type.Object({
+export const Session = Type.Object({
   sessionId: Type.String({ format: 'uuid' }),
   isCurrent: Type.Boolean({ description: 'Whether it is the session of this request' }),
   userAgent: Type.String({ description: 'The header User-Agent of the sign-in' }),
@@ -33,19 +34,23 @@ export const list = operation({
   input: fields({}),
   output: Type.Object({ sessions: Type.Array(Session) }),
   async run(ctx) {
-    const rows = await listSessions(ctx.db, await personOf(ctx), ctx.now().toISOString())
-    const sessions = rows.map(({ sessionId, userAgent, address, createdAt, expiresAt, lastUsedAt }) => ({
-      sessionId,
-      isCurrent: sessionId === ctx.actor.sessionId,
-      userAgent,
-      address,
-      createdAt,
-      expiresAt,
-      lastUsedAt,
-    }))
-    return { sessions }
+    return { sessions: await sessionsOf(ctx, await personOf(ctx)) }
   },
 })
+
+/** The sessions of a person that have not expired, newest first. */
+export async function sessionsOf(ctx: Context, userId: string): Promise<Session[]> {
+  const rows = await listSessions(ctx.db, userId, ctx.now().toISOString())
+  return rows.map(({ sessionId, userAgent, address, createdAt, expiresAt, lastUsedAt }) => ({
+    sessionId,
+    isCurrent: sessionId === ctx.actor.sessionId,
+    userAgent,
+    address,
+    createdAt,
+    expiresAt,
+    lastUsedAt,
+  }))
+}
 
 export const revoke = operation({
   id: 'sessions.revoke',
@@ -53,7 +58,7 @@ export const revoke = operation({
   http: 'DELETE /sessions/:sessionId 204',
   access: 'session',
   errors: ['SESSION_NOT_FOUND', 'USER_NOT_FOUND'],
-  input: fields({ sessionId: inPath(`Id of the session, or "${CURRENT}" for that of the request`) }),
+  input: fields({ sessionId: inPath(`Id of the session, or "${CURRENT}" for that of the request`, 'session') }),
   output: Type.Undefined(),
   async run(ctx, input) {
     const sessionId = input.sessionId === CURRENT ? ctx.actor.sessionId : input.sessionId.toLowerCase()
@@ -87,4 +92,4 @@ export const revokeAll = operation({
   },
 })
 
-const sessionNotFound = () => new AppError('SESSION_NOT_FOUND', 'You have no such session. It may have ended already.')
+const sessionNotFound = () => new AppError('SESSION_NOT_FOUND', 'Session not found. It may have ended already.')

@@ -1,8 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { updateSettings } from '../db/settings.js'
-import { assignEveryone, findOwner } from '../db/users.js'
+import { visibleTotal } from '../db/counters.js'
+import { countDueMail } from '../db/outbox.js'
+import { postTotal } from '../db/postlists.js'
+import { newestApplied } from '../db/schema.js'
+import { listServers } from '../db/servers.js'
+import { readSettings, updateSettings } from '../db/settings.js'
+import { assignEveryone, findOwner, userTotal } from '../db/users.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
@@ -18,6 +23,7 @@ import {
   AuthUser,
   emailField,
   insertPerson,
+  languageField,
   nameField,
   newUser,
   passwordField,
@@ -35,6 +41,58 @@ export const status = operation({
   output: Type.Object({ is_setup: Type.Boolean() }),
   async run({ db }) {
     return { is_setup: (await findOwner(db)) !== undefined }
+  },
+})
+
+/** How long after its last sign of life a server counts as running. */
+export const SEEN_WITHIN_MS = 3 * 60_000
+
+const Server = Type.Object({
+  url: Type.String(),
+  version: Type.String(),
+  startedAt: Type.String({ format: 'date-time' }),
+  host: Type.String({ description: 'Name of the machine' }),
+  pid: Type.Integer({ description: 'Process id on that machine' }),
+  workers: Type.Integer({ description: 'Processes that share the work' }),
+})
+export type Server = Type.Static<typeof Server>
+
+export const overview = operation({
+  id: 'site.overview',
+  summary: 'Show who serves the site, its schema, and how much is in it',
+  http: 'GET /site/overview 200',
+  access: 'owner',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({
+    title: Type.String(),
+    is_setup: Type.Boolean(),
+    servers: Type.Array(Server, { description: 'Those that showed a sign of life in the last three minutes' }),
+    schema: Type.String({ description: 'The last migration' }),
+    people: Type.Integer(),
+    boards: Type.Integer(),
+    posts: Type.Integer(),
+    mail_waiting: Type.Integer({ description: 'Mails that are still to be sent' }),
+  }),
+  async run({ db, now }) {
+    const since = new Date(now().getTime() - SEEN_WITHIN_MS).toISOString()
+    const everything = { boards: [], roadmap: undefined, author: undefined, hidden: true, sort: 'newest' } as const
+    const rows = (await listServers(db, since)).toSorted((one, other) => (one.started_at < other.started_at ? -1 : 1))
+    const isFirst = (row: (typeof rows)[number]) =>
+      rows.find(({ host, pid }) => host === row.host && pid === row.pid) === row
+    return {
+      title: (await readSettings(db)).title,
+      is_setup: (await findOwner(db)) !== undefined,
+      servers: rows.filter(isFirst).map(({ url, version, started_at: startedAt, host, pid }) => {
+        const workers = rows.filter((row) => row.host === host && row.pid === pid).length
+        return { url, version, startedAt, host, pid, workers }
+      }),
+      schema: (await newestApplied(db)) ?? '',
+      people: await userTotal(db),
+      boards: await visibleTotal(db, 'boards', ['public', 'private']),
+      posts: await postTotal(db, everything),
+      mail_waiting: await countDueMail(db),
+    }
   },
 })
 
@@ -70,12 +128,13 @@ export const setup = operation({
       }),
     ),
     name: nameField,
+    language: languageField,
     setupToken: Type.Optional(
       nullable('string', { description: 'Needed where the server has the setting setup.token', secret: true }),
     ),
   }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password, siteTitle, name, setupToken }) {
+  async run(ctx, { email, password, siteTitle, name, language, setupToken }) {
     assertSetupToken(ctx, setupToken ?? '')
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
@@ -87,6 +146,7 @@ export const setup = operation({
         email: address,
         name: name || 'Owner',
         password: await hashNewPassword(ctx, password, address),
+        language,
       }),
       isOwner: 1,
     }

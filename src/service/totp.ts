@@ -1,20 +1,37 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
-import type { TotpRow, UserRow } from '../db/tables.js'
+import type { TotpRow } from '../db/tables.js'
 import { deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
-import { findUser } from '../db/users.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
-import { codeField, passwordField, userNotFound } from './lib/people.js'
-import { fields } from './lib/schemas.js'
+import { codeField, ownUser, passwordField } from './lib/people.js'
+import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { encrypted, newRecoveryCodes, newTotpSecret, proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
 
 const RecoveryCodes = Type.Object({
   recoveryCodes: Type.Array(Type.String(), { description: 'Each works once in place of a code; shown only now' }),
+})
+
+export const status = operation({
+  id: 'totp.status',
+  summary: 'Tell whether you have a second factor',
+  http: 'GET /totp 200',
+  access: 'session',
+  cache: 'actor',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({}),
+  output: Type.Object({
+    isEnabled: Type.Boolean(),
+    enabledAt: nullable('string', { description: 'When it was enabled; null where it is not' }),
+  }),
+  async run(ctx) {
+    const enabledAt = (await findTotp(ctx.db, await personOf(ctx)))?.enabledAt ?? null
+    return { isEnabled: enabledAt !== null, enabledAt }
+  },
 })
 
 export const begin = operation({
@@ -131,12 +148,6 @@ async function provenBy(ctx: Context, totp: TotpRow, code: string): Promise<Proo
   const proof = await proofOf(ctx, totp, code)
   if (!proof) throw wrongCode()
   return proof
-}
-
-async function ownUser(ctx: Context): Promise<UserRow> {
-  const user = await findUser(ctx.db, await personOf(ctx))
-  if (!user) throw userNotFound()
-  return user
 }
 
 const alreadyEnabled = () => new AppError('TOTP_ENABLED', 'This account has a second factor already. Disable it first.')

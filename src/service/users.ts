@@ -8,8 +8,6 @@ import { deleteTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import {
   assignEveryone,
-  deleteUser,
-  deleteContentOf,
   endSessions,
   findUser,
   findUserByEmail,
@@ -25,6 +23,7 @@ import { change, type Action } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { revokeKeys } from './lib/keys.js'
+import { assertNotOwner, deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
@@ -35,6 +34,7 @@ import {
   displayName,
   emailField,
   insertPerson,
+  languageField,
   nameField,
   newUser,
   passwordField,
@@ -45,9 +45,10 @@ import {
   usersShown,
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { isWithin, periodFields, periodFrom } from './lib/times.js'
 import * as ownAccount from './profile.js'
 
-const who = inPath('Id, e-mail address or user name')
+export const who = inPath('Id, e-mail address or user name', 'user')
 const Shown = Type.Object({ user: User })
 
 const PEOPLE: Listing<UserRow> = { row: 'person', rows: 'People', id: 'userId', alias: true }
@@ -67,6 +68,7 @@ export const list = operation({
       description: 'Sort by creation time',
     }),
     ...pageFields(PEOPLE),
+    ...periodFields('people who signed up'),
   }),
   output: Type.Object({
     status: Type.Object({ code: Type.Integer(), type: Type.String() }),
@@ -74,13 +76,18 @@ export const list = operation({
     results: alias(User),
     ...pageKeys,
   }),
-  async run(ctx, { created, ...page }) {
+  async run(ctx, { created, since, until, ...page }) {
     const { db } = ctx
+    const period = periodFrom({ since, until })
+    const order = { created, period }
     const { rows: users, keys } = await pageOf(PEOPLE, page, {
-      total: await userTotal(db),
-      find: async (after) => (isId(after) ? findUser(db, after) : undefined),
-      countAfter: (cursor) => usersAfter(db, { created }, cursor),
-      read: (slice) => listUsers(db, { created }, slice),
+      total: await userTotal(db, period),
+      async find(after) {
+        const user = isId(after) ? await findUser(db, after) : undefined
+        return user && isWithin(period, user.createdAt) ? user : undefined
+      },
+      countAfter: (cursor) => usersAfter(db, order, cursor),
+      read: (slice) => listUsers(db, order, slice),
       show: (rows) => usersShown(ctx, rows),
     })
     return { status: { code: 200, type: 'success' }, users, ...keys }
@@ -115,9 +122,9 @@ export const create = operation({
     'USER_EXISTS',
     'USERNAME_EXISTS',
   ],
-  input: fields({ email: emailField, name: nameField, password: passwordField }),
+  input: fields({ email: emailField, name: nameField, password: passwordField, language: languageField }),
   output: Shown,
-  async run(ctx, { email, name, password }) {
+  async run(ctx, { email, name, password, language }) {
     const invited = password === undefined || password === null
     if (invited) assertMail({ mails: true }, ctx)
     const address = assertEmail(email)
@@ -130,6 +137,7 @@ export const create = operation({
       email: address,
       name: name ?? '',
       password: invited ? NO_PASSWORD : await hashNewPassword(ctx, password),
+      language,
     })
     return change(ctx, async (tx) => {
       const user = await insertPerson(tx.db, person)
@@ -284,32 +292,28 @@ export const remove = operation({
   errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
   input: fields({
     user: who,
-    posts: oneOf(['keep', 'delete'], { default: 'keep', description: 'What happens to their posts and comments' }),
+    posts: oneOf(WHAT_STAYS, { default: 'keep', description: 'What happens to their posts and comments' }),
   }),
   output: Type.Undefined(),
   subject: userOf,
   async run(ctx, { posts }, subject) {
     assertNotOwner(subject, 'deleted')
-    return change(ctx, async ({ db, record }) => {
-      await lock(db, 'post_counts')
-      const gone = posts === 'delete' ? await deleteContentOf(db, subject.userId) : { posts: [], comments: [] }
-      if (!(await deleteUser(db, subject))) throw userNotFound()
-      for (const id of gone.comments) record('comment.deleted', id)
-      for (const id of gone.posts) record('post.deleted', id) // without its title, which the person wrote
-      record('user.deleted', subject.userId)
+    return change(ctx, async (tx) => {
+      await lock(tx.db, 'post_counts')
+      await deletePerson(tx, subject, posts)
       return undefined
     })
   },
 })
 
 /** Only the owner learns whether an account exists. */
-async function userOf({ db, actor }: Context, input: Record<string, unknown>): Promise<UserRow> {
+export async function userOf({ db, actor }: Context, input: Record<string, unknown>): Promise<UserRow> {
   assertOwner('owner', actor)
   const { user: given } = input
   const user = typeof given === 'string' && given !== '' ? await findUser(db, given) : undefined
   if (user) return user
   const named = typeof given === 'string' ? ` ${quoted(given)}` : ''
-  throw new AppError('USER_NOT_FOUND', `There is no account${named}. Give its e-mail address, user name or id.`)
+  throw new AppError('USER_NOT_FOUND', `User${named} not found. Give their e-mail address, user name or id.`)
 }
 
 /** Succeeds without an event where nothing changes. */
@@ -322,10 +326,6 @@ const blocked = (ctx: Context, { userId }: UserRow, isBlocked: 0 | 1, action: Ac
     if (!user) throw userNotFound()
     return userShown({ ...ctx, db }, user)
   })
-
-function assertNotOwner(user: UserRow, done: string): void {
-  if (user.isOwner) throw new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`)
-}
 
 /** The error for the address or the user name, whichever another person has. */
 async function taken(db: Context['db'], { userId }: UserRow, email: string, username: string): Promise<AppError> {

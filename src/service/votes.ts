@@ -21,8 +21,8 @@ import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
 export type Vote = Type.Static<typeof Vote>
 
-const postId = Type.String({ description: 'Id, slug or number of the post' })
-const inPost = inPath('Id, slug or number of the post')
+const postId = Type.String({ description: 'Id, slug or number of the post', names: 'post' })
+const inPost = inPath('Id, slug or number of the post', 'post')
 
 const VOTES: Listing<Voter> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 20 }
 
@@ -98,7 +98,7 @@ export const remove = operation({
     }),
 })
 
-const onBehalf = fields({ post_id: inPost, user_id: inPath('Id, e-mail address or user name of the person') })
+const onBehalf = fields({ post_id: inPost, user_id: inPath('Id, e-mail address or user name of the person', 'user') })
 
 export const assign = operation({
   id: 'votes.assign',
@@ -144,10 +144,7 @@ const voteOnBehalf = (ctx: Context, given: string, post: PostView, act: typeof c
 async function personGiven(ctx: Context, given: string): Promise<UserRow> {
   const user = await findPerson(ctx, given)
   if (user) return user
-  throw new AppError(
-    'USER_NOT_FOUND',
-    `There is no account ${quoted(given)}. Give its id, e-mail address or user name.`,
-  )
+  throw new AppError('USER_NOT_FOUND', `User ${quoted(given)} not found. Give their id, e-mail address or user name.`)
 }
 
 /** Looks the post up inside the transaction: it may have been deleted or hidden since the first look-up. */

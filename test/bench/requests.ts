@@ -35,6 +35,20 @@ export function post(path: string, body: object, token?: string): Request {
   return { method: 'POST', path: API_ROOT + path, headers, body: text, kind: `POST ${API_ROOT}${path} ${text}` }
 }
 
+/** A page, as a browser asks for it; `token` is that of the session of whoever is signed in. */
+export const page = (path: string, token?: string): Request => ({
+  method: 'GET',
+  path,
+  headers: {
+    accept: 'text/html',
+    'accept-encoding': 'gzip, deflate, br',
+    'accept-language': 'en',
+    ...(token !== undefined && { cookie: `feedbackctl=${token}` }),
+  },
+  body: '',
+  kind: `GET ${path} `,
+})
+
 /** A write: one recorded response stands for all to this path. */
 export const write = (path: string, body: object, token: string): Request => ({
   ...post(path, body, token),

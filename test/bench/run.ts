@@ -11,6 +11,7 @@ import { cold } from './cases/cold.js'
 import { memory } from './cases/memory.js'
 import { mix } from './cases/mix.js'
 import { filters, posts } from './cases/posts.js'
+import { pages } from './cases/pages.js'
 import { several } from './cases/several.js'
 import { limits } from './cases/limits.js'
 import { starts } from './cases/starts.js'
@@ -38,6 +39,7 @@ const all: Case[] = [
   ...writes(),
   ...mix(),
   ...cold(),
+  ...pages(),
   ...several(plan),
   ...memory(plan),
   ...limits(),

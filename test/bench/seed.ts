@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { connect, isPostgres } from '../../src/db/connect.js'
+import { weight } from '../../src/db/migrations/0017_trending.js'
 import { migrate } from '../../src/db/schema.js'
 import { tablesOf } from './rows.js'
 import { openTarget, type Target } from './target.js'
@@ -30,7 +31,7 @@ const size = {
 }
 
 /** What the triggers would have counted. */
-async function writeCounts(target: Target): Promise<void> {
+async function writeCounts(target: Target, weight: (time: string) => string): Promise<void> {
   const counted = (board: string, roadmap: string) =>
     `insert into post_counts (board, roadmap, display, value) select ${board}, ${roadmap}, display, count(*) from posts group by 1, 2, 3`
   const [board, roadmap] = [`coalesce("boardId", '')`, "coalesce(roadmap_id, '')"]
@@ -44,6 +45,12 @@ async function writeCounts(target: Target): Promise<void> {
   await target.run(`create table counted as select "userId" as person, count(*) as value from votes group by 1`)
   await target.run(`update users set vote_count = coalesce((select value from counted where person = "userId"), 0)`)
   await target.run('drop table counted')
+  await target.run(`create table weighed as select "postId" as post, sum(${weight('votes."createdAt"')}) as value from votes group by 1`) // prettier-ignore
+  await target.run(`create unique index weighed_post on weighed (post)`)
+  await target.run(
+    `update posts set trending = ${weight('posts."createdAt"')} + coalesce((select value from weighed where post = "postId"), 0)`,
+  )
+  await target.run('drop table weighed')
   await target.run(`update counters set value = (select count(*) from boards) where name = 'boards'`)
   await target.run(
     `update counters set value = (select coalesce(sum(display), 0) from boards) where name = 'boards.public'`,
@@ -68,7 +75,7 @@ try {
   await target.run(
     `insert into roles_users (user_id, role_id) select "userId", (select id from roles where name = '@everyone') from users`,
   )
-  await writeCounts(target)
+  await writeCounts(target, (time) => weight(db, time))
   done('counts')
   await target.hook()
   done('indexes and triggers')

@@ -26,7 +26,10 @@ export const reference = (name: 'bare' | 'raw', file: string): Promise<Server> =
 export async function bareLike({ url }: Server, requests: readonly Request[]): Promise<Server> {
   const kinds = new Map(requests.map((request) => [request.kind, request]))
   const answers = await Promise.all(
-    [...kinds.values()].map(async (request) => ({ kind: request.kind, ...(await answerOf(url, request)) })),
+    [...kinds.values()].map(async (request) => {
+      const answer = await answerOf(url, request)
+      return { kind: request.kind, ...answer, body: answer.body.toString('base64') } // it may be compressed
+    }),
   )
   const file = path.join(folder, `answers-${++files}.json`)
   writeFileSync(file, JSON.stringify(answers))
@@ -36,7 +39,7 @@ export async function bareLike({ url }: Server, requests: readonly Request[]): P
 interface Answer {
   status: number
   headers: Record<string, string>
-  body: string
+  body: Buffer
 }
 
 /** Headers that node writes into every answer by itself. */
@@ -49,14 +52,15 @@ export function answerOf(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = ask(url + target, { method, headers, ...(agent && { agent }) }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => void chunks.push(chunk))
       answer.on('end', () => {
         const status = answer.statusCode ?? 0
+        const bytes = Buffer.concat(chunks)
         // None of ours comes twice
         const kept = Object.entries(answer.headers).filter(([name]) => !OWN.has(name)) as [string, string][]
-        if (status >= 400) reject(new Error(`${method} ${target} was answered with ${status}: ${text}`))
-        else resolve({ status, headers: Object.fromEntries(kept), body: text })
+        if (status >= 400) reject(new Error(`${method} ${target} was answered with ${status}: ${bytes.toString()}`))
+        else resolve({ status, headers: Object.fromEntries(kept), body: bytes })
       })
     })
     sent.on('error', reject).end(body)

@@ -120,7 +120,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
       await machine.run('boards create Ideas')
       expect(await machine.run(`boards delete ideas --dry-run ${where}`, { env })).toMatchObject({
         code: 0,
-        stderr: 'Dry run, nothing was changed: Deleted board ideas.\n',
+        stderr: 'Would delete board "Ideas" (ideas). This leaves 0 posts without a board.\n',
       })
       expect((await machine.run('boards delete ideas --yes')).code).toBe(0)
     }
@@ -128,16 +128,18 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
 })
 
 describe('output', () => {
-  it('truncates long names before it drops columns, and drops neither the url nor who sees the board', async () => {
+  it('truncates long names before it drops columns, and drops neither the url, or the id, nor who sees the board', async () => {
     const machine = await makeMachine('sqlite')
     const name = 'long '.repeat(9).trim()
-    await machine.run(`boards create '${name}' --display false`)
+    const created = await machine.run(`boards create '${name}' --display false --json`)
+    const id = JSON.parse(created.stdout).board.boardId as string
     for (const columns of [20, 40, 80, 100, 120]) {
       const { text } = await machine.terminal('boards list --no-color', { columns }).ended
       const plain = text.replaceAll('\r\n', '\n')
-      for (const line of plain.split('\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(Math.max(columns, 65))
-      expect(plain.replaceAll('\n', '')).toMatch(/NAME +URL.*SHOWN TO/)
-      expect(plain).toContain(` ${name.replaceAll(' ', '-')}  `)
+      for (const line of plain.split('\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(Math.max(columns, 38))
+      const handle = columns >= 80 ? ['URL', name.replaceAll(' ', '-')] : ['ID', id.slice(0, 18)]
+      expect(plain.replaceAll('\n', '')).toMatch(new RegExp(`NAME +${handle[0]}.*SHOWN TO`))
+      expect(plain).toContain(` ${handle[1]}  `)
       expect(plain).toContain('private')
       expect(text.includes('CREATED')).toBe(columns >= 100)
     }
@@ -162,10 +164,10 @@ describe('output', () => {
     const out = async (args: string) => (await machine.run(`boards list ${args}`)).stdout
     expect((await out('')).split('\n')).toHaveLength(4)
     expect(await out('-o tsv --header')).toMatch(
-      /^name\turl\tcolor\tposts\tshown to\tcreated\tvoters\tid\nComma, here\t/,
+      /^name\turl\tcolor\tpost_count\tshown to\tcreatedAt\tvoters\tboardId\nComma, here\t/,
     )
     expect(await out('-o csv')).toMatch(
-      /^name,url,color,posts,shown to,created,voters,id\n"Comma, here",comma-here,1d4ed8,0,public,/,
+      /^name,url,color,post_count,shown to,createdAt,voters,boardId\n"Comma, here",comma-here,1d4ed8,0,public,/,
     )
     expect(await out('-o csv --no-header')).not.toContain('name,url')
     expect(
@@ -400,7 +402,7 @@ describe('errors', () => {
       env: machine.env,
       encoding: 'utf8',
     })
-    expect([status, stderr]).toEqual([1, '✗ Cannot write the output: ENOSPC\n'])
+    expect([status, stderr]).toEqual([1, '✗ Cannot write the output: ENOSPC.\n  code  OUTPUT_FAILED (exit 1)\n'])
   })
 
   it('hide secrets in the suggested command', async () => {

@@ -16,6 +16,7 @@ const withCanary = (databaseUrl: string): Partial<Record<Key, string>> => ({
   'mail.url': `smtp://me:${CANARY}@127.0.0.1:1`,
   secret: `${CANARY}-0123456789abcdef`,
   token: CANARY,
+  'backup.passphrase': CANARY,
   'setup.token': CANARY,
   'setup.password': CANARY,
 })

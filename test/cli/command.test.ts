@@ -74,11 +74,15 @@ describe('a flag that is not named like its field', () => {
 
   it('of a boolean refuses other values, even where the operation ignores them', async () => {
     const machine = await makeMachine('sqlite')
-    for (const args of ['labs update --vote-on-behalf', 'boards create Ideas --view-voters'])
-      expect(await machine.run(`${args} maybe`)).toMatchObject({
+    for (const [flag, args] of [
+      ['--vote-on-behalf', 'labs update --vote-on-behalf maybe'],
+      ['--vote-on-behalf', 'labs update --vote-on-behalf=maybe'],
+      ['--view-voters', 'boards create Ideas --view-voters=maybe'],
+    ] as const)
+      expect(await machine.run(args)).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: expect.stringContaining(`✗ ${args.split(' ').at(-1)} must be true or false; "maybe" is not.\n`),
+        stderr: expect.stringContaining(`✗ ${flag} must be true or false; "maybe" is not.\n`),
       })
     expect((await machine.run('boards list -q')).stdout).toBe('')
   })
@@ -97,13 +101,27 @@ describe('a flag that is not named like its field', () => {
     expect((await machine.run('boards list -q --visibility private')).stdout).toBe('closed\n')
   })
 
-  it('of a boolean needs its value, so that it never swallows a positional argument', async () => {
+  it('of a boolean is a switch, with its opposite, and takes true and false too', async () => {
     const machine = await makeMachine('sqlite')
-    expect(await machine.run('boards create --display Ideas')).toMatchObject({ code: 2, stdout: '' })
-    expect(await machine.run('boards create Ideas --display')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('argument missing'),
-    })
+    const isPrivate = async (args: string) => {
+      const { stdout, stderr } = await machine.run(`${args} --json`)
+      expect(stderr).not.toContain('✗')
+      return !(JSON.parse(stdout) as { board: { display: boolean } }).board.display
+    }
+    expect(await isPrivate('boards create --private Ideas')).toBe(true) // it swallows no argument
+    for (const [flags, is] of [
+      ['--no-private', false],
+      ['--private', true],
+      ['--private false', false],
+      ['--private=true', true],
+      ['--private true --no-private', false],
+      ['--display false', true],
+      ['--display', false],
+      ['--no-display', true],
+    ] as const)
+      expect([flags, await isPrivate(`boards update ideas ${flags}`)]).toEqual([flags, is])
+    expect((await machine.run('settings update --no-signup -o csv --no-header')).stdout).toContain(',no,')
+    expect((await machine.run('settings update --allow-signup true -o csv --no-header')).stdout).toContain(',yes,')
   })
 })
 
@@ -166,17 +184,18 @@ describe('a long text', () => {
     expect(seen('seen')).toBe('')
   })
 
-  it.each(['exit 0', ': >"$file"', `printf '  \\n' >"$file"`])(
-    'changes nothing when the editor leaves nothing new: %s',
-    async (work) => {
-      const machine = await notes()
-      const { env } = editor(machine, work)
-      const { code, text } = await machine.terminal('notes update n7', { env }).ended
-      expect([code, text]).toEqual([130, expect.stringContaining('nothing was changed')])
-      expect(text).not.toContain('Changed')
-      expect(leftIn(machine)).toEqual([])
-    },
-  )
+  it.each([
+    ['exit 0', 0, 'No changes.'],
+    [': >"$file"', 5, 'Canceled: the text is empty. Nothing was changed.'],
+    [`printf '  \\n' >"$file"`, 5, 'Canceled: the text is empty. Nothing was changed.'],
+  ] as const)('changes nothing when the editor leaves nothing new: %s', async (work, exit, said) => {
+    const machine = await notes()
+    const { env } = editor(machine, work)
+    const { code, text } = await machine.terminal('notes update n7', { env }).ended
+    expect([code, text]).toEqual([exit, expect.stringContaining(said)])
+    expect(text).not.toContain('Changed')
+    expect(leftIn(machine)).toEqual([])
+  })
 
   it('is not taken from an editor that fails, is killed, or saves invalid text', async () => {
     const machine = await notes()
@@ -250,7 +269,7 @@ describe('a long text', () => {
     screen.type('\u0003')
     expect(await screen.ended).toMatchObject({
       code: 130,
-      text: expect.stringContaining('Interrupted: nothing was changed.'),
+      text: expect.stringContaining('Interrupted. Nothing was changed.'),
     })
     expect(leftIn(machine)).toEqual([])
   })
@@ -426,6 +445,10 @@ describe('a list without page numbers, whose rows are in a nested object', () =>
     )
     expect(body.notes.total_count).toBe(250)
     expect((await machine.run('notes list --all -q')).stdout.split('\n')).toHaveLength(251)
+    const csv = (await machine.run('notes list --all -o csv --bom --fields title')).stdout
+    expect([csv.split('\n').length, csv.startsWith('\uFEFFtitle\n'), csv.lastIndexOf('\uFEFF')]).toEqual([252, true, 0])
+    const few = JSON.parse((await machine.run('notes list --all --fields noteId')).stdout) as object[]
+    expect([few.length, few.at(-1)]).toEqual([250, { noteId: 'n249' }])
   })
 
   it('is streamed completely if its rows do not contain the cursor', async () => {
@@ -514,8 +537,8 @@ describe('the suggested fix', () => {
     ['INVALID_ROLE_ID', 'feedbackctl roles list'],
     ['USER_NOT_FOUND', 'feedbackctl users list'],
     ['INVALID_USER_ID', 'feedbackctl users list'],
-    ['LABS_DISABLED', 'feedbackctl labs update --vote-on-behalf true'],
-    ['SIGNUP_NOT_ALLOWED', 'feedbackctl settings update --allow-signup true'],
+    ['LABS_DISABLED', 'feedbackctl labs update --vote-on-behalf'],
+    ['SIGNUP_NOT_ALLOWED', 'feedbackctl settings update --signup'],
     ['INVALID_TOKEN', 'feedbackctl login --server URL'],
   ] as const)('for %s is %s', (code, line) => {
     expect(fix(code)).toEqual([line])
@@ -550,7 +573,7 @@ describe('the suggested fix', () => {
     expect(of('--mail-url', 'folder:mail', '--', '--server', 'x')).toEqual(['feedbackctl posts list'])
     const args = ['votes', 'add', 'x', '--server', 'https://f.example.org']
     expect(fix('LABS_DISABLED', { args })).toEqual([
-      'feedbackctl labs update --vote-on-behalf true --server https://f.example.org',
+      'feedbackctl labs update --vote-on-behalf --server https://f.example.org',
     ])
     expect(fix('SETUP_COMPLETED', { args: ['setup', '--config', 'c'] })).toEqual([
       'feedbackctl serve --config c',

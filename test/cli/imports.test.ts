@@ -43,26 +43,49 @@ it('detects the packages that a command loads', async () => {
   expect(packagesLoaded('demo --once', machine.env)).toContain('fastify')
 })
 
+it('a server loads what makes pages at the first request for one', async () => {
+  const machine = await makeMachine('sqlite')
+  const server = machine.start('serve --listen 127.0.0.1:0', { env: hooked() })
+  const [, url = ''] = await server.says(/listening on (http:[^"\s]+)/)
+  const PAGES = ['preact', 'preact-render-to-string', 'markdown-it', 'sanitize-html']
+  const loaded = () => {
+    const packages = packagesOf(server.output().stderr)
+    return PAGES.filter((name) => packages.has(name))
+  }
+  expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
+  expect(packagesOf(server.output().stderr)).toContain('fastify')
+  expect(loaded()).toEqual([])
+  expect((await fetch(url, { headers: { accept: 'text/html' } })).status).toBe(200)
+  await expect.poll(loaded).toEqual(PAGES)
+  await server.stop('SIGTERM')
+})
+
 /** The packages that a command loads, bundled or from node_modules, as seen by a hook in the process. */
 function packagesLoaded(args: string, env: Record<string, string>): Set<string> {
-  const folder = temporaryFolder()
-  const hook = path.join(folder, 'hook.mjs')
+  const { stderr } = spawnSync(process.execPath, [path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')], {
+    env: { ...env, ...hooked() },
+    encoding: 'utf8',
+  })
+  return packagesOf(stderr)
+}
+
+/** An environment in which a process says on stderr what it loads. */
+function hooked(): Record<string, string> {
+  const hook = path.join(temporaryFolder(), 'hook.mjs')
   writeFileSync(
     hook,
     `import fs from 'node:fs'
      import module from 'node:module'
-     const seen = []
+     const say = (text) => fs.writeSync(2, text + '\\n')
      const { _load: load } = module
-     module._load = function (request, ...rest) { seen.push('REQUIRED ' + request); return load.call(this, request, ...rest) }
+     module._load = function (request, ...rest) { say('REQUIRED ' + request); return load.call(this, request, ...rest) }
      const { readFileSync: read } = fs
-     fs.readFileSync = (file, ...rest) => { seen.push('READ ' + file); return read(file, ...rest) }
-     process.on('exit', () => { for (const each of seen) process.stderr.write(each + '\\n') })`,
+     fs.readFileSync = (file, ...rest) => { say('READ ' + file); return read(file, ...rest) }`,
   )
-  const { stderr } = spawnSync(
-    process.execPath,
-    ['--import', hook, path.join(DIST, '../bin/feedbackctl.js'), ...args.split(' ')],
-    { env, encoding: 'utf8' },
-  )
+  return { NODE_OPTIONS: `--import ${hook}` }
+}
+
+function packagesOf(stderr: string): Set<string> {
   const chunks = [...stderr.matchAll(/^READ (.*\/dist\/cli\/.*\.js)$/gm)].flatMap(([, file]) => chunksIn(file ?? ''))
   const required = [...stderr.matchAll(/^REQUIRED (.+)$/gm)].map(([, name]) => name ?? '')
   return new Set([...chunks.flatMap(packagesIn), ...required.filter((name) => /^[@a-z]/.test(name))])
@@ -76,12 +99,17 @@ function chunksIn(file: string): string[] {
   )
 }
 
+const known = new Map<string, string[]>()
+
 /** The packages in a chunk, from its source map. */
 function packagesIn(file: string): string[] {
-  const { sources } = JSON.parse(spawnSync('cat', [`${file}.map`], { encoding: 'utf8', maxBuffer: 1e9 }).stdout) as {
-    sources: string[]
+  let packages = known.get(file)
+  if (!packages) {
+    const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] }
+    packages = sources.flatMap(
+      (source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]?.replace('-node20', '') ?? [],
+    )
+    known.set(file, packages)
   }
-  return sources.flatMap(
-    (source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]?.replace('-node20', '') ?? [],
-  )
+  return packages
 }

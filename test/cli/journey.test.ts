@@ -31,7 +31,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
         headers,
         ...(body && { body: JSON.stringify(body) }),
       })
-      return { status: answer.status, body: answer.status === 204 ? undefined : ((await answer.json()) as any) } // oxlint-disable-line typescript/no-explicit-any -- what came over the wire
+      return { status: answer.status, body: answer.status === 204 ? undefined : await answer.json() }
     }
     const operate = async (args: string, stdin?: string) => {
       const result = await machine.run(args, stdin === undefined ? {} : { stdin })
@@ -82,7 +82,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       comment: { body: 'Coming\nsoon' },
     })
     expect(await operate('posts list --sort votes -o tsv')).toMatch(
-      /^2\tLight mode\t\t2\t\tAda\t[^\n]+\n1\tDark mode\t💡 Ideas\t1\tPlanned\tEve\t/,
+      /^2\tLight mode\t\t2\t1\t\tAda\t[^\n]+\n1\tDark mode\t💡 Ideas\t1\t1\tPlanned\tEve\t/,
     )
 
     await operate('users block eve@example.org')

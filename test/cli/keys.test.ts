@@ -25,13 +25,28 @@ it('"keys create" prints a key that works with --server until "keys revoke"', as
   expect((await machine.run('keys list --all true')).stdout).toMatch(
     /^ci\tpost:create\tuser_\w+\t[^\t]+Z\t[^\t]+:00:00.000Z\t/,
   )
-  expect(await machine.run(`keys revoke ${id}`)).toMatchObject({ code: 0 })
+  expect(await machine.run(`keys revoke ${id} --yes`)).toMatchObject({ code: 0 })
   expect(await machine.run('account permissions', { env })).toMatchObject({
     code: 4,
     stderr: expect.stringContaining('INVALID_TOKEN'),
   })
-  expect(await machine.run(`keys revoke ${id}`)).toMatchObject({
+  expect(await machine.run(`keys revoke ${id} --yes`)).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('KEY_NOT_FOUND'),
   })
+})
+
+it('"keys revoke" asks before it ends what programs use', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('keys create ci')
+  const refused = await machine.run('keys revoke ci')
+  expect([refused.code, refused.stderr.includes('Revoke key ci? Programs that use it')]).toEqual([5, true])
+  expect(await machine.run('keys revoke ci --dry-run')).toMatchObject({ code: 0 })
+  expect((await machine.run('keys list --fields name')).stdout).toBe('[{"name":"ci"}]\n')
+  const screen = machine.terminal('keys revoke ci')
+  await screen.sees(/Revoke key ci\?/)
+  screen.type('y\r')
+  expect(await screen.ended).toMatchObject({ code: 0 })
+  expect((await machine.run('keys list --fields name')).stdout).toBe('[]\n')
 })

@@ -24,6 +24,15 @@ describe('a command that only reads', () => {
       'moderate list',
       'whoami',
       'secret rotate',
+      'secret reset --yes',
+      'status',
+      'migrate --dry-run',
+      'sessions list --as eve@example.org',
+      'comments list 1',
+      'votes list 1',
+      'keys list',
+      'roles list',
+      'labs show',
     ])
       expect([args, await run(args)]).toEqual([
         args,
@@ -36,6 +45,19 @@ describe('a command that only reads', () => {
     )
     for (const word of ['data.dir is', 'feedbackctl setup', '--data-dir', '--database-url', '--server'])
       expect(stderr).toContain(word)
+  })
+
+  it('creates nothing in a dry run of setup, which says what it would do', async () => {
+    const machine = await makeMachine('sqlite')
+    const args = 'setup --dry-run --email ada@example.org --generate-password --mail-url folder:mail'
+    const { code, stdout } = await machine.run(args)
+    expect(code).toBe(0)
+    expect(stdout).toContain('Dry run: this would set up the site. Nothing was changed.\n')
+    expect(stdout).toContain(`(would be written to ${machine.folder}/config/feedbackctl/config.toml)`)
+    expect(readdirSync(machine.folder)).not.toContain('data')
+    expect(readdirSync(machine.folder)).not.toContain('config')
+    expect((await machine.run('setup --dry-run --email x --generate-password --mail-url folder:mail')).code).toBe(2)
+    expect(readdirSync(machine.folder)).not.toContain('data')
   })
 
   it('creates nothing in a folder that was mistyped', async () => {

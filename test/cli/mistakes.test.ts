@@ -13,8 +13,8 @@ describe('a mistyped command', () => {
   it('is refused, also with --help, and guessed only where a command is near', async () => {
     const run = (await makeMachine('sqlite')).host(HOST)
     for (const [args, message] of [
-      ['backup', 'Unknown command "backup".'],
-      ['backup --help', 'Unknown command "backup".'],
+      ['snapshot', 'Unknown command "snapshot".'],
+      ['snapshot --help', 'Unknown command "snapshot".'],
       ['version', 'Unknown command "version".'],
       ['export -h', 'Unknown command "export".'],
       ['borads list', 'Unknown command "borads". Did you mean "boards"?'],
@@ -224,5 +224,46 @@ describe('words', () => {
     const server = machine.start('serve')
     const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
     expect((await run(`users list --server ${url}`)).stderr).toContain(`✗ Not signed in to ${new URL(url).origin}.\n`)
+  })
+})
+
+describe('words', () => {
+  it('say what is wrong, as one would say it', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const run = machine.host(HOST)
+    await run('posts create Dark --body x')
+    for (const [args, exit, message] of [
+      ['boards show nope', 3, 'Board "nope" not found.'],
+      ['posts show 99', 3, 'Post "99" not found.'],
+      ['users show nobody', 3, 'User "nobody" not found. Give their e-mail address, user name or id.'],
+      ['roles show nope', 3, 'Role "nope" not found. Give its id, or its name.'],
+      ['posts list -L 0', 2, '--limit must be a whole number from 1 to 100; 0 is not.'],
+      [`posts create ''`, 2, '<title> is empty.'],
+      ['boards create a b', 2, 'The command takes 1 argument, not 2. Put a value with spaces in quotes.'],
+      ['config list x', 2, 'The command takes no arguments, not 1. Put a value with spaces in quotes.'],
+    ] as const)
+      expect([args, await run(args)]).toEqual([
+        args,
+        { code: exit, stdout: '', stderr: expect.stringContaining(`✗ ${message}\n`) },
+      ])
+    for (const [args, said] of [
+      ['posts report 1 --as ada@example.org', 'Thanks. The moderators will review it.\n'],
+      ['boards create Ideas --dry-run', 'Would create board "Ideas" (ideas).\n'],
+      ['posts delete 1 --dry-run', 'Would delete post #1 "Dark". This also deletes 1 vote and all comments.\n'],
+      ['settings update --title x --dry-run', 'Would update the settings of the site.\n'],
+    ] as const)
+      expect([args, (await run(args)).stderr]).toEqual([args, said])
+    expect((await run('audit verify')).stderr).toMatch(/^(No events to check yet\.|\d+ events? checked\.)/)
+    expect((await run('votes add --help')).stdout).toMatch(/needs\s+"feedbackctl labs update/)
+  })
+
+  it('are joined where a command searches for several, and a color may have its #', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    await machine.run(`posts create 'Dark mode' --body x`)
+    await machine.run(`boards create 'Mobile app' --color '#FF0000'`)
+    expect((await machine.run('posts search mode dark -o csv --no-header')).stdout).toContain('Dark mode')
+    expect((await machine.run('boards search mobile app -o csv --no-header')).stdout).toMatch(/ff0000/i)
   })
 })

@@ -53,3 +53,49 @@ it('a deletion with a server sends what it deletes', async () => {
   expect(JSON.parse((await machine.run('boards list --json')).stdout).total_count).toBe(0)
   expect(await machine.run(`logout --server ${url}`)).toMatchObject({ code: 0 })
 })
+
+it('a session that has ended is said, where visitors may read too', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('boards create Ideas')
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  const at = { env: { FEEDBACKCTL_SERVER: url } }
+  expect(await machine.run('posts create Dark --body x', at)).toMatchObject({
+    code: 4,
+    stderr: `✗ Not signed in to ${url}.\n  fix   feedbackctl login --server ${url}\n  code  INVALID_AUTH_HEADER (exit 4)\n`,
+  })
+  await machine.run('login --email ada@example.org --password-stdin', { ...at, stdin: 'correct horse battery' })
+  expect((await machine.run('boards list', at)).stderr).toBe('')
+  await machine.run('users sign-out ada@example.org')
+  const ended = `Your session at ${url} has ended.`
+  expect(await machine.run('boards list -q --visibility public', at)).toEqual({
+    code: 0,
+    stdout: 'ideas\n',
+    stderr: `${ended} You see what visitors see. To sign in, run: feedbackctl login --server ${url}\n`,
+  })
+  expect(await machine.run('boards create More', at)).toMatchObject({
+    code: 4,
+    stderr: `✗ ${ended}\n  fix   feedbackctl login --server ${url}\n  code  INVALID_TOKEN (exit 4)\n`,
+  })
+  expect((await machine.run('boards list -q --visibility public', { env: { ...at.env, FEEDBACKCTL_TOKEN: 'x.y.z' } })).stderr).toContain(`${url} does not accept the token. You see`) // prettier-ignore
+})
+
+it('an empty flag selects no other site', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  for (const flag of ['--server', '--data-dir', '--database-url', '--config', '--token-file'])
+    expect(await machine.run(`users list ${flag} ''`)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`✗ ${flag} is empty. Give a `),
+    })
+})
+
+it('a fix names what the command named, but not what was refused', async () => {
+  const machine = await makeMachine('sqlite')
+  const fixesOf = async (args: string) => (await machine.run(args)).stderr
+  expect(await fixesOf('users list --data-dir /nonexist')).toContain('fix   feedbackctl setup --data-dir /nonexist ')
+  for (const args of ['--config /nonexist.toml', '--server http://127.0.0.1:1 --token-file /nonexist'])
+    expect(await fixesOf(`users list ${args}`)).toContain('fix   feedbackctl config list --show-origin\n')
+})

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
@@ -22,7 +23,7 @@ describe.each(engines)('a site on %s whose secret is lost', (engine) => {
     rmSync(secretOf(machine))
     expect(await machine.run('serve')).toMatchObject({
       code: 78,
-      stderr: expect.stringMatching(/secret is missing[^]*feedbackctl secret reset[^]*SECRET_MISMATCH/),
+      stderr: expect.stringMatching(/secret is missing[^]*feedbackctl secret new[^]*SECRET_MISMATCH/),
     })
     expect(existsSync(secretOf(machine))).toBe(false)
     expect((await machine.run('boards list')).code).toBe(0)
@@ -45,6 +46,49 @@ describe.each(engines)('a site on %s whose secret is lost', (engine) => {
     expect((await signIn(url)).status).toBe(200)
     const asked = await fetch(`${url}/api/v1/users/permissions`, { headers: { authorization: `Bearer ${token}` } })
     expect(asked.status).toBe(401)
+  })
+})
+
+describe.each(engines)('"secret new" on %s', (engine) => {
+  it('says what ends, ends it while the server runs, and lets people sign in again', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    const [, url = ''] = await machine.start('serve').says(LISTENING)
+    expect((await signIn(url)).status).toBe(200)
+    const secret = JSON.parse((await machine.run(`totp begin --as ada@example.org --json`)).stdout) as {
+      secret: string
+    }
+    expect(
+      (await machine.run(`totp enable ${await generate({ secret: secret.secret })} --as ada@example.org`)).code,
+    ).toBe(0)
+    const before = readFileSync(secretOf(machine), 'utf8')
+    const dry = await machine.run('secret new --dry-run --json')
+    const { ends } = JSON.parse(dry.stdout) as { ends: { sessions: number; apps: number } }
+    expect(ends.apps).toBe(1)
+    expect(ends.sessions).toBeGreaterThan(0)
+    expect(dry.stderr).not.toContain('Everyone has')
+    expect(readFileSync(secretOf(machine), 'utf8')).toBe(before)
+    expect(await machine.run('secret new')).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/ends \d+ sessions? and 1 authenticator app\./),
+    })
+    rmSync(secretOf(machine))
+    const done = await machine.run('secret new --yes --json')
+    expect(JSON.parse(done.stdout)).toEqual({ file: secretOf(machine), ends })
+    const status = async () =>
+      (await fetch(`${url}/api/v1/users/permissions`, { headers: { authorization: `Bearer ${token}` } })).status
+    await expect.poll(status, { timeout: 10_000 }).toBe(401)
+    const owner = (await machine.run('owner link --quiet')).stdout.trim().replace(/^.*token=/, '')
+    const used = await fetch(`${url}/api/v1/auth/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: owner }),
+    })
+    expect(used.status).toBe(200)
+    expect(JSON.parse((await machine.run('secret new --dry-run --json')).stdout)).toMatchObject({
+      ends: { sessions: 1 },
+    })
+    expect((await machine.run('events list')).stdout).toContain('site.secret_replaced')
   })
 })
 

@@ -247,7 +247,7 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   }),
 }
 
-/** Operations whose writes no cached response shows, or that write users as others here do, after a mail. */
+/** Operations whose writes no cached response shows, or that write users as others here do, after a mail or for good. */
 export const UNSHOWN = [
   'site.setup',
   'auth.login',
@@ -256,7 +256,9 @@ export const UNSHOWN = [
   'auth.resetPassword',
   'auth.validateToken',
   'auth.setPassword',
+  'auth.useLink',
   'users.changePassword',
+  'account.delete',
   'totp.begin',
   'totp.enable',
   'totp.disable',
@@ -266,6 +268,7 @@ export const UNSHOWN = [
   'keys.create',
   'keys.revoke',
   'users.resetTotp',
+  'users.promote',
   'posts.report',
   'comments.report',
   'boards.checkSlug',

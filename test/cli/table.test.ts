@@ -26,11 +26,45 @@ it('an id is never truncated or dropped: other cells are truncated, then other c
   ])
   expect(draw(90)[0]).toMatch(/^NAME +NOTE +AGE +ID$/)
   expect(draw(75)[0]).toMatch(/^NAME +NOTE +ID$/)
-  expect(draw(65)[0]).toMatch(/^NAME +ID$/)
+  expect(draw(65)[0]).toMatch(/^NAME +NOTE +ID$/)
+  expect(draw(60)[0]).toMatch(/^NAME +ID$/)
   expect(draw(50)).toEqual([expect.stringMatching(/^NAME +ID$/), expect.stringMatching(`^x+…  ${ID}$`)])
   expect(draw(40)).toEqual([expect.stringMatching(/^NAME +ID$/), `${'x'.repeat(7)}…  ${ID}`])
   for (const width of [50, 60, 70, 80, 90])
     for (const line of draw(width)) expect(line.length).toBeLessThanOrEqual(width)
+})
+
+it('what was truncated takes the room of the columns that were dropped', () => {
+  const wide: Column<Row>[] = [
+    { head: 'TITLE', text: (row) => row.name, drop: 0 },
+    { head: 'SLUG', text: () => 's'.repeat(70), drop: 4, whole: true },
+  ]
+  const [, line] = drawTable(wide, [{ name: 'x'.repeat(60), note: '', id: ID }], { ...style, width: 80 }).split('\n')
+  expect(line).toBe('x'.repeat(60))
+})
+
+const ids = ['01a20536-f3e9-730c-8000-000000000001', '01a20536-f3e9-730c-9000-000000000001']
+const long = (width: number, at = 0) => {
+  const url = { head: 'URL', text: () => 'u'.repeat(50), id: () => ids[at] ?? '', drop: 0, whole: true } as const
+  const shown = [{ head: 'NAME', text: () => 'x'.repeat(40), drop: 0 }, url]
+  return drawTable(shown, [0], { ...style, width }).split('\n')
+}
+
+it('an id is shortened to a start that tells the rows apart, and stands in place of what has no room', () => {
+  const shown: Column<string>[] = [
+    { head: 'NAME', text: () => 'x'.repeat(40), drop: 0 },
+    { head: 'ID', text: (id) => id, drop: 0, short: true },
+  ]
+  const cells = (rows: string[], width: number) =>
+    drawTable(shown, rows, { ...style, width })
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split('  ').at(-1))
+  expect(cells(ids, 80)).toEqual(ids)
+  expect(cells(ids.slice(1), 60)).toEqual(['01a20536-f3e9-730c'])
+  expect(cells(ids, 60)).toEqual(['01a20536-f3e9-730c-8', '01a20536-f3e9-730c-9'])
+  expect(long(80)).toEqual([expect.stringMatching(/^NAME +URL$/), `${'x'.repeat(27)}…  ${'u'.repeat(50)}`])
+  expect(long(50)).toEqual([expect.stringMatching(/^NAME +ID$/), `${'x'.repeat(29)}…  01a20536-f3e9-730c`])
 })
 
 it('an empty column is dropped first', () => {

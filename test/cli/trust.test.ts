@@ -123,6 +123,7 @@ describe('./feedbackctl.toml', () => {
     ['site.url', 'site.url = "https://CANARY.example"'],
     ['trust-proxy', 'trust-proxy = "true"'],
     ['cors.origins', 'cors.origins = "https://CANARY.example"'],
+    ['web.root', 'web.root = "/CANARY"'],
     ['accounts.unverified', 'accounts.unverified = "read"'],
     ['passwords.common', 'passwords.common = "refuse"'],
     ['limits.requests', 'limits.requests = "7/7m"'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { listBoards } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
-import { listPosts } from '../../src/db/posts.js'
+import { listPosts } from '../../src/db/postlists.js'
 import { cleanup, engines, makeSite, type Engine } from '../support/site.js'
 
 const COUNT = 9000

@@ -192,7 +192,7 @@ it('the revision on sqlite is unknown after a failed read, and known again after
 /** Columns that triggers derive from rows of other tables, whose changes are logged. */
 const DERIVED: Record<string, string[]> = {
   boards: ['post_count'],
-  posts: ['votesCount', 'display', 'hidesVoters'],
+  posts: ['votesCount', 'commentsCount', 'trending', 'display', 'hidesVoters'],
   users: ['post_count', 'vote_count'],
 }
 

@@ -176,6 +176,34 @@ describe.each(engines)('the schema on %s', (engine) => {
     )
   })
 
+  it('counts the stored comments that everybody sees, and weighs the stored votes', async () => {
+    const { db } = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0016_search')
+    const ada = newUser(new Date(), { email: 'ada@example.org', name: 'Ada', password: '!' })
+    await db.insertInto('users').values(ada).execute()
+    const [then, later] = ['2036-01-01T00:00:00.000Z', '2036-01-08T00:00:00.000Z']
+    const post = { postId: newId(), title: 't', slug: 's', slugId: 's', contentMarkdown: null, userId: null, boardId: null, roadmap_id: null, createdAt: then, updatedAt: then } // prettier-ignore
+    await db.insertInto('posts').values(post).execute()
+    const comment = (is_internal: number, is_spam = 0) => ({ id: newId(), post_id: post.postId, parent_id: null, author_id: null, body: 'x', is_internal, is_spam, created_at: then, updated_at: then }) // prettier-ignore
+    await db
+      .insertInto('comments')
+      .values([comment(0), comment(0), comment(1), comment(0, 1)])
+      .execute()
+    const vote = { voteId: newId(), userId: ada.userId, postId: post.postId, createdAt: later }
+    await db.insertInto('votes').values(vote).execute()
+    await migrate(db)
+    const counts = () => db.selectFrom('posts').select(['commentsCount', 'trending']).executeTakeFirst()
+    expect(await counts()).toEqual({ commentsCount: 2, trending: 3 })
+    await db.deleteFrom('votes').execute()
+    await db.deleteFrom('comments').execute()
+    expect(await counts()).toEqual({ commentsCount: 0, trending: 1 })
+    for (const [index, createdAt] of ['', '0001-01-01T00:00:00.000Z', '9999-12-31T00:00:00.000Z'].entries())
+      await db
+        .insertInto('posts')
+        .values({ ...post, postId: newId(), slug: `s${index}`, slugId: `s${index}`, createdAt })
+        .execute()
+  })
+
   it('gives new user names to people whose name tells of their address, also where that starts with user_', async () => {
     const { db } = await open()
     await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0012_totp')

@@ -7,6 +7,7 @@ import type { Db } from '../../src/db/tables.js'
 import { insertVote } from '../../src/db/votes.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import type { Activity } from '../../src/service/lib/commentshapes.js'
 import { operator } from '../../src/service/lib/access.js'
 import { change } from '../../src/service/lib/change.js'
 import * as posts from '../../src/service/posts.js'
@@ -125,7 +126,7 @@ describe.each(engines)('a row that another connection deletes before a write ref
   it('a reply becomes a comment of its own when its parent is deleted while it waits', async () => {
     const w = await world(engine)
     const { activity: first } = await w.site.call(comments.create, { post_id: w.postId, body: 'first' })
-    let writing: Promise<{ activity: comments.Activity }> | undefined
+    let writing: Promise<{ activity: Activity }> | undefined
     await w.other.transaction().execute(async (db) => {
       await db.deleteFrom('comments').where('id', '=', first.id).execute()
       writing = w.site.call(comments.create, { post_id: w.postId, body: 'second', parent_id: first.id })

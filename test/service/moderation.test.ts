@@ -98,6 +98,34 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(await queue(site, owner)).toEqual([])
   })
 
+  it('takes the reason of a second report where the first had none', async () => {
+    const { site, owner, reader, post } = await makeContent(engine)
+    const report = (body: object) => site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body })
+    const reasons = async () => (await queue(site, owner))[0]?.reports.map(({ reason }) => reason)
+    await report({})
+    expect(await reasons()).toEqual([null])
+    await report({ reason: 'advertising' })
+    expect(await reasons()).toEqual(['advertising'])
+    await report({})
+    expect(await reasons()).toEqual(['advertising'])
+  })
+
+  it('shows what the team writes only where it is reported', async () => {
+    const { site, owner, reader, post, decide } = await makeContent(engine)
+    const moderator = await site.member(['comment:update:any'])
+    await decide(post.postId, 'keep')
+    const before = brief(await queue(site, owner))
+    const own = await site.call(posts.create, { title: 'By the owner' })
+    const as = site.callAs({ ...operator, userId: moderator.userId })
+    const { activity } = await as(comments.create, { post_id: post.postId, body: 'By a moderator' })
+    expect(brief(await queue(site, owner))).toEqual(before)
+    await site.http(`POST /posts/${own.post.slug}/report`, { token: reader.token, body: {} })
+    await site.http(`POST /posts/${post.slug}/comments/${activity.id}/report`, { token: reader.token, body: {} })
+    expect(brief(await queue(site, owner)).toSorted()).toEqual(
+      [...before, 'comment reported', 'post reported'].toSorted(),
+    )
+  })
+
   it('shows what blocked people wrote, however old, and comments that were marked as spam', async () => {
     const { site, owner, author, post, comment, decide } = await makeContent(engine)
     site.clock.now = new Date(site.clock.now.getTime() + 36 * HOUR_MS)
@@ -113,10 +141,11 @@ describe.each(engines)('moderation on %s', (engine) => {
   })
 
   it('shows a moderator only what that person may decide about and read', async () => {
-    const { site, owner, post, comment, decide } = await makeContent(engine)
+    const { site, owner, author, post, comment, decide } = await makeContent(engine)
     await site.http('POST /boards', { token: owner, body: { name: 'Secret', display: false } })
-    const hidden = await site.call(posts.create, { title: 'Secret', boardId: 'secret' })
-    await site.call(comments.create, { post_id: post.postId, body: 'Note', is_internal: true })
+    const as = site.callAs({ ...operator, userId: author.userId })
+    const hidden = await as(posts.create, { title: 'Secret', boardId: 'secret' })
+    await as(comments.create, { post_id: post.postId, body: 'Note', is_internal: true })
     const [forPosts, forComments, both, none] = [
       await site.member(['post:destroy']),
       await site.member(['comment:update:any']),

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
+import { SORTS } from '../../src/db/postlists.js'
 import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as moderation from '../../src/service/moderation.js'
+import type { Move } from '../../src/service/posthistory.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
@@ -8,6 +12,9 @@ import { engines, failure, makeSite, type TestSite } from '../support/site.js'
 
 const titles = (body: { posts: { title: string }[] }) => body.posts.map((post) => post.title)
 const tick = (site: TestSite, minutes = 1) => (site.clock.now = new Date(site.clock.now.getTime() + minutes * 60_000))
+
+/** In minutes. */
+const WEEK = 7 * 24 * 60
 
 /** A member's posts, a minute apart, each with a number of votes. */
 async function withPosts(site: TestSite, wanted: { title: string; board?: string; votes?: number }[]) {
@@ -233,11 +240,12 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(body.posts).toEqual([
         {
           ...b,
+          commentsCount: 0,
           author: person,
           voters,
           board: { boardId: board.boardId, name: 'Ideas', url: 'ideas', color: '1d4ed8', createdAt: board.createdAt },
         },
-        { ...a, author: person, voters, board: null },
+        { ...a, commentsCount: 0, author: person, voters, board: null },
       ])
       expect(body.results).toEqual(body.posts)
       expect(body).toMatchObject({
@@ -264,14 +272,127 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(await list({ roadmapId: '' })).toBe('edcba')
     })
 
+    it('sorts by comments that everybody sees, as they come, go and are hidden', async () => {
+      const { site, made, author } = await filled()
+      const list = async () => titles((await site.http('POST /posts/get', { body: { sort: 'discussed' } })).body)
+      const counts = async () =>
+        Object.fromEntries(
+          (await site.http('POST /posts/get', { body: {} })).body.posts.map(
+            (post: { title: string; commentsCount: number }) => [post.title, post.commentsCount],
+          ),
+        )
+      const say = async (title: string, body: object = {}) =>
+        (await site.call(comments.create, { post_id: made[title].postId, body: 'x', ...body })).activity.comment.id
+      await site.owner()
+      expect(await list()).toEqual(['e', 'd', 'c', 'b', 'a'])
+      const [one, two] = [await say('b'), await say('b')]
+      await say('a')
+      await say('c', { is_internal: true })
+      expect(await list()).toEqual(['b', 'a', 'e', 'd', 'c'])
+      expect(await counts()).toEqual({ a: 1, b: 2, c: 0, d: 0, e: 0 })
+      const { post } = (await site.http('POST /posts/slug', { body: { id: made.b.postId } })).body
+      expect(post.commentsCount).toBe(2)
+      await site.call(moderation.decide, { id: one, decision: 'spam' })
+      expect(await counts()).toMatchObject({ b: 1 })
+      await site.call(moderation.decide, { id: one, decision: 'keep' })
+      await site.call(comments.remove, { post_id: made.b.postId, comment_id: two })
+      expect(await counts()).toMatchObject({ a: 1, b: 1 })
+      await site.http('POST /votes', { token: author.token, body: { postId: made.a.postId } })
+      expect(await list()).toEqual(['b', 'a', 'e', 'd', 'c'])
+    })
+
+    it('filters by words, with any other filter and order', async () => {
+      const { site, made } = await filled()
+      const list = async (body: object) => {
+        const { body: answer } = await site.http('POST /posts/get', { body })
+        expect(answer.total_count).toBe(answer.posts.length)
+        return titles(answer).join('')
+      }
+      for (const [title, contentMarkdown] of [
+        ['a', 'Dark mode'],
+        ['b', 'the **mode** is dark'],
+        ['d', 'dark'],
+      ] as const)
+        // prettier-ignore
+        await site.call(posts.update, { id: made[title].postId, contentMarkdown, partial: true })
+      expect(await list({ query: 'DARK mod' })).toBe('ba')
+      expect(await list({ query: 'dark', sort: 'oldest' })).toBe('abd')
+      expect(await list({ query: 'dark', sort: 'votes', boardId: ['ideas'] })).toBe('bd')
+      expect(await list({ query: ' ' })).toBe('edcba')
+      expect([await list({ query: '!' }), await list({ query: 'light' })]).toEqual(['', ''])
+      await site.call(posts.update, { id: made.e.postId, contentMarkdown: 'light', partial: true })
+      expect(await list({ query: 'light' })).toBe('e')
+      await site.call(boards.update, { boardId: made.b.boardId, name: 'Ideas', url: 'ideas', display: false })
+      expect(await list({ query: 'dark' })).toBe('a')
+    })
+
+    it('shows people their own, and refuses that to visitors', async () => {
+      const { site, author, made } = await filled()
+      const { token, userId } = await site.member()
+      const { post } = (await site.http('POST /posts', { token, body: { title: 'mine' } })).body
+      const list = async (body: object, as?: string) => {
+        const { status, body: answer } = await site.http('POST /posts/get', {
+          token: as,
+          body: { mine: true, ...body },
+        })
+        return status === 200 ? [answer.total_count, ...titles(answer)] : [status, answer.code]
+      }
+      expect(await list({}, token)).toEqual([1, 'mine'])
+      expect(await list({ boardId: ['ideas'] }, author.token)).toEqual([2, 'd', 'b'])
+      expect(await list({ query: 'mine', authorId: userId }, token)).toEqual([1, 'mine'])
+      expect(await list({ authorId: author.userId }, token)).toEqual([0])
+      expect(await list({ mine: false }, token)).toEqual([6, 'mine', 'e', 'd', 'c', 'b', 'a'])
+      expect(await list({ after: made.a.postId }, token)).toEqual([400, 'VALIDATION_ERROR'])
+      expect(await list({})).toEqual([400, 'INVALID_AUTH_HEADER'])
+      expect(await list({}, 'nonsense')).toEqual([401, 'INVALID_TOKEN'])
+      expect(post.userId).toBe(userId)
+      await site.owner()
+      expect((await site.call(posts.list, { mine: true })).posts).toEqual([])
+    })
+
+    it('sorts by trend: a vote counts half as much each week, and so does the post itself', async () => {
+      const site = await makeSite(engine)
+      const { made } = await withPosts(site, [{ title: 'loved', votes: 6 }, { title: 'old' }])
+      const list = async () =>
+        titles((await site.http('POST /posts/get', { body: { sort: 'trending' } })).body).join(' ')
+      const vote = async (title: string) => {
+        const { token } = await site.member()
+        await site.http('POST /votes', { token, body: { postId: made[title].postId } })
+        return () => site.http('DELETE /votes', { token, body: { postId: made[title].postId } })
+      }
+      expect(await list()).toBe('loved old')
+      tick(site, 3 * WEEK) // loved: 7 / 8, old: 2 / 8
+      Object.assign(made, (await withPosts(site, [{ title: 'new' }])).made) // 2
+      expect(await list()).toBe('new loved old')
+      await vote('loved') // 15 / 8
+      expect(await list()).toBe('new loved old')
+      const withdraw = await vote('old') // 10 / 8
+      await vote('old') // 18 / 8
+      expect(await list()).toBe('old new loved')
+      await withdraw()
+      expect(await list()).toBe('new loved old')
+      tick(site, 40 * WEEK)
+      const again = await vote('old')
+      expect(await list()).toBe('old new loved')
+      await again()
+      expect(await list()).toBe('new loved old')
+    })
+
     it.each([
       { sort: 'newest' },
       { sort: 'oldest' },
       { sort: 'votes' },
+      { sort: 'discussed' },
+      { sort: 'trending' },
       { boardId: ['ideas', 'bugs'], sort: 'votes' },
+      { boardId: ['ideas', 'bugs'], sort: 'trending' },
       { boardId: ['ideas'] },
+      { query: 'wish', sort: 'oldest' },
+      { query: 'wish', boardId: ['ideas', 'bugs'], sort: 'votes' },
     ])('walks %j by number and by cursor, each post once', async (filter) => {
       const { site } = await filled()
+      for (const { postId } of (await site.call(posts.list, {})).posts)
+        await site.call(posts.update, { id: postId, contentMarkdown: 'My wishes', partial: true })
       const all = titles((await site.http('POST /posts/get', { body: filter })).body)
       const numbered: string[] = []
       for (let page = 1; page <= 4; page++) {
@@ -362,6 +483,49 @@ describe.each(engines)('posts on %s', (engine) => {
     expect([await shown(open), await shown(hidden)]).toEqual([userId, undefined])
   })
 
+  it('tells through which roadmaps and boards a post went, but none that the reader may not see', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name })
+    await site.call(boards.create, { name: 'Plans', display: false })
+    for (const name of ['Planned', 'Done']) await site.call(roadmaps.create, { name, display: true })
+    await site.call(roadmaps.create, { name: 'Secret', display: false })
+    const { post } = await site.call(posts.create, { title: 'a', boardId: 'ideas' })
+    const move = (change: object) => {
+      tick(site)
+      return site.call(posts.update, { id: post.postId, partial: true, ...change })
+    }
+    const history = async (token?: string) => {
+      const { status, body } = await site.http(`GET /posts/${post.number}/history`, { token })
+      if (status !== 200) return status
+      return body.history.map(({ kind, from, to }: Move) => `${kind} ${from?.name ?? '-'} ${to?.name ?? '-'}`)
+    }
+    expect(await history()).toEqual([])
+    await move({ title: 'b' })
+    await move({ roadmapId: 'planned' })
+    const { body } = await site.http(`GET /posts/${post.postId}/history`)
+    expect(body.history).toEqual([
+      { kind: 'roadmap', from: null, to: { name: 'Planned', url: 'planned', color: expect.any(String) }, movedAt: site.clock.now.toISOString() }, // prettier-ignore
+    ])
+    await move({ roadmapId: 'secret', boardId: 'bugs' })
+    await move({ roadmapId: '' })
+    await move({ roadmapId: 'secret' })
+    await move({ roadmapId: 'done' })
+    await move({ boardId: 'plans' })
+    expect(await history()).toBe(404)
+    const all = ['board Bugs Plans', 'roadmap Secret Done', 'roadmap - Secret', 'roadmap Secret -', 'board Ideas Bugs', 'roadmap Planned Secret', 'roadmap - Planned'] // prettier-ignore
+    const inOrder = (found: unknown) => [...(found as string[])].toSorted((one, other) => (one < other ? -1 : 1))
+    expect(inOrder(await history(owner))).toEqual(inOrder(all))
+    await move({ boardId: null })
+    const seen = ['board - -', 'board Bugs -', 'roadmap - Done', 'board Ideas Bugs', 'roadmap Planned -', 'roadmap - Planned'] // prettier-ignore
+    expect(inOrder(await history())).toEqual(inOrder(seen.slice(1)))
+    await site.call(roadmaps.remove, { id: 'done' })
+    expect(await history()).toContain('roadmap - -')
+    expect(JSON.stringify(await site.http(`GET /posts/${post.postId}/history`))).not.toMatch(/Secret|Plans/)
+    await site.call(posts.remove, { id: post.postId })
+    expect(await site.db.selectFrom('post_moves').selectAll().execute()).toEqual([])
+  })
+
   describe('posts of a private board', () => {
     it('are invisible everywhere without board:read', async () => {
       const site = await makeSite(engine)
@@ -375,7 +539,7 @@ describe.each(engines)('posts on %s', (engine) => {
       const plain = await site.member()
       const blocked = await site.member(['board:read'], { blocked: true })
       for (const token of [undefined, plain.token, blocked.token]) {
-        for (const sort of ['newest', 'oldest', 'votes']) {
+        for (const sort of SORTS) {
           const { body, text } = await site.http('POST /posts/get', { token, body: { sort } })
           expect([titles(body), body.total_count]).toEqual([['Open'], 1])
           expect(text).not.toMatch(/Secret|Plans/)
@@ -479,7 +643,7 @@ describe.each(engines)('posts on %s', (engine) => {
         'b',
         undefined,
         undefined,
-        'a',
+        undefined,
       ])
       await site.db.updateTable('posts').set({ slug: '1' }).where('postId', '=', made.b.postId).execute()
       expect([await titleOf({ id: '1' }), await titleOf({ slug: '1' }), await titleOf({ id: '#1' })]).toEqual([

@@ -29,11 +29,13 @@ export interface Row {
   but?: Outcome | Partial<Record<Role, Outcome>>
 }
 
+const WRONG_PASSWORD = '403 INCORRECT_PASSWORD'
 const NOT_AUTHOR = '403 UNAUTHORIZED_NOT_AUTHOR'
 
 /** Who may do what: one line an operation, from the contract. */
 export const table: Record<string, Row> = {
   'site.status': { needs: 'public' },
+  'site.overview': { needs: 'owner' },
   'site.setup': { needs: 'public', input: (w) => w.credentials(), but: '403 SETUP_COMPLETED' },
   'auth.login': { needs: 'public', silent: true, differs: true, input: (w) => w.account() },
   'auth.signup': { needs: 'public', input: (w) => w.credentials() },
@@ -49,6 +51,7 @@ export const table: Record<string, Row> = {
     needs: 'public',
     input: async (w) => ({ token: await w.mailed('resetPassword'), password: 'a new password' }),
   },
+  'auth.useLink': { needs: 'public', differs: true, input: async (w) => ({ token: await w.mailed('signIn') }) },
 
   'users.profile': { needs: 'account' },
   'users.updateProfile': { needs: 'account', input: () => ({ name: 'Renamed' }) },
@@ -56,13 +59,27 @@ export const table: Record<string, Row> = {
     needs: 'account',
     input: async (w, caller) => ({ currentPassword: await w.password(caller), password: 'a new password' }),
   },
+  'account.export': { needs: 'account' },
+  // Whoever it is for would be gone after it
+  'account.delete': {
+    needs: 'account',
+    input: () => ({ password: 'not the password' }),
+    but: {
+      member: WRONG_PASSWORD,
+      almost: WRONG_PASSWORD,
+      permitted: WRONG_PASSWORD,
+      owner: '403 CANNOT_CHANGE_OWNER',
+    },
+  },
   'users.permissions': { needs: 'account' },
   'users.dashboard': { needs: 'dashboard:read' },
+  'totp.status': { needs: 'account' },
   'totp.begin': { needs: 'account', input: (w, caller) => w.withoutTotp(caller) },
   'totp.enable': { needs: 'account', input: (w, caller) => w.totp(caller, false) },
   'totp.disable': { needs: 'account', input: (w, caller) => w.totp(caller, true) },
   'totp.recovery': { needs: 'account', input: (w, caller) => w.totp(caller, true) },
   'users.resetTotp': { needs: 'owner', input: (w) => w.personWithTotp() },
+  'users.promote': { needs: 'owner', input: (w) => w.heir() },
   'sessions.list': { needs: 'account' },
   'sessions.revoke': { needs: 'account', input: async (w, caller) => ({ sessionId: await w.session(caller) }) },
   'sessions.revokeAll': { needs: 'account' },
@@ -80,6 +97,7 @@ export const table: Record<string, Row> = {
 
   'posts.list': { needs: 'public', silent: true, input: () => ({ limit: 100 }) },
   'posts.show': { needs: 'public', silent: true, input: (w) => ({ id: w.openPost }) },
+  'posts.history': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'posts.search': { needs: 'public', input: () => ({ words: 'secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
@@ -89,6 +107,8 @@ export const table: Record<string, Row> = {
   'comments.report': { needs: 'account', input: (w) => w.comment() },
   'moderation.list': { needs: ['post:destroy', 'comment:update:any'] },
   'moderation.decide': { needs: 'post:destroy', input: async (w) => ({ id: await w.post(), decision: 'keep' }) },
+
+  'names.find': { needs: 'public', input: () => ({ noun: 'board', name: 'secret-board' }) },
 
   'votes.list': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'votes.add': { needs: 'vote:create', input: async (w) => ({ postId: await w.post() }) },
@@ -103,6 +123,7 @@ export const table: Record<string, Row> = {
   },
 
   'comments.list': { needs: 'public', input: (w) => ({ post_id: w.openPost, limit: 100 }) },
+  'comments.show': { needs: 'public', input: async (w) => ({ comment_id: (await w.comment()).comment_id }) },
   'comments.create': { needs: 'comment:create', input: (w) => ({ post_id: w.openPost, body: 'New' }) },
   'comments.update': {
     needs: 'comment:update:any',
@@ -180,6 +201,8 @@ const INVALID = '400 VALIDATION_ERROR'
 const SYSTEM_ROLE = '403 CANNOT_UPDATE_SYSTEM_ROLE'
 
 const hiddenPost: Input = (w) => ({ post_id: w.secretPost })
+const onHiddenPost: Input = async (w) => ({ comment_id: (await w.comment({ on: w.secretPost })).comment_id })
+const internalComment: Input = async (w) => ({ comment_id: (await w.comment({ internal: true })).comment_id })
 const own: Input = (w, me) => w.comment({ by: me })
 const ownChanged = (change: object): Input => async (w, me) => ({ ...(await w.comment({ by: me })), ...change }) // prettier-ignore
 
@@ -254,6 +277,9 @@ export const rules: Rule[] = [
   ],
 
   ['comments.list', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
+  ['comments.show', 'finds none on a hidden post', 'visitor', onHiddenPost, '404 COMMENT_NOT_FOUND'],
+  ['comments.show', 'finds no internal one', 'visitor', internalComment, '404 COMMENT_NOT_FOUND'],
+  ['comments.show', 'shows an internal one to the team', ['comment:view_internal'], internalComment, 'ok'],
   [
     'comments.create',
     'finds no hidden post',

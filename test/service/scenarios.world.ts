@@ -16,7 +16,7 @@ import { hashPassword } from '../../src/service/lib/passwords.js'
 import { encrypted, newTotpSecret } from '../../src/service/lib/totp.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as votes from '../../src/service/votes.js'
-import { makeSite, type Engine } from '../support/site.js'
+import { makeSite, OWNER, type Engine } from '../support/site.js'
 
 export type World = Awaited<ReturnType<typeof makeWorld>>
 
@@ -88,10 +88,14 @@ export async function makeWorld(engine: Engine) {
       if (userId !== null) await onBehalfOf(userId)(votes.add, { postId })
       return postId
     },
-    async comment({ by, internal = false }: { by?: string | null; internal?: boolean } = {}) {
+    async comment({
+      by,
+      internal = false,
+      on = openPost,
+    }: { by?: string | null; internal?: boolean; on?: string } = {}) {
       const body = internal ? 'SECRET-COMMENT' : 'Spare'
-      const { activity } = await onBehalfOf(by)(comments.create, { post_id: openPost, body, is_internal: internal })
-      return { post_id: openPost, comment_id: activity.comment.id }
+      const { activity } = await onBehalfOf(by)(comments.create, { post_id: on, body, is_internal: internal })
+      return { post_id: on, comment_id: activity.comment.id }
     },
     /** A key of the caller, or of somebody else where nobody calls. */
     key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
@@ -140,7 +144,7 @@ export async function makeWorld(engine: Engine) {
       const password = 'a long password'
       return { email: (await person({ ...options, password })).email, password }
     },
-    mailed: async (purpose: 'emailVerification' | 'resetPassword') =>
+    mailed: async (purpose: 'emailVerification' | 'resetPassword' | 'signIn') =>
       oneTimeToken(site.db, site.clock.now, { userId: (await person()).userId, purpose, hours: 2 }),
     async blockedDomain() {
       const domain = `${word()}.example`
@@ -150,6 +154,13 @@ export async function makeWorld(engine: Engine) {
     async withoutLabs(input: object) {
       await call(labs.update, { voteOnBehalf: false })
       return { post_id: openPost, ...input }
+    },
+    /** Somebody who can become the owner, which the owner of the tests is again. */
+    async heir() {
+      const owner = (changed: 0 | 1) => site.db.updateTable('users').set({ isOwner: changed })
+      await owner(0).execute()
+      await owner(1).where('email', '=', OWNER.email).execute()
+      return { user: (await person()).userId }
     },
     /** Input that sets up the site, as if it had no owner yet. */
     async disowned() {

@@ -179,7 +179,11 @@ function register(group: Command, cli: Cli): void {
   )
   const signInput = { hidden: ['userId'], prompts: ['email', 'password'], generated: 'password' } as const
   command(group, sign, { usage: 'sign', examples: [], output, input: signInput, as: true }, cli)
-  const onBehalf = { op: sign, fields: (input: object, account: string) => ({ ...input, userId: `id of ${account}` }) }
+  const onBehalf = {
+    op: sign,
+    needs: 'needs a note',
+    fields: (input: object, account: string) => ({ ...input, userId: `id of ${account}` }),
+  }
   command(group, sign, { usage: 'vouch', examples: [], output, input: { hidden: ['userId'] }, as: onBehalf }, cli)
 }
 

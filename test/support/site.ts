@@ -30,6 +30,7 @@ import * as setup from '../../src/service/site.js'
 import { beginSession } from '../../src/service/lib/sessions.js'
 import { sessionToken } from '../../src/service/lib/tokens.js'
 import { newUser } from '../../src/service/lib/people.js'
+import { pageGate, web } from '../../src/web/index.js'
 import { withDatabase } from './postgres.js'
 
 export const engines = ['sqlite', 'postgres'] as const
@@ -163,7 +164,12 @@ export async function makeSite(
     [...operations.map(checked), ...extra],
     { ...base, ping, ...(cached && { cache }) },
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
-    { requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }), ...options },
+    {
+      requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }),
+      gates: [pageGate(base.siteUrl)],
+      surfaces: [web],
+      ...options,
+    },
   )
   cleanup(() => server.close())
   const callAs =

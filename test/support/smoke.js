@@ -53,10 +53,12 @@ async function command(line, expected) {
 
 async function demo() {
   const { child, ended, says } = start('demo')
-  const [, url] = await says(/served at (http:\S+)/)
-  const response = await fetch(`${url}/boards?limit=3`)
+  const [, url] = await says(/^Open (http:\S+) in your browser/m)
+  const response = await fetch(`${url}/api/v1/boards?limit=3`)
   assert.equal(response.status, 200)
   assert.equal((await response.json()).boards.length, 3)
+  const page = await fetch(url, { headers: { accept: 'text/html' } })
+  assert.match(await page.text(), /<h1>/)
   child.kill('SIGINT')
   const { code, stderr } = await ended
   assert.equal(code, 0, `feedbackctl demo ended with ${code}: ${stderr}`)

@@ -3,14 +3,18 @@ import { AppError } from '../../core/errors.js'
 import { coerce, fieldsOf } from '../../core/fields.js'
 import { printableLines } from '../../core/text.js'
 import type { AnyOperation, Call, Operation } from '../../service/lib/operation.js'
+import { wouldHave, wouldLose } from './dryrun.js'
 import { setFixes } from './fixes.js'
+import { explain } from './helptext.js'
 import type { Gathered } from './inputs.js'
-import { flagNames, optionsOf } from './options.js'
-import { formatOf, isStructured, print, type OutputFlags } from './output.js'
-import { footer, streamAll } from './pages.js'
+import { flagNames, isSource, optionsOf } from './options.js'
+import { formatOf, hasWholeBody, isStructured, listsFields, print, type OutputFlags } from './output.js'
+import { footer, nothingFound, streamAll } from './pages.js'
 import { confirm } from './prompts.js'
 import type { Cli } from './session.js'
+import { takeSwitchValues } from './switches.js'
 import { canPrompt, say } from './terminal.js'
+import { withTimes } from './times.js'
 import type { Values, View } from './view.js'
 
 interface Flags extends OutputFlags {
@@ -33,19 +37,24 @@ export function command<In, Out, Row, Subject>(
 ): void {
   const { output, input: inputView = {} } = view
   const pages = typeof output.list === 'string' ? output.list : undefined
-  const positional = [...view.usage.matchAll(/[<[](\w+)(?::\w+)?[>\]]/g)].map(([, name]) => name as string)
-  const leaf = parent.command(view.usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(op.summary)
+  const positional = [...view.usage.matchAll(/[<[](\w+)(?::\w+)?(?:\.\.\.)?[>\]]/g)].map(([, name]) => name as string)
+  const leaf = parent.command(view.usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(view.summary ?? op.summary)
   const flagFields = fieldsOf(op.input).filter(
     ({ name }) => !positional.includes(name) && !inputView.hidden?.includes(name),
   )
   const options = optionsOf(flagFields, inputView)
   for (const option of options) leaf.addOption(option)
-  if (view.as) leaf.option('--as <user>', 'act as this account: e-mail address, user name or id')
+  if (view.as)
+    leaf.option(
+      '--as <user>',
+      `act as this account: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
+    )
   if (pages !== undefined) leaf.option('--all', 'print all pages')
   if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
   if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
   if (view.fixes) setFixes(leaf, view.fixes)
-  leaf.addHelpText('before', `Examples:\n${view.examples.map((line) => `  $ feedbackctl ${line}`).join('\n')}\n`)
+  takeSwitchValues(leaf)
+  explain(leaf, { examples: view.examples, required: requiredFlags() })
   const verb = leaf.name()
   if (verb === 'list') leaf.alias('ls')
   if (verb === 'delete') leaf.alias('rm')
@@ -53,71 +62,161 @@ export function command<In, Out, Row, Subject>(
   leaf.action(async () => {
     const flags = leaf.optsWithGlobals<Flags>()
     formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
+    if (await listsFields(cli.terminal, flags, op.output, output)) return
     const given = givenValues()
     if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
-    if (view.requiresChange) assertChange(flags, given)
+    const names = isSeveral(leaf.args) ? leaf.args : undefined
+    if (view.requiresChange) assertChange(flags, given, names !== undefined)
     const connect = await connector(flags)
+    if (names) return actOnEach(flags, given, names, connect)
     const { values, generated, edited } = await complete(flags, given, connect)
-    const input = coerce(op.input, { ...inputView.defaults, ...values })
+    const input = await inputOf(values, connect)
     if (pages !== undefined && flags.all)
       return streamAll(cli.terminal, flags, { call: await connect(), op, input, output, list: pages })
-    const removed =
-      isStructured(formatOf(cli.terminal, flags)) || flags.quiet
-        ? await view.deletes?.(await connect(), input)
-        : undefined
+    const removed = await removedBy(flags, input, connect)
+    const confirmation = flags.dryRun ? undefined : await view.confirm?.(await connect(), input)
+    if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)
     const answer = await run(flags, input, connect).catch(async (error: unknown) => {
       if (edited) (await import('./editor.js')).saveText(cli.terminal, edited)
       throw error
     })
     const password = flags.dryRun ? undefined : generated
-    if (password !== undefined && !isStructured(formatOf(cli.terminal, flags)))
+    if (password !== undefined && !hasWholeBody(cli.terminal, flags))
       (await import('./inputs.js')).showPassword(cli.terminal, password)
-    await show(flags, answer, input, { password, removed })
+    await show(flags, answer, input, { password, removed, connect })
     if (!flags.dryRun && view.sendsMail?.(input)) await (await import('./mail.js')).deliverLocally(cli)
   })
 
+  /** Whether a command that takes several names was given more than one, or is to read them from stdin. */
+  function isSeveral(names: readonly string[]): boolean {
+    return inputView.joined === undefined && view.usage.includes('...') && (names.length > 1 || names.includes('-'))
+  }
+
+  async function actOnEach(
+    flags: Flags,
+    given: Values,
+    typed: readonly string[],
+    connect: () => Promise<Call>,
+  ): Promise<void> {
+    const { actOnAll, namesGiven } = await import('./several.js')
+    const readers = Object.values(given).filter((value) => isSource(value) && value.kind === 'file' && value.value === '-') // prettier-ignore
+    if (typed.includes('-') && readers.length > 0)
+      throw new AppError('USAGE', 'The names and a text cannot both be read from stdin. Use a file for the text.')
+    const names = await namesGiven(cli.terminal, typed)
+    const { values } = await complete(flags, given, connect, names)
+    const [field = ''] = positional
+    const inputFor = (name: string) => inputOf({ ...values, [field]: name }, connect)
+    const { columns, id } = output
+    const { confirm: question } = view
+    return actOnAll(cli.terminal, flags, {
+      names,
+      verb: leaf.name().replaceAll('-', ' '),
+      noun: /(\w+)\.\.\./.exec(view.usage)?.[1] ?? field,
+      columns,
+      id,
+      question: question && (async (name) => question(await connect(), await inputFor(name))),
+      async act(name) {
+        const input = await inputFor(name)
+        const removed = await removedBy(flags, input, connect)
+        const answer = await run(flags, input, connect)
+        const { body, rows } = resultOf(answer, removed)
+        return { body, rows, said: saysDone(flags) ? await saidOf(flags, answer, input, connect) : undefined }
+      },
+    })
+  }
+
+  async function inputOf(values: Values, connect: () => Promise<Call>): Promise<Values> {
+    const input = coerce(op.input, { ...inputView.defaults, ...values, ...(await find(values, connect)) })
+    return withTimes(op.input, input, cli.terminal.now())
+  }
+
+  /** The fields that say where the row is, unless all of them were given. */
+  async function find(values: Values, connect: () => Promise<Call>): Promise<Values> {
+    const { finds } = inputView
+    if (!finds || finds.fields.every((name) => values[name] !== undefined)) return {}
+    return finds.from(await connect(), values)
+  }
+
+  /** What a deletion removes, where a program reads the output. */
+  async function removedBy(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Row | undefined> {
+    const isRead = isStructured(formatOf(cli.terminal, flags)) || flags.quiet || flags.fields !== undefined
+    return isRead ? view.deletes?.(await connect(), input) : undefined
+  }
+
+  /** One flag for each field without which the command asks or fails. */
+  function requiredFlags(): string[] {
+    const { required = [] } = op.input as { required?: string[] }
+    const names = [...required, ...(inputView.prompts ?? [])]
+    return flagNames(options.filter(({ field }) => names.includes(field) && inputView.defaults?.[field as keyof In] === undefined && !inputView.finds?.fields.includes(field as never))) // prettier-ignore
+  }
+
   async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {
     const call = await connect()
-    const confirmation = flags.dryRun ? undefined : await view.confirm?.(call, input)
-    if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)
     if (flags.as === undefined || typeof view.as !== 'object') return call(op, input)
     const { op: onBehalf, fields } = view.as
     return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
   }
+
+  const resultOf = (answer: Out, removed: Row | undefined): { body: unknown; rows: readonly Row[] } =>
+    removed === undefined
+      ? { body: answer, rows: output.rows(answer) }
+      : { body: { deleted: removed }, rows: [removed] }
+
+  const saysDone = (flags: Flags): boolean => !flags.quiet && !isStructured(formatOf(cli.terminal, flags))
 
   /** A generated password is in the output where a program reads that. */
   async function show(
     flags: Flags,
     answer: Out,
     input: Values,
-    { password, removed }: { password: string | undefined; removed: Row | undefined },
+    {
+      password,
+      removed,
+      connect,
+    }: { password: string | undefined; removed: Row | undefined; connect: () => Promise<Call> },
   ): Promise<void> {
     const { columns, id } = output
     const format = formatOf(cli.terminal, flags)
     const secret = password === undefined ? {} : { password }
-    const rows = (removed === undefined ? output.rows(answer) : [removed]).map((each) =>
-      isStructured(format) ? { ...each, ...secret } : each,
-    )
-    const body =
-      removed === undefined ? (password === undefined ? answer : { ...answer, ...secret }) : { deleted: removed }
+    const whole = resultOf(answer, removed)
+    const rows = whole.rows.map((each) => (isStructured(format) ? { ...each, ...secret } : each))
+    const body = password === undefined ? whole.body : { ...answer, ...secret }
     await print(cli.terminal, flags, { body, rows, columns, id, single: !output.list })
-    if (flags.quiet || isStructured(format)) return
+    if (!saysDone(flags)) return
     if (pages !== undefined) {
       const numbered = flagFields.some(({ name }) => name === 'page')
       return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })
     }
-    if (rows.length === 0 && output.empty) return say(cli.terminal, printableLines(output.empty(input)))
-    if (!view.done) return
-    const done = printableLines(view.done(answer, input, (await cli.config()).get('server')))
-    say(cli.terminal, (flags.dryRun ? 'Dry run, nothing was changed: ' : '') + done)
+    if (rows.length === 0 && output.list)
+      return nothingFound(cli.terminal, output.empty && printableLines(output.empty(input)))
+    const said = await saidOf(flags, answer, input, connect)
+    if (said !== undefined) say(cli.terminal, printableLines(said))
+  }
+
+  /** What was done, or what a dry run would have done and lost. */
+  async function saidOf(
+    flags: Flags,
+    answer: Out,
+    input: Values,
+    connect: () => Promise<Call>,
+  ): Promise<string | undefined> {
+    if (!view.done) return undefined
+    const loss = flags.dryRun ? await view.confirm?.(await connect(), input) : undefined
+    if (loss !== undefined) return wouldLose(loss)
+    const done = view.done(answer, input, (await cli.config()).get('server'))
+    return flags.dryRun ? wouldHave(done) : done
   }
 
   /** Refuses a command without a change, unless the change can be written in the editor. */
-  function assertChange(flags: Flags, given: Values): void {
-    const identifying: readonly string[] = [...positional, ...(inputView.prompts ?? [])]
+  function assertChange(flags: Flags, given: Values, several: boolean): void {
+    const identifying: readonly string[] = [
+      ...positional,
+      ...(inputView.prompts ?? []),
+      ...(inputView.finds?.fields ?? []),
+    ]
     if (Object.keys(given).some((name) => !identifying.includes(name))) return
-    if (inputView.editor && canPrompt(cli.terminal, flags)) return
+    if (inputView.editor && !several && canPrompt(cli.terminal, flags)) return
     const names = flagNames(options.filter(({ field }) => !identifying.includes(field)))
     const list = new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
     throw new AppError('USAGE', `Nothing to change. Give ${list}.`)
@@ -125,9 +224,14 @@ export function command<In, Out, Row, Subject>(
 
   function givenValues(): Values {
     const opts = leaf.opts<Values>()
+    const empty = leaf.registeredArguments.find((_, index) => leaf.args[index]?.trim() === '')
+    if (empty) throw new AppError('USAGE', `<${empty.name()}> is empty.`)
     const all = [
       ...flagFields.map(({ name }) => [name, opts[name]]),
-      ...positional.map((name, index) => [name, leaf.args[index]]),
+      ...positional.map((name, index) => [
+        name,
+        name === inputView.joined ? leaf.args.slice(index).join(' ') : leaf.args[index],
+      ]),
     ]
     return Object.fromEntries(all.filter(([, value]) => value !== undefined))
   }
@@ -141,7 +245,12 @@ export function command<In, Out, Row, Subject>(
   }
 
   /** Loads the code for files, prompts and the editor only if the command may need it. */
-  async function complete(flags: Flags, given: Values, connect: () => Promise<Call>): Promise<Gathered> {
+  async function complete(
+    flags: Flags,
+    given: Values,
+    connect: () => Promise<Call>,
+    names?: readonly string[],
+  ): Promise<Gathered> {
     const { text, editor, prompts = [] } = inputView
     if (text === undefined && prompts.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
     const { gather } = await import('./inputs.js')
@@ -152,7 +261,7 @@ export function command<In, Out, Row, Subject>(
       prompts,
       newPassword: inputView.generated,
       text,
-      initialText: async (values) => editor?.(await connect(), values),
+      initialText: async (values) => (names ? undefined : editor?.(await connect(), values)),
     })
   }
 }

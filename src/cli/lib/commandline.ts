@@ -3,6 +3,7 @@ import { redactedUrl } from '../../core/addresses.js'
 const SECRET_OPTIONS = ['--password', '--secret', '--token', '--server', '--mail-url', '--database-url']
 const CONNECTION_OPTIONS = [
   '--server',
+  '--context',
   '--token-file',
   '--config',
   '--data-dir',

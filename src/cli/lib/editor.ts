@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { AppError } from '../../core/errors.js'
 import { randomWord } from '../../core/ids.js'
+import { NothingToDo } from './nothingtodo.js'
 import { say, type Terminal } from './terminal.js'
 import { readText, type EditedText } from './textfile.js'
 
 /** The exit code of a shell whose command was ended by Ctrl-C. */
 const INTERRUPTED = 130
 
-/** Opens a text in the editor and returns what was saved. An unchanged or empty text cancels the command. */
+/** Opens a text in the editor and returns what was saved. Throws NothingToDo where it is unchanged, CANCELED where the text is empty. */
 export async function editText(
   terminal: Terminal,
   initial: string,
@@ -22,11 +23,11 @@ export async function editText(
     const file = path.join(folder, 'text.md')
     writeFileSync(file, initial === '' ? '' : `${initial}\n`, { mode: 0o600 })
     const exit = await runEditor(terminal, editor, file)
-    if (exit === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
+    if (exit === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted. Nothing was changed.')
     if (exit !== 0) throw editorFailed(editor, exit, alternative)
     const text = await readText(terminal, file, 'the editor')
-    if (text.trim() === '' || text === initial)
-      throw new AppError('INTERRUPTED', 'The text is empty or unchanged: nothing was changed.')
+    if (text === initial && initial.trim() !== '') throw new NothingToDo('No changes.')
+    if (text.trim() === '') throw new AppError('CANCELED', 'Canceled: the text is empty. Nothing was changed.')
     return text
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -73,6 +74,6 @@ async function runEditor(
 const editorFailed = (editor: string, exit: number | string, { field, rule }: { field: string; rule: string }) =>
   new AppError(
     'INPUT_MISSING',
-    `The editor ${JSON.stringify(editor)} failed (${exit}): nothing was changed. Set VISUAL or EDITOR to a working one.`,
+    `The editor ${JSON.stringify(editor)} failed (${exit}). Nothing was changed. Set VISUAL or EDITOR to a working one.`,
     { errors: [{ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule }] },
   )

@@ -7,7 +7,8 @@ import type { Fixes } from './view.js'
 
 /** The command that failed. */
 export interface Failed {
-  flags: { server?: string }
+  /** The server of the command, by a flag, a variable or a file. */
+  server?: string | undefined
   /** The names of the command and its branch, as far as they exist: `['boards', 'list']`. */
   command: readonly string[]
   options: readonly Option[]
@@ -26,9 +27,22 @@ export const setFixes = (command: Command, fixes: Fixes): void => void fixesByCo
 
 export const fixesOf = (command: Command): Fixes => fixesByCommand.get(command) ?? {}
 
+/** The options without a file that was refused: it would be again. */
+const usable = (options: readonly string[], { message }: AppError): string[] =>
+  options
+    .filter((option) => option.startsWith('--'))
+    .reduce(
+      (kept, option) => {
+        const [name = ''] = option.split('=')
+        const value = optionValue(kept, name)
+        return value !== undefined && message.includes(value) ? withoutOption(kept, name) : kept
+      },
+      [...options],
+    )
+
 /** Lines that show how to fix an error, usually a command to run. */
 export function fixFor(error: AppError, args: readonly string[], failed: Failed): readonly string[] {
-  const { flags, command, options, fixes = {} } = failed
+  const { server, command, options, fixes = {} } = failed
   const secrets = options.flatMap((option) =>
     option instanceof FieldOption && option.secret ? [option.long ?? ''] : [],
   )
@@ -39,7 +53,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     const url = `${(optionValue(args, '--url') ?? 'another').slice(0, 48)}-2`
     return again(withOptions(withoutOption(args, '--url'), '--url', url))
   }
-  const login = [`feedbackctl login --server ${flags.server ?? 'URL'}`]
+  const login = server === undefined ? ['feedbackctl login --server URL'] : again(['login', '--server', server])
   const userFixes: Partial<Record<Reason, readonly string[]>> & { other: readonly string[] } = {
     'session-account-deleted': login,
     'site-not-set-up': run('setup'),
@@ -47,9 +61,10 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
   }
   const missing = error.errors?.map((issue) => issue.rule) ?? []
   const usual: Partial<Record<ErrorCode, readonly string[]>> = {
-    USAGE: [`${['feedbackctl', ...command].join(' ')} --help`],
+    USAGE: [command[0] === 'help' ? 'feedbackctl help' : `${['feedbackctl', ...command].join(' ')} --help`],
     BOARD_NOT_FOUND: run('boards list'),
     POST_NOT_FOUND: run('posts list'),
+    COMMENT_NOT_FOUND: run('comments list POST'),
     ROADMAP_NOT_FOUND: run('roadmaps list'),
     ROLE_NOT_FOUND: run('roles list'),
     KEY_NOT_FOUND: run('keys list'),
@@ -63,10 +78,10 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     INVALID_USER_ID: userFixes.other,
     BOARD_URL_EXISTS: otherUrl(),
     ROADMAP_URL_EXISTS: otherUrl(),
-    SIGNUP_NOT_ALLOWED: run('settings update --allow-signup true'),
-    LABS_DISABLED: run('labs update --vote-on-behalf true'),
+    SIGNUP_NOT_ALLOWED: run('settings update --signup'),
+    LABS_DISABLED: run('labs update --vote-on-behalf'),
     SETUP_COMPLETED: [
-      ...(flags.server === undefined ? run('serve') : login),
+      ...(server === undefined ? run('serve') : login),
       `${run('setup --if-needed').join()}   to accept a site that is set up`,
     ],
     MAIL_CONFIG_MISSING: [
@@ -79,21 +94,27 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
             `${commandLine([...args.filter((arg) => arg !== '--'), '--data-dir', STATE], secrets)}   for the site of the systemd unit`,
           ]
         : []),
-      'feedbackctl setup                          to create one here',
+      `${run('setup').join('').padEnd(42)} to create one here`,
       '--data-dir FOLDER, --database-url URL, --server URL   to use another',
     ],
-    SECRET_MISMATCH: run('secret reset'),
+    SECRET_MISMATCH: run('secret new'),
     DATABASE_OUTDATED: run('migrate'),
     CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
     LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),
     PORT_IN_USE: run('serve --listen 127.0.0.1:8001'),
     CONFIG_INVALID: [
-      commandLine(['config', 'list', '--show-origin', ...withoutOption(connectionOptions(args), '--server')]),
+      commandLine([
+        'config',
+        'list',
+        '--show-origin',
+        ...usable(withoutOption(connectionOptions(args), '--server'), error),
+      ]),
       'feedbackctl help environment',
     ],
     INVALID_AUTH_HEADER: login,
     INVALID_AUTH_HEADER_FORMAT: login,
     INVALID_TOKEN: login,
+    AMBIGUOUS_NAME: missing,
     SETUP_INPUT_MISSING: missing,
     INPUT_MISSING: missing,
   }

@@ -2,6 +2,10 @@ import { Option } from 'commander'
 import { AppError } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
 import { declaredFlags, type Key } from '../../core/settings.js'
+import { FieldOption } from './fieldoption.js'
+import { switchOptions, type Switch } from './switches.js'
+
+export { FieldOption } from './fieldoption.js'
 
 /**
  * Where a long text or a secret comes from: the command line, a file ('-' is stdin), or the generator. Read when the
@@ -19,40 +23,25 @@ export const isSource = (value: unknown): value is Source =>
 
 type NamedField = Pick<Field, 'name' | 'description'>
 
-/** A flag that sets a field. Several flags may set the same field. */
-export class FieldOption extends Option {
-  constructor(
-    flags: string,
-    description: string,
-    readonly field: string,
-    readonly secret = false,
-  ) {
-    super(flags, description)
-  }
-
-  /** Whether its value is a secret that the process list shows to all users of the machine. */
-  get exposes(): boolean {
-    return this.secret && this.flags.endsWith('<text>')
-  }
-
-  override attributeName(): string {
-    return this.field
-  }
-}
-
 /** What a view says about flags. */
 interface FlagView {
   flags?: Readonly<Record<string, string | undefined>> | undefined
   defaults?: Readonly<Record<string, unknown>> | undefined
+  switches?: Readonly<Record<string, Switch | undefined>> | undefined
   text?: string | undefined
   generated?: string | undefined
 }
 
-export const optionsOf = (fields: readonly Field[], { flags, defaults, text, generated }: FlagView): FieldOption[] =>
+export const optionsOf = (
+  fields: readonly Field[],
+  { flags, defaults, switches, text, generated }: FlagView,
+): FieldOption[] =>
   fields.flatMap((field) => {
     const flag = flags?.[field.name] ?? kebab(field.name)
     if (field.secret) return secretOptions(field, flag, generated === field.name)
     if (text === field.name) return textOptions(field, flag)
+    if (field.type === 'boolean')
+      return switchOptions(field, flag, defaults?.[field.name] ?? field.default, switches?.[field.name])
     return [plainOption(field, flag, defaults?.[field.name] ?? field.default)]
   })
 
@@ -63,29 +52,23 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const presetNote = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
   // Required: an optional value would swallow the positional argument.
-  const placeholder = { string: 'text', integer: 'n', boolean: 'true|false', array: 'list' }[field.type]
+  const type = field.time ? 'time' : field.type
+  const placeholder = { string: 'text', integer: 'n', boolean: '', array: 'list', time: 'time' }[type]
   const short = flag === 'limit' ? '-L, ' : ''
   const option = new FieldOption(
     `${short}--${flag} <${placeholder}>`,
-    field.description + choices + presetNote,
+    field.description + choices + presetNote + (field.time ? ': 7d, 12h, 2026-03-01' : ''),
     field.name,
   )
+  if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
   if (field.type === 'array')
     option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])
-  if (field.type === 'boolean') option.argParser((value) => parseBoolean(value, flag))
   return option
 }
 
 /** An empty text is the default list, or an empty one, as in a query string. */
 const parseList = (text: string, preset: unknown = []): unknown[] =>
   text.trim() === '' ? [preset].flat() : text.split(',').map((item) => item.trim())
-
-/** Checked here because some operations ignore other values, as the API contract demands. */
-function parseBoolean(text: string, flag: string): boolean {
-  if (text !== 'true' && text !== 'false')
-    throw new AppError('USAGE', `--${flag} must be true or false; ${JSON.stringify(text.slice(0, 100))} is not.`)
-  return text === 'true'
-}
 
 /** One flag per field: the first that does not expose a secret. */
 export const flagNames = (options: readonly FieldOption[]): string[] =>

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { escaped, printable, printableLines } from '../../core/text.js'
 import type { Column } from './table.js'
@@ -12,15 +13,24 @@ export interface OutputFlags extends ColorFlag {
   quiet?: boolean
   header?: boolean
   raw?: boolean
+  bom?: boolean
+  fields?: string | true
 }
 
-/** The output format: a table on a terminal and tab-separated values in a pipe, unless a flag sets another. */
-export function formatOf({ stdout }: Terminal, { output, json, quiet, raw }: OutputFlags): Format {
+/**
+ * The output format: a table on a terminal and tab-separated values in a pipe, unless a flag sets another. With --fields
+ * it is JSON.
+ */
+export function formatOf({ stdout }: Terminal, { output, json, quiet, raw, bom, fields }: OutputFlags): Format {
   if (json && output !== undefined && output !== 'json')
     throw new AppError('USAGE', `--json and -o ${output} contradict each other. Give only one.`)
-  const format = json ? 'json' : quiet ? 'name' : (output ?? (stdout.isTTY ? 'table' : 'tsv'))
+  const plain = output ?? (stdout.isTTY ? 'table' : 'tsv')
+  const format = json ? 'json' : quiet ? 'name' : fields === undefined ? plain : (output ?? 'json')
   if (raw && (format === 'table' || format === 'wide'))
     throw new AppError('USAGE', 'A table cannot be printed with --raw. Add -o json, jsonl, yaml, csv or tsv.')
+  if (bom && format !== 'csv') throw new AppError('USAGE', '--bom is for CSV. Add -o csv.')
+  if (fields !== undefined && format === 'name')
+    throw new AppError('USAGE', '--fields cannot be combined with -q or -o name.')
   return format
 }
 
@@ -28,8 +38,15 @@ export function formatOf({ stdout }: Terminal, { output, json, quiet, raw }: Out
 export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml'].includes(format)
 
 /** Whether the flags select a machine-readable format. */
-export const isMachineReadable = ({ output, json, quiet }: OutputFlags): boolean =>
-  json === true || quiet === true || (output !== undefined && output !== 'table' && output !== 'wide')
+export const isMachineReadable = ({ output, json, quiet, fields }: OutputFlags): boolean =>
+  json === true ||
+  quiet === true ||
+  fields !== undefined ||
+  (output !== undefined && output !== 'table' && output !== 'wide')
+
+/** Whether a program reads all of the body: then what is shown only once can be in it. */
+export const hasWholeBody = (terminal: Terminal, flags: OutputFlags): boolean =>
+  isStructured(formatOf(terminal, flags)) && flags.fields === undefined
 
 /** The result of a command: the body as HTTP sends it, and its rows. */
 export interface Printable<Row> {
@@ -41,14 +58,26 @@ export interface Printable<Row> {
   single: boolean
 }
 
-export async function print<Row>(
+export async function print<Row>(terminal: Terminal, flags: OutputFlags, whole: Printable<Row>): Promise<void> {
+  if (flags.fields === undefined) return printRows(terminal, flags, whole)
+  const { rows, single } = whole
+  if (flags.fields === true) return write(terminal, lines(Object.keys(rows[0] ?? {})))
+  const { chosenColumns, picked } = await import('./choice.js')
+  const list = flags.fields
+  const few = rows.map((row) => picked(row, list))
+  // JSON is the row, or a list of rows, without what is around them in the body
+  const body = single ? few[0] : few
+  return printRows(terminal, flags, { body, rows: few, columns: chosenColumns(list), id: () => '', single })
+}
+
+async function printRows<Row>(
   terminal: Terminal,
   flags: OutputFlags,
   { body, rows, columns, id, single }: Printable<Row>,
 ): Promise<void> {
   const format = formatOf(terminal, flags)
   const cells = (write: (text: string) => string) => rows.map((row) => columns.map((column) => write(column.text(row))))
-  const heads = columns.map((column) => column.head.toLowerCase())
+  const heads = columns.map((column) => column.field ?? column.head.toLowerCase())
   switch (format) {
     case 'json':
       return write(terminal, body === undefined ? '' : `${jsonOf(body, flags)}\n`)
@@ -62,7 +91,7 @@ export async function print<Row>(
       const { toCsv } = await import('./formats.js')
       const all = [...(flags.header === false ? [] : [heads]), ...cells(flags.raw ? asIs : csvCell)]
       // A cell that holds another separator is quoted, or a spreadsheet may split it into several.
-      return write(terminal, toCsv(all, { quoted_match: /[;\t|]/ }))
+      return write(terminal, toCsv(all, { quoted_match: /[;\t|]/, bom: flags.bom === true }))
     }
     case 'tsv':
       return write(
@@ -101,6 +130,26 @@ async function printTable<Row>(
 /** JSON on one line. The same data without --raw, in which nothing can control a terminal. */
 export const jsonOf = (value: unknown, { raw }: Pick<OutputFlags, 'raw'>): string =>
   raw ? JSON.stringify(value) : escaped(JSON.stringify(value))
+
+/**
+ * Lists the fields of the rows where --fields is given alone, and says whether it did. Otherwise refuses names that rows
+ * do not have, before anything is done.
+ */
+export async function listsFields<Out, Row>(
+  terminal: Terminal,
+  { fields }: OutputFlags,
+  schema: TSchema,
+  { rows, columns }: { rows(this: void, answer: Out): readonly Row[]; columns: readonly Column<Row>[] },
+): Promise<boolean> {
+  if (fields === undefined) return false
+  const { assertFields, fieldsOfRows } = await import('./choice.js')
+  const known = fieldsOfRows(schema, rows)
+  // A deletion answers nothing; what it removed has at least the fields of the columns
+  if (known.length === 0) known.push(...columns.flatMap(({ field = [] }) => field))
+  assertFields(fields, known)
+  if (fields === true) await write(terminal, lines(known))
+  return fields === true
+}
 
 const asIs = (text: string): string => text
 

@@ -41,19 +41,31 @@ export async function streamAll<In, Out, Row, Subject>(
   const { output, list } = request
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
+  const fields = typeof flags.fields === 'string' ? flags.fields : undefined
+  const shown = await shownBy(fields)
+  const [begin, end] =
+    fields === undefined
+      ? [`${keys.map((key) => `{"${key}":`).join('')}[`, (total: number) => `],"total_count":${total},"total_pages":1${'}'.repeat(keys.length)}`] // prettier-ignore
+      : ['[', () => ']']
   let count = 0
   for await (const { rows, first } of pages(request)) {
     count += rows.length
     if (format === 'json') {
-      const text = rows.map((row) => jsonOf(row, flags)).join(',')
-      await write(terminal, `${first ? `${keys.map((key) => `{"${key}":`).join('')}[` : text && ','}${text}`)
+      const text = rows.map((row) => jsonOf(shown(row), flags)).join(',')
+      await write(terminal, `${first ? begin : text && ','}${text}`)
     } else {
-      const header = first ? {} : { header: false }
+      const header = first ? {} : { header: false, bom: false }
       const { columns, id } = output
       await print(terminal, { ...flags, ...header }, { body: rows, rows, columns, id, single: false })
     }
   }
-  if (format === 'json') await write(terminal, `],"total_count":${count},"total_pages":1${'}'.repeat(keys.length)}\n`)
+  if (format === 'json') await write(terminal, `${end(count)}\n`)
+}
+
+async function shownBy(fields: string | undefined): Promise<(row: unknown) => unknown> {
+  if (fields === undefined) return (row) => row
+  const { picked } = await import('./choice.js')
+  return (row) => picked(row, fields)
 }
 
 /**
@@ -105,7 +117,7 @@ interface Footer {
 export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered }: Footer): void {
   const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
   const { current_page: current } = page
-  if (total === 0) return say(terminal, 'The list is empty.')
+  if (total === 0) return nothingFound(terminal)
   if (shown === 0 && current === null) return say(terminal, `No more rows, of ${total} in total.`)
   if (shown === 0)
     return say(
@@ -116,6 +128,11 @@ export function footer(terminal: Terminal, answer: unknown, { list, shown, numbe
   const position = current === null ? '' : `Page ${current} of ${count} · `
   const next = page.has_next_page ? ` · next: ${nextCommand(terminal.args, page, numbered)}` : ''
   say(terminal, `${position}${shown} of ${total}${next}`)
+}
+
+/** A pipe that ends in a mail or a log gets no message about an empty list. */
+export function nothingFound(terminal: Terminal, message = 'Nothing found.'): void {
+  if (terminal.stderr.isTTY) say(terminal, message)
 }
 
 function nextCommand(

@@ -14,7 +14,7 @@ export async function withPrompts<T>(
     return await ask(prompts, { input: terminal.stdin, output: terminal.stderr })
   } catch (error) {
     if (error instanceof Error && error.name === 'ExitPromptError')
-      throw new AppError('INTERRUPTED', 'Interrupted: nothing was changed.')
+      throw new AppError('INTERRUPTED', 'Interrupted. Nothing was changed.')
     throw error
   }
 }

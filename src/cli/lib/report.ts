@@ -3,7 +3,7 @@ import { AppError, serverError } from '../../core/errors.js'
 import { escaped, printable, printableLines } from '../../core/text.js'
 import { fixFor, type Failed } from './fixes.js'
 import { FieldOption } from './options.js'
-import { colors, hasColor, say, type ColorFlag, type Terminal } from './terminal.js'
+import { colors, hasColor, say, tell, type ColorFlag, type Terminal } from './terminal.js'
 
 interface Reported extends Failed {
   flags: Flags
@@ -12,6 +12,7 @@ interface Reported extends Failed {
 interface Flags extends ColorFlag {
   json?: boolean
   output?: string
+  fields?: string | true
   debug?: boolean
   server?: string
 }
@@ -22,7 +23,7 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
   const error = thrown instanceof AppError ? thrown : serverError(thrown)
   const exit = command[0] === 'serve' ? error.serveExit : error.exit
   const fix = fixFor(error, terminal.args, failed)
-  if (flags.json || flags.output === 'json') {
+  if (flags.json || (flags.output ?? (flags.fields === undefined ? '' : 'json')) === 'json') {
     say(terminal, escaped(JSON.stringify({ ...error.body, ...(fix.length > 0 && { fix: fix.join('\n') }), exit })))
   } else {
     const { red, dim } = colors(hasColor(terminal, terminal.stderr, flags))
@@ -30,8 +31,8 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
       thrown instanceof AppError
         ? withFlagNames(error, options)
         : `Internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`
-    say(terminal, `${red('✗')} ${printable(message)}`)
-    if (error.why !== undefined) say(terminal, `  ${dim('why')}   ${printable(error.why)}`)
+    tell(terminal, printable(message), { start: `${red('✗')} ` })
+    if (error.why !== undefined) tell(terminal, printable(error.why), { start: `  ${dim('why')}   `, indent: 8 })
     for (const [index, line] of fix.entries())
       say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${printable(line)}`)
     say(terminal, `  ${dim('code')}  ${error.code} (exit ${exit})`)

@@ -2,8 +2,10 @@ import type { Command } from 'commander'
 import type { App, OpenOptions } from '../../app.js'
 import type { Config } from '../../config.js'
 import { AppError } from '../../core/errors.js'
+import { printable } from '../../core/text.js'
 import type { Call } from '../../service/lib/operation.js'
-import { say, type Terminal } from './terminal.js'
+import { commandLine } from './commandline.js'
+import { say, tell, type Terminal } from './terminal.js'
 
 /** What every command gets: the terminal, the configuration and the connection. */
 export interface Cli {
@@ -37,7 +39,7 @@ export function session(terminal: Terminal, program: Command): Cli {
         }),
       )
       .then((settings) => {
-        for (const sentence of settings.ignored) say(terminal, `Warning: ${sentence}`)
+        for (const sentence of settings.ignored) tell(terminal, `Warning: ${sentence}`)
         return settings
       }))
   const open: Cli['open'] = (options) =>
@@ -47,6 +49,10 @@ export function session(terminal: Terminal, program: Command): Cli {
         opened = undefined // the next call tries again
         throw error
       }))
+  const traceOf = () =>
+    program.opts<{ verbose?: boolean }>().verbose
+      ? (text: string, ms: number) => say(terminal, `${ms.toFixed(1).padStart(7)} ms  ${printable(text)}`)
+      : undefined
   return {
     terminal,
     config,
@@ -55,19 +61,38 @@ export function session(terminal: Terminal, program: Command): Cli {
       const settings = await config()
       const server = settings.get('server')
       if (server === undefined)
-        return import('../../app.js').then(async ({ localCall }) =>
-          localCall(await open({ creating }), { ...options, as }),
+        return Promise.all([import('../../app.js'), import('./names.js')]).then(
+          async ([{ localCall }, { withNames }]) =>
+            withNames(localCall(await open({ creating, trace: traceOf() }), { ...options, as })),
         )
       if (as !== undefined)
         throw new AppError(
           'USAGE',
           `--as does not work with a server (from ${settings.origin('server')}). Leave it out, or sign in as ${as}.`,
         )
-      const [{ remote }, { savedToken }] = await Promise.all([
+      const [{ remote }, { withNames }, { savedToken }] = await Promise.all([
         import('../../client/remote.js'),
+        import('./names.js'),
         import('./credentials.js'),
       ])
-      return remote({ server, token: settings.get('token') ?? savedToken(settings, server), ...options })
+      const token = settings.get('token')
+      let isSaid = false
+      const onRefused = (message: string) => {
+        if (isSaid) return
+        isSaid = true
+        say(terminal, `${message} You see what visitors see. To sign in, run: ${commandLine(['login', '--server', server])}`) // prettier-ignore
+      }
+      const saved = token === undefined ? savedToken(settings, server) : undefined
+      return withNames(
+        remote({
+          server,
+          token: token ?? saved,
+          isSaved: saved !== undefined,
+          onRefused,
+          trace: traceOf(),
+          ...options,
+        }),
+      )
     },
     async close() {
       await (await opened?.catch(() => undefined))?.close() // a failure to open was reported already
@@ -88,6 +113,6 @@ export function assertLocal(config: Config, verb: string): void {
   if (config.get('server') !== undefined)
     throw new AppError(
       'USAGE',
-      `"${verb}" works on the local database only. Leave --server out (it comes from ${config.origin('server')}).`,
+      `"${verb}" works on the local database only. The server comes from ${config.origin('server')}: leave it out.`,
     )
 }

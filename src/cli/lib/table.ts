@@ -6,6 +6,8 @@ import { printable, printableLines } from '../../core/text.js'
 /** A column. `text` is the full value, for pipes; `shown` is what a table shows instead. */
 export interface Column<Row> {
   head: string
+  /** The field of the row that has the same value, as `--fields` names it: the heading in CSV. */
+  field?: string
   text(this: void, row: Row): string
   shown?(this: void, row: Row, paint: ChalkInstance, now: Date): string
   /**
@@ -16,8 +18,14 @@ export interface Column<Row> {
   right?: true
   /** Left out of tables in which no row has it. */
   ifAny?: true
-  /** Never truncated, as part of an id is useless. */
+  /** Never truncated, as part of a url is useless. */
   whole?: true
+  /**
+   * An id: where there is little room, the start of it that tells the rows apart. Commands take the start of an id. `id`
+   * is what stands in place of a longer cell, such as a url, where not even that has room.
+   */
+  short?: true
+  id?(this: void, row: Row): string
 }
 
 interface Style {
@@ -30,12 +38,17 @@ interface Style {
 const GAP = 2
 /** Columns are truncated to this width before any column is dropped. */
 const READABLE_WIDTH = 24
+/** Columns of decoration are dropped from this rank on before others are truncated further, to the next width. */
+const DECORATION = 2
+const NARROW_WIDTH = 12
 /** The width that columns are truncated to when no more can be dropped. */
 const MIN_WIDTH = 8
+/** The least characters of an id: its time and more. Two rows of one moment have a longer one. */
+const SHORT_ID = 18
 
 /**
- * Draws a table without borders. To fit the width, truncates cells, then drops columns: empty ones first, then the
- * least important. What is left is truncated further, but is wider than a terminal that has no room for an id.
+ * Draws a table without borders. To fit the width, truncates cells and shortens ids, then drops columns: empty ones
+ * first, then decoration, the least important first. What is left is truncated further before more is dropped.
  */
 export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): string {
   const paint = new Chalk({ level: style.color }) // chalk ignores NO_COLOR on a terminal
@@ -49,9 +62,10 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     .map((column) => ({
       ...column,
       empty: column.cells.every((cell) => cell === ''),
-      width: Math.max(...[column.head, ...column.cells].map((cell) => stringWidth(cell))),
+      width: widthOf(column.head, column.cells),
+      ids: rows.map((row) => printable((column.short ? column.text : column.id)?.(row) ?? '')),
     }))
-  const fitted = style.wide ? measured : fit(measured, style.width)
+  const fitted = style.wide ? measured : widened(fit(measured, style.width), measured, style.width)
   const table = new Table({
     head: fitted.map((column) => paint.dim(column.head)),
     colWidths: fitted.map((column) => column.width + GAP),
@@ -86,35 +100,83 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     .join('\n')
 }
 
+const widthOf = (head: string, cells: readonly string[]): number =>
+  Math.max(...[head, ...cells].map((cell) => stringWidth(cell)))
+
 interface MeasuredColumn {
+  head: string
+  cells: string[]
+  /** Of the rows, where the column has them. */
+  ids: string[]
   width: number
   empty: boolean
   drop?: number
   whole?: true
+  short?: true
+  id?: unknown
+}
+
+/** Gives the room that dropped columns left to those that were truncated before, from the left. */
+function widened<C extends MeasuredColumn>(fitted: C[], measured: readonly C[], available: number): C[] {
+  let room = available - fitted.reduce((sum, column) => sum + column.width + GAP, -GAP)
+  return fitted.map((column) => {
+    const whole = measured.find(({ head }) => head === column.head)
+    const lacks = whole?.cells === column.cells ? whole.width - column.width : 0
+    const more = Math.max(0, Math.min(room, lacks))
+    room -= more
+    return { ...column, width: column.width + more }
+  })
 }
 
 function fit<C extends MeasuredColumn>(columns: C[], available: number): C[] {
-  const remaining = [...columns]
+  const remaining = columns.map((column) => ({ ...column }))
   const excess = () => remaining.reduce((sum, column) => sum + column.width + GAP, -GAP) - available
   const widest = () =>
     remaining
-      .filter((column) => !column.whole)
+      .filter((column) => !column.whole && !column.short)
       .reduce((max, column) => (column.width > (max?.width ?? 0) ? column : max), undefined as C | undefined)
   const rank = ({ empty, drop = 0 }: C) => (empty ? Infinity : drop)
-  const leastImportant = () =>
+  const leastImportant = (from: number) =>
     remaining.reduce(
-      (worst, column) => (rank(column) > (worst ? rank(worst) : 0) ? column : worst),
+      (worst, column) => (rank(column) >= from && rank(column) > (worst ? rank(worst) : 0) ? column : worst),
       undefined as C | undefined,
     )
   const truncate = (minimum: number) => {
     for (let column = widest(); excess() > 0 && column && column.width > minimum; column = widest())
       column.width = Math.max(minimum, column.width - excess())
   }
+  const shorten = (column: C) => {
+    column.cells = startsOf(column.ids)
+    column.width = widthOf(column.head, column.cells)
+  }
+  const drop = (from: number) => {
+    for (let column = leastImportant(from); excess() > 0 && column; column = leastImportant(from))
+      remaining.splice(remaining.indexOf(column), 1)
+  }
   truncate(READABLE_WIDTH)
-  for (let column = leastImportant(); excess() > 0 && column; column = leastImportant())
-    remaining.splice(remaining.indexOf(column), 1)
+  for (const column of remaining) if (column.short && excess() > 0) shorten(column)
+  drop(DECORATION)
+  truncate(NARROW_WIDTH)
+  drop(1)
   truncate(MIN_WIDTH)
-  return remaining
+  const longer = columns.findIndex((column) => column.id)
+  if (excess() <= 0 || longer === -1) return remaining
+  const replaced = columns.map((column, index) => {
+    if (index !== longer) return column
+    const cells = startsOf(column.ids)
+    return { ...column, head: 'ID', cells, width: widthOf('ID', cells), id: undefined }
+  })
+  return fit(replaced, available)
+}
+
+/** The starts of ids that tell them apart, all of one length. */
+function startsOf(ids: readonly string[]): string[] {
+  const different = new Set(ids).size
+  const longest = Math.max(...ids.map((id) => id.length))
+  const startsWith = (length: number) => ids.map((id) => id.slice(0, length))
+  for (let length = SHORT_ID; length < longest; length++)
+    if (new Set(startsWith(length)).size === different) return startsWith(length)
+  return [...ids]
 }
 
 /** Draws one row as a list of labels and values. */

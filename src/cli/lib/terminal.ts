@@ -1,4 +1,5 @@
 import { WriteStream } from 'node:tty'
+import { wrapped } from './wrap.js'
 
 /** The streams and the environment of a command. stdout carries data only; messages for people go to stderr. */
 export interface Terminal {
@@ -39,6 +40,25 @@ export async function write({ stdout }: Terminal, text: string): Promise<void> {
 }
 
 export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${line}\n`)
+
+interface Shape {
+  /** What stands before the sentence, of two columns where `indent` does not say otherwise. */
+  start?: string
+  /** Columns before each line. The start takes them in the first. */
+  indent?: number
+}
+
+/** Says a sentence, which breaks between words on a terminal. Command lines are for `say`: they are copied. */
+export function tell(
+  terminal: Terminal,
+  sentence: string,
+  { start = '', indent = start === '' ? 0 : 2 }: Shape = {},
+): void {
+  const { stderr } = terminal
+  const space = ' '.repeat(indent)
+  const text = stderr.isTTY ? wrapped(sentence, widthOf(stderr), space).slice(space.length) : sentence
+  say(terminal, start + text)
+}
 
 export const canPrompt = ({ stdin, stderr, env }: Terminal, { input = true }: { input?: boolean }): boolean =>
   input && stdin.isTTY && stderr.isTTY && !env.CI

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../core/errors.js'
 import type { Call } from '../../service/lib/operation.js'
 import type { Confirmation } from './prompts.js'
+import type { Switch } from './switches.js'
 import type { Column } from './table.js'
 
 export type Values = Record<string, unknown>
@@ -8,6 +9,7 @@ export type Values = Record<string, unknown>
 /** What a command adds to an operation: its usage, its flags, and its output as rows. */
 export interface View<In, Out, Row> {
   usage: string // with the positional field: 'create <name>', or 'show <url:board>' to show another word for the field
+  summary?: string // instead of the operation's, where it has more than one command
   examples: readonly string[]
   output: Output<Out, Row>
   input?: InputView<In>
@@ -37,12 +39,21 @@ type ListKey<Out> = (keyof Out & string) | `${keyof Out & string}.results`
 interface InputView<In> {
   hidden?: readonly string[] // fields without a flag
   flags?: Partial<Record<keyof In & string, string>> // flags that are not named like their field: { boardId: 'board' }
+  switches?: Partial<Record<keyof In & string, Switch>> // fields that are true or false and have a better word: { display: { word: 'private', on: false } }
   defaults?: Partial<In> // sent if a flag is missing, where the CLI default differs from that of the API
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
   generated?: keyof In & string // a secret with a --generate-… flag
+  joined?: keyof In & string // the positional field that takes all arguments, joined by spaces
   text?: keyof In & string // a long text, with a …-file flag
+  finds?: Finds<In> // fields that only say where the row is
   // The initial text in the editor; undefined for no editor.
   editor?(this: void, call: Call, input: Values): Promise<string | undefined>
+}
+
+/** Looks fields up that an operation needs to find its row, where no flag gives them. */
+interface Finds<In> {
+  fields: readonly (keyof In & string)[]
+  from(this: void, call: Call, input: Values): Promise<Values>
 }
 
 /** Commands that fix an error, without `feedbackctl` and connection options. */
@@ -51,5 +62,6 @@ export type Fixes = Partial<Record<ErrorCode, readonly string[]>>
 /** The operation that does for another account what this one does for the caller, with the same output. */
 interface OnBehalf {
   op: unknown
+  needs: string // what has to be switched on first, for help
   fields(this: void, input: Values, account: string): Values
 }

@@ -24,7 +24,9 @@ export type Topic = (typeof TOPIC_NAMES)[number]
 /** Topics that can change a row of each table: its own, and those that triggers derive its columns from. */
 const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
-  posts: ['posts', 'votes', 'boards'],
+  posts: ['posts', 'votes', 'comments', 'boards'],
+  post_search: ['posts'],
+  post_moves: ['posts'],
   votes: ['votes'],
   comments: ['comments'],
   roadmaps: ['roadmaps'],

@@ -15,6 +15,11 @@ import { up as names } from './0013_names.js'
 import { up as postNumbers } from './0014_post_numbers.js'
 import { up as moderation } from './0015_moderation.js'
 import { up as search } from './0016_search.js'
+import { up as trending } from './0017_trending.js'
+import { up as servers } from './0018_servers.js'
+import { up as language } from './0019_language.js'
+import { up as ownComments } from './0020_own_comments.js'
+import { up as postMoves } from './0021_post_moves.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -34,4 +39,9 @@ export const migrations: Record<string, Migration> = {
   '0014_post_numbers': { up: postNumbers },
   '0015_moderation': { up: moderation },
   '0016_search': { up: search },
+  '0017_trending': { up: trending },
+  '0018_servers': { up: servers },
+  '0019_language': { up: language },
+  '0020_own_comments': { up: ownComments },
+  '0021_post_moves': { up: postMoves },
 }

@@ -15,6 +15,7 @@ import type { Invalidation } from '../cache/invalidation.js'
 import type { Engine } from '../cache/querycache.js'
 import type { RevisionSource } from '../cache/revision.js'
 import type { Tables } from '../tables.js'
+import { tracePool, type Trace } from '../trace.js'
 import { PoolDriver, ProviderUntil } from './driver.js'
 import { snapshotRevisions } from './revision.js'
 import { StatementNames } from './statements.js'
@@ -26,6 +27,7 @@ interface Options {
   prepare: boolean
   /** Milliseconds that a request may wait for PostgreSQL. Without it, statements take as long as they need. */
   timeout: number | undefined
+  trace: Trace | undefined
 }
 
 interface Opened {
@@ -39,6 +41,7 @@ export function openPostgres(url: string, invalidation: Invalidation, options: O
   const source = snapshotRevisions(url, invalidation, options)
   // Commits of this process are reported, so that its next request sees them whatever staleness is allowed
   const driver = new PoolDriver(url, { names, timeout: options.timeout, committed: source.committed })
+  if (options.trace) tracePool(driver, options.trace)
   const [adapter, compiler] = [new PostgresAdapter(), new PostgresQueryCompiler()]
   const dialect: Dialect = {
     createAdapter: () => adapter,

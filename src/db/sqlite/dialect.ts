@@ -17,6 +17,7 @@ import type { Invalidation } from '../cache/invalidation.js'
 import type { Engine } from '../cache/querycache.js'
 import type { RevisionSource } from '../cache/revision.js'
 import type { Tables } from '../tables.js'
+import { traceFile, type Trace } from '../trace.js'
 import { FileDriver, groupOf, type FileConnection } from './driver.js'
 import { fileRevisions } from './revision.js'
 
@@ -24,8 +25,10 @@ import { fileRevisions } from './revision.js'
 export function openFile(
   file: string,
   invalidation: Invalidation,
+  trace?: Trace,
 ): { engine: Engine; source: RevisionSource; ping: () => Promise<void> } {
   const driver = new FileDriver(file)
+  if (trace) traceFile(driver, trace)
   const [adapter, compiler] = [new FileAdapter(), new StablePlanCompiler()]
   const dialect: Dialect = {
     createAdapter: () => adapter,

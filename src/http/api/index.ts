@@ -7,6 +7,7 @@ import { contentOf, type ResponseCache } from '../cache/responses.js'
 import { asAppError, publicError } from '../errors.js'
 import type { Origins } from '../origins.js'
 import type { Site } from '../site.js'
+import type { MissingHandler } from '../surface.js'
 import { docs } from './docs.js'
 import { mount } from './mount.js'
 import { parsers } from './parsers.js'
@@ -59,7 +60,11 @@ function refusePreflights(server: FastifyInstance, operations: readonly AnyOpera
  * Sends errors and 404 as JSON. Applies to a plugin, or to the root for requests that no plugin handles. Where the
  * database does not answer, a response that is cached is better than an error.
  */
-export function jsonErrors(server: FastifyInstance, responses: ResponseCache, headersOf404 = {}): void {
+export function jsonErrors(
+  server: FastifyInstance,
+  responses: ResponseCache,
+  { headers = {}, missing }: { headers?: object; missing?: MissingHandler } = {},
+): void {
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
@@ -74,7 +79,9 @@ export function jsonErrors(server: FastifyInstance, responses: ResponseCache, he
     return reply.code(status).send(body)
   })
   server.setNotFoundHandler((request, reply) => {
-    reply.headers(headersOf404)
+    const page = missing?.(request, reply)
+    if (page) return page
+    reply.headers(headers)
     const address = `${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`
     throw new AppError('NOT_FOUND', `There is no ${address}. The operations are listed at ${API_ROOT}/docs.`)
   })

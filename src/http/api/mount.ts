@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { coerce } from '../../core/fields.js'
-import { DRY_RUN_HEADER } from '../../core/wire.js'
-import { withoutPort } from '../../service/lib/clients.js'
+import { DRY_RUN_HEADER, REFUSAL_HEADER } from '../../core/wire.js'
 import { assertMail, execute, type AnyOperation, type CacheScope } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import type { ResponseCache } from '../cache/responses.js'
+import { clientOf } from '../client.js'
 import type { CacheDeclaration } from '../cache/routes.js'
 import type { Origins } from '../origins.js'
 import type { Site } from '../site.js'
@@ -37,13 +37,13 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
     handler: async (request, reply) => {
       const { db, allowCaching } = await responses.open(request.raw)
       const actor = await actorOf(request.headers.authorization, { ...site, db })
+      if (actor.refusal && request.headers.authorization !== undefined) reply.header(REFUSAL_HEADER, actor.refusal.code)
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
-      const client = {
-        address: withoutPort(request.ip),
-        isForwarded: (request.ips?.length ?? 1) > 1,
-        userAgent: (request.headers['user-agent'] ?? '').slice(0, 200),
-      }
-      const output = await execute(op, { ...site, db, actor, origin: 'http', client, dryRun }, inputOf(op, request))
+      const output = await execute(
+        op,
+        { ...site, db, actor, origin: 'http', client: clientOf(request), dryRun },
+        inputOf(op, request),
+      )
       if (op.cache) allowCaching(op.id, actor.expiresAt)
       reply.code(output === undefined ? 204 : Number(status))
       return output

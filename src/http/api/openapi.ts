@@ -1,15 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { statusOf, type ErrorCode, type Failure } from '../../core/errors.js'
+import { SIGN_IN_ERRORS } from '../../service/lib/access.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
-
-const SIGN_IN: Failure[] = [
-  'INVALID_AUTH_HEADER',
-  'INVALID_AUTH_HEADER_FORMAT',
-  'INVALID_TOKEN',
-  'USER_NOT_FOUND',
-  'USER_BLOCK',
-  'ACCESS_DENIED',
-]
 
 /** The OpenAPI 3.1 document: each operation with its input, its response and every error code. */
 export function openapi(operations: readonly AnyOperation[], root: string): object {
@@ -43,7 +35,7 @@ function failuresOf(op: AnyOperation): Failure[] {
   const checks: Failure[] = [
     'VALIDATION_ERROR',
     ...(op.mails ? (['MAIL_CONFIG_MISSING'] as const) : []),
-    ...(access === 'public' ? [] : SIGN_IN),
+    ...(access === 'public' ? [] : SIGN_IN_ERRORS),
     ...(op.writes ? (['EMAIL_NOT_VERIFIED'] as const) : []),
     ...(access === 'public' || access === 'signed-in' ? [] : (['NOT_ENOUGH_PERMISSION'] as const)),
   ]
@@ -131,7 +123,7 @@ const content = (schema: TSchema) =>
 
 /** The schema without our own keywords. */
 function plain(schema: unknown): object {
-  const own = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'rule', 'ignored'])
+  const own = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'names', 'early', 'time', 'rule', 'ignored'])
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => (own.has(key) ? undefined : value)).replaceAll(
       '"documentedFormat"',

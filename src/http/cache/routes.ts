@@ -1,5 +1,13 @@
 /** Request headers that a response can vary by. On a cacheable route the others are removed from the request. */
-export const VARYING = ['accept', 'accept-language', 'authorization', 'cookie', 'host', 'origin'] as const
+export const VARYING = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'authorization',
+  'cookie',
+  'host',
+  'origin',
+] as const
 export type Vary = (typeof VARYING)[number]
 
 /** The `config.cache` of a route whose responses may be cached. */

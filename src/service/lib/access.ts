@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.js'
+import { AppError, type Failure } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
 
 /**
@@ -6,6 +6,16 @@ import type { Permission } from '../../core/permissions.js'
  * accounts with one of these permissions. The owner has every permission.
  */
 export type Access = 'public' | 'signed-in' | 'session' | 'owner' | Permission | readonly Permission[]
+
+/** The codes of an actor's `refusal`. */
+export const SIGN_IN_ERRORS = [
+  'INVALID_AUTH_HEADER',
+  'INVALID_AUTH_HEADER_FORMAT',
+  'INVALID_TOKEN',
+  'USER_NOT_FOUND',
+  'USER_BLOCK',
+  'ACCESS_DENIED',
+] as const satisfies Failure[]
 
 /** Who makes a request. `refusal` says why the request is not signed in; operations that need an account throw it. */
 export interface Actor {

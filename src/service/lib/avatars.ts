@@ -17,13 +17,18 @@ export const AVATARS = '/avatars'
 export const avatarOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, { userId, avatar }: Pictured): string =>
   avatar || `${siteUrl}${AVATARS}/${userId}.svg`
 
+/** What stands for a person without a picture: up to two initials, or `?`, on a colour of six hexadecimal digits. */
+export const monogramOf = (user: { userId: string; name: string; username: string }) => ({
+  color: PALETTE[Number.parseInt(user.userId.slice(-4), 16) % PALETTE.length],
+  initials: initialsOf(user.name) || initialsOf(user.username) || '?',
+})
+
 /** The picture of a person: initials on a colour. Undefined if there is no such person. */
 export async function drawAvatar({ db }: Pick<Context, 'db'>, userId: string): Promise<string | undefined> {
   const user = isId(userId) ? await findUser(db, userId) : undefined
   if (!user) return undefined
-  const color = PALETTE[Number.parseInt(user.userId.slice(-4), 16) % PALETTE.length]
-  const initials = escape(initialsOf(user.name) || initialsOf(user.username) || '?')
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64"><rect width="64" height="64" fill="#${color}"/><text x="32" y="32" dy=".35em" text-anchor="middle" font-family="system-ui,sans-serif" font-size="26" fill="#fff">${initials}</text></svg>\n`
+  const { color, initials } = monogramOf(user)
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64"><rect width="64" height="64" fill="#${color}"/><text x="32" y="32" dy=".35em" text-anchor="middle" font-family="system-ui,sans-serif" font-size="26" fill="#fff">${escape(initials)}</text></svg>\n`
 }
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })

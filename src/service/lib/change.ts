@@ -13,10 +13,10 @@ export type Action =
   | 'post.unvoted'
   | 'roadmap.moved'
   | `role.${'assigned' | 'unassigned'}`
-  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset'}`}`
+  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'link_created' | 'link_used' | 'promoted' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset'}`}`
   | `key.${'created' | 'revoked'}`
   | 'session.ended'
-  | `site.${'set_up' | 'updated'}`
+  | `site.${'set_up' | 'updated' | 'secret_replaced'}`
 
 /** A context inside a transaction. */
 export interface Change extends Context {

@@ -1,8 +1,8 @@
+import { LANGUAGES } from '../../core/language.js'
 import { printable } from '../../core/text.js'
 import { readSettings } from '../../db/settings.js'
 import type { UserRow } from '../../db/tables.js'
 import { queueMail } from '../../mail/outbox.js'
-import { invitationMail, resetMail, verificationMail } from '../../mail/templates.js'
 import type { Context } from './context.js'
 import { oneTimeToken } from './tokens.js'
 
@@ -11,22 +11,28 @@ import { oneTimeToken } from './tokens.js'
  * for a mail waits for it; who is invited does not.
  */
 const LETTERS = {
-  verification: { purpose: 'emailVerification', hours: 2, page: 'email-verify', write: verificationMail },
-  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm', write: resetMail },
-  invitation: { purpose: 'resetPassword', hours: 7 * 24, page: 'password-reset/confirm', write: invitationMail },
+  verification: { purpose: 'emailVerification', hours: 2, page: 'email-verify' },
+  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm' },
+  invitation: { purpose: 'resetPassword', hours: 7 * 24, page: 'password-reset/confirm' },
 } as const
 
-/** Queues a mail with a new one-time link, in the transaction of the change. */
+/** Queues a mail with a new one-time link, in the transaction of the change. Loads the texts when one is written. */
 export async function queueLetter(
   { db, now, siteUrl }: Pick<Context, 'db' | 'now' | 'siteUrl'>,
   letter: keyof typeof LETTERS,
-  { userId, name, email }: Pick<UserRow, 'userId' | 'name' | 'email'>,
+  { userId, name, email, language }: Pick<UserRow, 'userId' | 'name' | 'email' | 'language'>,
 ): Promise<void> {
-  const { purpose, hours, page, write } = LETTERS[letter]
+  const { purpose, hours, page } = LETTERS[letter]
+  const { mailOf } = await import('../../mail/templates.js')
   const { title } = await readSettings(db)
   const token = await oneTimeToken(db, now(), { userId, purpose, hours })
   await queueMail(db, now(), {
     recipient: email,
-    ...write({ siteTitle: printable(title), name, link: `${siteUrl}/${page}/?token=${token}` }),
+    ...mailOf(letter, {
+      siteTitle: printable(title),
+      name,
+      link: `${siteUrl}/${page}/?token=${token}`,
+      language: language ?? LANGUAGES[0],
+    }),
   })
 }

@@ -45,6 +45,7 @@ interface Given {
 
 /** What boards and roadmaps share. */
 export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun<R>) {
+  const capital = noun.charAt(0).toUpperCase() + noun.slice(1)
   const NOUN = noun.toUpperCase() as Uppercase<typeof noun>
 
   const isReserved = (slug: string): boolean => isId(slug) || reservedWords(routes()).includes(slug)
@@ -52,7 +53,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
   const canRead = ({ actor }: Pick<Context, 'actor'>, row: R): boolean =>
     row.display === 1 || can(actor, `${noun}:read`)
 
-  const notFound = (given: string) => new AppError(`${NOUN}_NOT_FOUND`, `There is no ${noun} ${quoted(given)}.`)
+  const notFound = (given: string) => new AppError(`${NOUN}_NOT_FOUND`, `${capital} ${quoted(given)} not found.`)
 
   async function readable(ctx: Context, urlOrId: string): Promise<R> {
     const row = await find(ctx.db, urlOrId)

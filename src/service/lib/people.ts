@@ -2,6 +2,7 @@ import { quoted } from '../../core/text.js'
 import * as Type from 'typebox'
 import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../../core/errors.js'
+import { LANGUAGES } from '../../core/language.js'
 import { newId, randomWord } from '../../core/ids.js'
 import { NIL } from 'uuid'
 import type { Db, Tables, UserRow } from '../../db/tables.js'
@@ -10,6 +11,7 @@ import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rol
 import { avatarOf } from './avatars.js'
 import type { Context } from './context.js'
 import { nullable, oneLine } from './schemas.js'
+import { personOf } from './sessions.js'
 import { sessionToken } from './tokens.js'
 
 /** The signed-in person, with a session token: the response of setup, signup and login. */
@@ -33,6 +35,13 @@ export const PublicUser = Type.Object({
   avatar: Type.String(),
 })
 
+/** The language of an account, where it has one. */
+export const languageShown = Type.String({
+  description: 'Language of their pages and mails; absent where pages are in that of the browser',
+})
+
+export const languageOf = ({ language }: Pick<UserRow, 'language'>) => (language === null ? {} : { language })
+
 /** What the owner sees of a person. */
 export const User = Type.Object({
   userId: Type.String({ format: 'uuid' }),
@@ -55,6 +64,7 @@ export const User = Type.Object({
       user_role_id: Type.String({ description: 'Same as id' }),
     }),
   ),
+  language: Type.Optional(languageShown),
 })
 
 type Author = Type.Static<typeof PublicUser>
@@ -89,6 +99,14 @@ export const displayName = {
 }
 export const nameField = Type.Optional(nullable('string', displayName))
 
+/** A test adds a language to the list, so this is the list itself. */
+const language = Type.Unsafe<string>({
+  type: 'string',
+  enum: LANGUAGES,
+  description: 'Language of pages and mails',
+})
+export const languageField = Type.Optional(language)
+
 /** The answer of an operation that has begun this session. */
 export const authUser = async (
   ctx: Context,
@@ -120,7 +138,10 @@ export function assertEmail(email: string | null | undefined): string {
 }
 
 /** The row of a new person. User name and avatar tell nothing of the address. */
-export function newUser(now: Date, { email, name, password }: { email: string; name: string; password: string }) {
+export function newUser(
+  now: Date,
+  { email, name, password, language }: { email: string; name: string; password: string; language?: string | undefined },
+) {
   const createdAt = now.toISOString()
   return {
     userId: newId(),
@@ -132,6 +153,7 @@ export function newUser(now: Date, { email, name, password }: { email: string; n
     isVerified: 0,
     isOwner: 0,
     isBlocked: 0,
+    ...(language !== undefined && { language }),
     createdAt,
     updatedAt: createdAt,
   } satisfies Partial<Tables['users']>
@@ -159,6 +181,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
     roles: byName
       .filter((role) => role.user_id === userId)
       .map((role) => ({ id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id })),
+    ...languageOf(row),
   }))
 }
 
@@ -209,4 +232,11 @@ const usernameFor = (name: string): string => {
     .slice(0, 21)
     .replaceAll(/^_+|_+$/g, '')
   return `${readable || 'user'}_${randomWord(8)}`
+}
+
+/** Whoever asks; the owner for the operator. */
+export async function ownUser(ctx: Context): Promise<UserRow> {
+  const user = await findUser(ctx.db, await personOf(ctx))
+  if (!user) throw userNotFound()
+  return user
 }

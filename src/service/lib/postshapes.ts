@@ -32,7 +32,15 @@ const text = {
 }
 const slugId = Type.String({ description: 'End of every slug of this post' })
 const isSpam = Type.Optional(Type.Boolean({ description: 'true where the team hides the post as spam; else absent' }))
-const whole = { ...text, is_spam: isSpam, author: PublicUser, voters: PostVote, roadmap: Type.Optional(Roadmap) }
+const commentsCount = Type.Integer({ description: 'Comments that everybody sees' })
+const whole = {
+  ...text,
+  commentsCount,
+  is_spam: isSpam,
+  author: PublicUser,
+  voters: PostVote,
+  roadmap: Type.Optional(Roadmap),
+}
 
 /** A post in a list. Without a board, `board` is null; without a roadmap, `roadmap` is absent. */
 export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]) })
@@ -102,7 +110,7 @@ const spamOf = (post: PostView) => (post.is_spam === 1 ? { is_spam: true } : {})
 function commonOf(ctx: Viewer, post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
   const author = authorOf(ctx, { userId, name, username, avatar })
-  return { ...textOf(post), author, voters }
+  return { ...textOf(post), commentsCount: post.commentsCount, author, voters }
 }
 
 function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, boardCreatedAt: createdAt }: PostView) {

@@ -1,5 +1,5 @@
 import * as Type from 'typebox'
-import type { Ignored } from '../../core/fields.js'
+import type { Ignored, Noun } from '../../core/fields.js'
 
 /** A field that may be null: `type: ['string', 'null']`. */
 export const nullable = <T extends 'string' | 'integer'>(type: T, options: object = {}) =>
@@ -38,5 +38,11 @@ export const PageInfo = Type.Object({
 })
 
 /** A path parameter. It is not empty, and no dot segment, which URL parsers remove. */
-export const inPath = (description: string) =>
-  Type.String({ minLength: 1, pattern: '^(?!\\.{1,2}$)', rule: 'text other than "", "." and ".."', description })
+export const inPath = (description: string, names?: Noun) =>
+  Type.String({
+    minLength: 1,
+    pattern: '^(?!\\.{1,2}$)',
+    rule: 'text other than "", "." and ".."',
+    description,
+    ...(names && { names }),
+  })

@@ -1,9 +1,8 @@
-import { quoted } from '../../core/text.js'
 import { AppError } from '../../core/errors.js'
 import { newId } from '../../core/ids.js'
 import { findSession, insertSession, putSessionUse } from '../../db/sessions.js'
 import type { UserRow } from '../../db/tables.js'
-import { findActor, findOwner, findUser } from '../../db/users.js'
+import { findActor, findOwner } from '../../db/users.js'
 import { operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { KEY_PREFIX, readKey } from './keys.js'
@@ -134,22 +133,6 @@ function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }:
     refusal: null,
     expiresAt,
   }
-}
-
-/** The operator on behalf of a person, who becomes the author of what is created. The rights stay the operator's. */
-export async function operatorAs({ db }: Pick<Context, 'db'>, who: string): Promise<Actor> {
-  const user = await findUser(db, who)
-  if (!user)
-    throw new AppError(
-      'USER_NOT_FOUND',
-      `There is no account ${quoted(who)}. Give its e-mail address, user name or id.`,
-    )
-  if (user.isBlocked)
-    throw new AppError(
-      'USER_BLOCK',
-      `This account is blocked. Unblock it first: feedbackctl users unblock ${user.email}`,
-    )
-  return { ...operator, userId: user.userId }
 }
 
 /** The user id that visibility is decided by; the owner's for the operator. */

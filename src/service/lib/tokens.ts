@@ -13,7 +13,7 @@ import { reencryptTotp } from './totp.js'
 /** In milliseconds. No token works for longer, whatever it says. */
 export const SESSION_LIFETIME = 2 * 24 * 60 * 60 * 1000
 
-type Purpose = 'emailVerification' | 'resetPassword'
+type Purpose = 'emailVerification' | 'resetPassword' | 'signIn'
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
@@ -118,36 +118,49 @@ export async function oneTimeTokenOf(
   token: string | null | undefined,
   purpose: Purpose,
 ): Promise<OneTimeToken> {
-  if (!token) throw missingToken()
+  if (!token) throw missingToken(purpose)
   if (!/^[\w-]{43}$/.test(token))
     throw new AppError(
       'INVALID_TOKEN',
-      'The token is incomplete. Open the link in the mail again, or request a new mail.',
+      `The token is incomplete. Open the link ${sourceOf(purpose).where} again, or ${sourceOf(purpose).another}.`,
     )
   const known = await findOneTimeToken(ctx.db, hashOf(token))
-  if (!known) throw usedUp()
+  if (!known) throw usedUp(purpose)
   if (known.expiresAt <= ctx.now().toISOString())
-    throw new AppError('INVALID_TOKEN', 'The link in the mail has expired. Request a new one.')
+    throw new AppError('INVALID_TOKEN', `The link ${sourceOf(purpose).where} has expired. ${sourceOf(purpose).next}.`)
   if (known.purpose !== purpose)
-    throw new AppError('INVALID_TOKEN 400', 'This token is for another purpose. Open the link in the mail.')
+    throw new AppError(
+      'INVALID_TOKEN 400',
+      `This token is for another purpose. Open the link ${sourceOf(purpose).where}.`,
+    )
   return known
 }
 
 /** Deletes the token. Of two concurrent requests with one token, the second is refused. */
-export async function useUp(db: Db, { tokenHash }: OneTimeToken): Promise<void> {
-  if (!(await deleteOneTimeToken(db, tokenHash))) throw usedUp()
+export async function useUp(db: Db, { tokenHash, purpose }: OneTimeToken): Promise<void> {
+  if (!(await deleteOneTimeToken(db, tokenHash))) throw usedUp(purpose)
 }
 
-const usedUp = () =>
-  new AppError(
-    'INVALID_TOKEN 404',
-    'The link in the mail was already used, or a newer one was sent. Use the newest link, or request a new one.',
-  )
+/** Where a person has the link from, and how to get another. */
+const sourceOf = (purpose: string) =>
+  purpose === 'signIn'
+    ? { where: 'of "feedbackctl owner link"', another: 'run it again', next: 'Run it again for a new one' }
+    : { where: 'in the mail', another: 'request a new mail', next: 'Request a new one' }
 
-function missingToken(): AppError {
-  const message = 'The token is missing. Open the link in the mail again.'
+function usedUp(purpose: string): AppError {
+  const { where } = sourceOf(purpose)
+  const rest =
+    purpose === 'signIn'
+      ? 'or a newer one was made. Run it again for a new one.'
+      : 'or a newer one was sent. Use the newest link, or request a new one.'
+  return new AppError('INVALID_TOKEN 404', `The link ${where} was already used, ${rest}`)
+}
+
+function missingToken(purpose: Purpose): AppError {
+  const { where } = sourceOf(purpose)
+  const message = `The token is missing. Open the link ${where} again.`
   return new AppError('MISSING_TOKEN', message, {
-    errors: [{ code: 'MISSING_TOKEN', message, field: 'token', rule: 'the token of the link in the mail' }],
+    errors: [{ code: 'MISSING_TOKEN', message, field: 'token', rule: `the token of the link ${where}` }],
   })
 }
 

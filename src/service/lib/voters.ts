@@ -60,3 +60,8 @@ export async function votersOf(
     }
   })
 }
+
+/** Clients before 0.9 name their user here instead of sending a token. Others send anything. */
+export const voterGiven = Type.Optional(
+  Type.Unknown({ description: 'Without a token: whose vote to show as viewerVote, where the board shows its voters' }),
+)

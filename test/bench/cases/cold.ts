@@ -23,7 +23,7 @@ export const cold = (): Case[] => [
 ]
 
 /** The pages that are measured. */
-const PAGES = 100
+export const PAGES = 100
 
 /** The server is warmed up with the pages from there to this one, so many times: less, and V8 still compiles. */
 const LAST = 2700
@@ -69,7 +69,7 @@ const pagesMadeAnew = ({ name, site: siteName, request, most }: Pages): Case => 
 })
 
 /** Microseconds of CPU for one of the first pages, after all others have warmed up the server. */
-async function sweepOver(
+export async function sweepOver(
   url: string,
   pages: readonly Request[],
   postgres: number | undefined,

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 const answers = new Map(
   JSON.parse(readFileSync(process.argv[2], 'utf8')).map(({ kind, status, headers, body }) => [
     kind,
-    { status, headers: Object.entries(headers).flat(), body: Buffer.from(body) },
+    { status, headers: Object.entries(headers).flat(), body: Buffer.from(body, 'base64') },
   ]),
 )
 const [only] = answers.values()

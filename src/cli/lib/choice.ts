@@ -1,0 +1,81 @@
+import type { TSchema } from 'typebox'
+import { closest } from 'fastest-levenshtein'
+import { AppError } from '../../core/errors.js'
+import type { Column } from './table.js'
+
+interface Schema {
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  const?: unknown
+}
+
+/**
+ * The fields that --fields can choose, in the order of the API document: those of a row, and those of the objects in it
+ * (`board.name`). None where the answer of the operation has no rows.
+ */
+export function fieldsOfRows<Out, Row>(output: TSchema, rows: (answer: Out) => readonly Row[]): string[] {
+  const answer = sampleOf(output)
+  if (!isObject(answer)) return []
+  const [row] = rows(answer as Out)
+  if (!isObject(row)) return []
+  return Object.entries(row).flatMap(([name, value]) => [
+    name,
+    ...(isObject(value) ? Object.keys(value).map((inner) => `${name}.${inner}`) : []),
+  ])
+}
+
+/** A value that has every field of the schema. The functions that make rows of an answer only move its parts. */
+function sampleOf(schema: Schema): unknown {
+  const { properties, items, anyOf } = schema
+  if ('const' in schema) return schema.const
+  if (anyOf) return sampleOf(anyOf.find((each) => each.properties) ?? anyOf[0] ?? {})
+  if (items) return [sampleOf(items)]
+  if (properties) return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, sampleOf(each)]))
+  const [type] = [schema.type].flat()
+  return type === 'integer' || type === 'number' ? 0 : type === 'boolean' ? false : type === 'object' ? {} : ''
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Refuses names of --fields that rows do not have. */
+export function assertFields(list: string | true, known: readonly string[]): void {
+  if (known.length === 0) throw new AppError('USAGE', 'The output of this command has no fields. Leave --fields out.')
+  if (list === true) return
+  const names = namesIn(list)
+  for (const name of names)
+    if (!known.includes(name))
+      throw new AppError(
+        'USAGE',
+        `Unknown field ${JSON.stringify(name.slice(0, 100))}. Did you mean ${meant(name, known)}? --fields alone lists the fields.`,
+      )
+  if (names.length === 0) throw new AppError('USAGE', '--fields needs names, such as --fields id,name.')
+}
+
+/** The field of a part, where the name is whole: `voters.votesCount` for `votesCount`. */
+const meant = (name: string, known: readonly string[]): string =>
+  known.find((each) => each.toLowerCase().endsWith(`.${name.toLowerCase()}`)) ?? closest(name, known)
+
+const namesIn = (list: string): string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+
+/** The row with these fields alone, in this order. A field that the row lacks is null. */
+export const picked = (row: unknown, list: string): Record<string, unknown> =>
+  Object.fromEntries(namesIn(list).map((name) => [name, valueAt(row, name) ?? null]))
+
+/** The columns of `picked` rows, for formats other than JSON. */
+export const chosenColumns = (list: string): Column<Record<string, unknown>>[] =>
+  namesIn(list).map((name) => ({ head: name, field: name, text: (row) => textOf(row[name]), drop: 0 }))
+
+const valueAt = (row: unknown, name: string): unknown =>
+  name.split('.').reduce((value, key) => (isObject(value) ? value[key] : undefined), row)
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,179 @@
+import { hostname } from 'node:os'
+import path from 'node:path'
+import type { Command } from 'commander'
+import type { Config } from '../config.js'
+import { redactedUrl } from '../core/addresses.js'
+import { AppError } from '../core/errors.js'
+import { neighbours, type Neighbour } from '../process/neighbours.js'
+import type { Call } from '../service/lib/operation.js'
+import * as site from '../service/site.js'
+import { ago } from './lib/age.js'
+import { explain } from './lib/helptext.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import type { Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { say } from './lib/terminal.js'
+
+type Overview = Awaited<ReturnType<typeof site.overview.run>>
+
+/** What is not known is null: of a server whose owner is not signed in here, or of a database with an older schema. */
+interface Status extends Omit<Nullable<Overview>, 'is_setup'> {
+  /** The file, database or server. */
+  data: string
+  /** The flag, variable or file that names it, or `default`. */
+  origin: string
+  is_setup: boolean | null
+  /** How the schema compares with what this program needs; null of a server. */
+  schema_state: 'current' | 'outdated' | 'newer' | null
+}
+
+type Nullable<T> = { [Key in keyof T]: T[Key] | null }
+
+const SCHEMA_STATES = {
+  current: '',
+  outdated: ', older than this program',
+  newer: ', newer than this program',
+} as const
+
+const number = (value: number | null): string => (value === null ? '' : String(value))
+
+const processOf = ({ version, workers, host, pid }: site.Server): string =>
+  `version ${version}, ${workers > 1 ? `${workers} workers, ` : ''}pid ${pid} on ${host}`
+
+/** Below the first line of a value in a record. */
+const BELOW = `\n${' '.repeat('MAIL WAITING'.length + 2)}`
+
+const columns: Column<Status>[] = [
+  { head: 'SITE', text: ({ title, is_setup: isSetUp }) => (isSetUp === false ? 'not set up' : (title ?? '')), drop: 0 },
+  { head: 'DATA', text: ({ data, origin }) => (origin === 'default' ? data : `${data} (from ${origin})`), drop: 0 },
+  {
+    head: 'SERVED BY',
+    text: ({ servers }) =>
+      (servers ?? []).map((each) => `${each.url}, since ${each.startedAt}, ${processOf(each)}`).join('\n'),
+    shown: ({ servers }, _paint, now) =>
+      (servers ?? [])
+        .map((each) => `${each.url}, started ${ago(each.startedAt, now)}${BELOW}${processOf(each)}`)
+        .join(BELOW) || 'nobody',
+    drop: 0,
+  },
+  {
+    head: 'SCHEMA',
+    text: ({ schema, schema_state: state }) => (schema ?? '') + (state ? SCHEMA_STATES[state] : ''),
+    drop: 0,
+  },
+  { head: 'PEOPLE', text: ({ people }) => number(people), drop: 0 },
+  { head: 'BOARDS', text: ({ boards }) => number(boards), drop: 0 },
+  { head: 'POSTS', text: ({ posts }) => number(posts), drop: 0 },
+  { head: 'MAIL WAITING', text: ({ mail_waiting: waiting }) => number(waiting), drop: 0 },
+]
+
+export function register(command: Command, cli: Cli): void {
+  explain(command, { examples: ['status', 'status --server https://feedback.example.org --json'] }).action(async () => {
+    const flags = command.optsWithGlobals<OutputFlags>()
+    const config = await cli.config()
+    const remote = config.get('server')
+    const { status, note } = remote === undefined ? await ofDatabase(cli, config) : await ofServer(cli, config, remote)
+    await print(cli.terminal, flags, {
+      body: status,
+      rows: [status],
+      columns: formatOf(cli.terminal, flags) === 'table' ? columns.filter((each) => isKnown(each, status)) : columns,
+      id: ({ data }) => data,
+      single: true,
+    })
+    if (note !== undefined) say(cli.terminal, note)
+  })
+}
+
+/** A program gets every column. That nobody serves a site is worth a line. */
+const isKnown = (column: Column<Status>, status: Status): boolean =>
+  column.text(status) !== '' || (column.head === 'SERVED BY' && status.servers !== null)
+
+const UNKNOWN = {
+  title: null,
+  is_setup: null,
+  servers: null,
+  schema: null,
+  schema_state: null,
+  people: null,
+  boards: null,
+  posts: null,
+  mail_waiting: null,
+} as const
+
+interface Found {
+  status: Status
+  note?: string | undefined
+}
+
+/** Looks at the schema first, as opening the site would update it. */
+async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
+  const { schemaOf } = await import('../app.js')
+  const url = config.get('database.url') ?? ''
+  const file = url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined
+  const there = neighbours(file)
+  const { schema, state } = await schemaOf(config).catch((error: unknown) => {
+    for (const each of there) warnOf(cli, each)
+    throw error
+  })
+  const data = redactedUrl(file ?? url)
+  const origin = config.origin('database.url') === 'default' ? config.origin('data.dir') : config.origin('database.url')
+  const base = { ...UNKNOWN, data, origin, schema: schema ?? null, schema_state: state }
+  if (state !== 'current') {
+    for (const each of there.filter(({ isSame }) => isSame === false)) warnOf(cli, each)
+    return { status: base, note: state === 'outdated' ? outdatedNote(file) : undefined }
+  }
+  const overview = await (await cli.connect())(site.overview, {})
+  const servers = overview.servers.filter(isRunning)
+  const isOurs = ({ pid, isSame }: Neighbour) =>
+    isSame ?? servers.some((server) => server.host === hostname() && server.pid === pid)
+  for (const each of there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers))) warnOf(cli, each)
+  return { status: { ...base, ...overview, servers }, note: nextStep(overview, servers) }
+}
+
+/** With PostgreSQL a server has no file of the site open. */
+const isListed = ({ pid, database }: Neighbour, servers: readonly site.Server[]): boolean =>
+  database === undefined && servers.some((server) => server.host === hostname() && server.pid === pid)
+
+const outdatedNote = (file: string | undefined): string =>
+  file === undefined
+    ? 'Make a backup, then run "feedbackctl migrate".'
+    : 'The next command that opens the site updates the schema. Make a backup first.'
+
+function nextStep({ is_setup: isSetUp }: Pick<Overview, 'is_setup'>, servers: readonly site.Server[]) {
+  if (!isSetUp) return 'Run "feedbackctl setup" to create the owner account.'
+  return servers.length === 0 ? 'Run "feedbackctl serve" to serve the site.' : undefined
+}
+
+/** A server that was killed is in the database for some minutes more. Only its own machine can tell. */
+function isRunning({ host, pid }: site.Server): boolean {
+  if (host !== hostname()) return true
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM' // of another user
+  }
+}
+
+function warnOf({ terminal }: Cli, { pid, database }: Neighbour): void {
+  const own = database === undefined ? 'serves another site.' : 'uses other data:'
+  say(terminal, `Warning: the server with pid ${pid} on this machine ${own}`)
+  if (database !== undefined)
+    say(terminal, `  ${database}\nAdd --data-dir ${path.dirname(database)} to run commands on that.`)
+}
+
+/** A visitor sees only that there is a site. */
+async function ofServer(cli: Cli, config: Config, server: string): Promise<Found> {
+  const call: Call = await cli.connect()
+  const base = { ...UNKNOWN, data: server, origin: config.origin('server') }
+  const { is_setup: isSetUp } = await call(site.status, {})
+  try {
+    return { status: { ...base, ...(await call(site.overview, {})) } }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.exit !== 4) throw error
+    return {
+      status: { ...base, is_setup: isSetUp },
+      note: `${error.message} Only the owner sees more.`,
+    }
+  }
+}

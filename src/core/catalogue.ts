@@ -1,0 +1,67 @@
+import de from './catalogue/de.json' with { type: 'json' }
+import en from './catalogue/en.json' with { type: 'json' }
+import { LANGUAGES } from './language.js'
+
+/** A text with `{placeholders}`, or one for each plural form of `{count}`. */
+type Entry = string | Partial<Record<Intl.LDMLPluralRule, string>>
+
+export type Key = keyof typeof en
+type Catalogue = Record<Key, Entry>
+
+/** The texts of each of `LANGUAGES`. */
+export const catalogues = new Map<string, Catalogue>([
+  ['en', en],
+  ['de', de],
+])
+
+/** The texts of one language, and its forms of dates and numbers. */
+export interface Words {
+  /** The code of BCP 47. */
+  language: string
+  direction: 'ltr' | 'rtl'
+  t(this: void, key: Key, values?: Values): string
+  has(this: void, key: string): key is Key
+  /** A day, as people write it. `iso` is a time of the API. */
+  date(this: void, iso: string): string
+  /** A day and the time of day. */
+  time(this: void, iso: string): string
+  number(this: void, value: number): string
+}
+
+type Values = Record<string, string | number>
+
+const known = new Map<string, Words>()
+
+/** The texts of a language; those of the first where there are none. */
+export function wordsOf(asked: string): Words {
+  const language = catalogues.has(asked) ? asked : LANGUAGES[0]
+  let words = known.get(language)
+  if (!words) known.set(language, (words = read(language)))
+  return words
+}
+
+function read(language: string): Words {
+  const catalogue = catalogues.get(language) ?? en
+  const plurals = new Intl.PluralRules(language)
+  const numbers = new Intl.NumberFormat(language)
+  const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' })
+  const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const shown = (value: string | number = '') => (typeof value === 'number' ? numbers.format(value) : value)
+  return {
+    language,
+    direction: RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr',
+    t(key, values = {}) {
+      const entry = catalogue[key]
+      const text = typeof entry === 'string' ? entry : pluralOf(entry, plurals.select(Number(values.count)))
+      return text.includes('{') ? text.replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(values[name])) : text
+    },
+    has: (key): key is Key => Object.hasOwn(catalogue, key),
+    date: (iso) => dates.format(new Date(iso)),
+    time: (iso) => `${times.format(new Date(iso))} UTC`,
+    number: (value) => numbers.format(value),
+  }
+}
+
+const pluralOf = (forms: Exclude<Entry, string>, form: Intl.LDMLPluralRule): string => forms[form] ?? forms.other ?? ''
+
+const RIGHT_TO_LEFT = /^(ar|dv|fa|he|ku|ps|ug|ur|yi)\b/

@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { AppError } from './errors.js'
+import { guess } from './guesses.js'
+import { keys, settings } from './settings.js'
+import type { Attempt, Contexts, Layer } from './sources.js'
+import { readTrusted } from './trust.js'
+
+interface ConfigFile {
+  file: string
+  /** The file of --config, the one in the current folder, or one of the usual two. */
+  kind: 'chosen' | 'here' | 'usual'
+}
+
+interface Found {
+  layer: Layer
+  contexts: Contexts
+}
+
+type Table = Record<string, unknown>
+
+export const NOTHING: Found = { layer: new Map(), contexts: new Map() }
+
+const CONTEXT_NAME = /^[\w.@-]+$/
+
+/** Reads the settings of a file, and its tables [contexts.NAME]. */
+export function fromFile(
+  { file, kind }: ConfigFile,
+  parse: (text: string) => unknown,
+  attempt: Attempt,
+  ignored: string[],
+): Found {
+  const layer: Layer = new Map()
+  const contexts = new Map<string, Layer>()
+  const read = (to: Layer, origin: string, [name, value]: [string, unknown]) => {
+    const key = keys.find((known) => known === name)
+    if (!key || (to !== layer && key === 'context'))
+      throw new AppError('CONFIG_INVALID', `${origin} has an unknown key "${name}".${guess(name, keys)}`)
+    if (kind === 'here' && settings[key].notFromHere?.(String(value))) return ignore(key)
+    to.set(key, { value: String(value), origin })
+  }
+  const ignore = (what: string) =>
+    void ignored.push(
+      `Ignored ${what} in ${file}: the current folder may be somebody else's. Set it in another way (feedbackctl help environment).`,
+    )
+  const readContext = (name: string, table: unknown) => {
+    if (!isTable(table) || !CONTEXT_NAME.test(name))
+      throw new AppError(
+        'CONFIG_INVALID',
+        `${file} has a context ${JSON.stringify(name)} that is not valid. A context is a table, [contexts.NAME], and a name has letters, digits and . _ @ - only.`,
+      )
+    const context: Layer = new Map()
+    contexts.set(name, context)
+    for (const entry of flattened(table)) attempt(() => read(context, `${file} [contexts.${name}]`, entry))
+  }
+  attempt(() => {
+    if (!existsSync(file)) return
+    const found = textOf({ file, kind })
+    if ('problem' in found) return void ignored.push(`Ignored ${file}: ${found.problem}.`)
+    const { contexts: named, ...own } = tableIn(file, found.text, parse)
+    for (const entry of flattened(own)) attempt(() => read(layer, file, entry))
+    if (named === undefined) return
+    if (kind === 'here') return ignore('contexts')
+    if (!isTable(named)) throw new AppError('CONFIG_INVALID', `${file}: contexts must be tables, [contexts.NAME].`)
+    for (const [name, table] of Object.entries(named)) attempt(() => readContext(name, table))
+  })
+  return { layer, contexts }
+}
+
+/** Where somebody chose the file, they have to know that it is not obeyed. A device or a pipe is what the shell made. */
+function textOf({ file, kind }: ConfigFile): ReturnType<typeof readTrusted> {
+  if (kind === 'chosen' && !statSync(file).isFile()) return { text: contents(file, '--config') }
+  const found = reading(file, 'the configuration file', () => readTrusted(file))
+  if (kind === 'chosen' && 'problem' in found)
+    throw new AppError('CONFIG_INVALID', `The configuration file ${file} is not obeyed: ${found.problem}.`)
+  return found
+}
+
+function tableIn(file: string, text: string, parse: (text: string) => unknown): Table {
+  try {
+    return parse(text) as Table
+  } catch (error) {
+    // Other lines quote the file, which may hold a secret
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`)
+  }
+}
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+const flattened = (table: Table, prefix = ''): [string, unknown][] =>
+  Object.entries(table).flatMap(([name, value]) =>
+    isTable(value) ? flattened(value, `${prefix}${name}.`) : [[prefix + name, value] as [string, unknown]],
+  )
+
+/** The text of a file without its last line break. CONFIG_INVALID names the origin, which named the file. */
+export const contents = (file: string, origin: string): string =>
+  reading(file, origin, () => readFileSync(file, 'utf8').replace(/\r?\n$/, ''))
+
+function reading<T>(file: string, origin: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new AppError(
+      'CONFIG_INVALID',
+      `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`,
+    )
+  }
+}

@@ -1,0 +1,48 @@
+/** The languages of pages and mails, by their code of BCP 47. The first is that of a reader who asks for none of them. */
+export const LANGUAGES: [string, ...string[]] = ['en', 'de']
+
+/** No language of an account: pages are in that of the browser, mails in the first. */
+export const AUTO = 'auto'
+
+export const isLanguage = (code: string): boolean => LANGUAGES.includes(code)
+
+const names = new Map<string, string>()
+
+/** The name of a language in that language. */
+export function languageName(code: string): string {
+  let name = names.get(code)
+  if (name === undefined) names.set(code, (name = new Intl.DisplayNames([code], { type: 'language' }).of(code) ?? code))
+  return name
+}
+
+const chosen = new Map<string, string>()
+const MAX_CHOSEN = 1000
+
+/** The best of our languages for the header Accept-Language. */
+export function languageFor(header: string | undefined): string {
+  if (header === undefined) return LANGUAGES[0]
+  let found = chosen.get(header)
+  if (found === undefined) {
+    if (chosen.size > MAX_CHOSEN) chosen.clear()
+    chosen.set(header, (found = choose(header)))
+  }
+  return found
+}
+
+function choose(header: string): string {
+  const asked = header
+    .slice(0, 500)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.split(';').map((each) => each.trim())
+      const quality = Number(parameters.find((each) => each.startsWith('q='))?.slice(2) ?? 1)
+      return { tag: tag.toLowerCase(), quality: Number.isNaN(quality) ? 0 : quality }
+    })
+    .filter(({ quality }) => quality > 0)
+    .toSorted((one, other) => other.quality - one.quality)
+  for (const { tag } of asked) {
+    const ours = LANGUAGES.find((code) => code.toLowerCase() === tag || code === tag.split('-')[0])
+    if (ours !== undefined) return ours
+  }
+  return LANGUAGES[0]
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import type { CommentRow, Db, PostRow, VoteRow } from './tables.js'
+
+// What a person has written, each in pages: rows after one, in the order of an index.
+
+export const ownPosts = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: Pick<PostRow, 'createdAt' | 'postId'> | undefined; limit: number },
+): Promise<PostRow[]> =>
+  db
+    .selectFrom('posts')
+    .selectAll()
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`("createdAt", "postId") > (${after?.createdAt}, ${after?.postId})`),
+    )
+    .orderBy('createdAt')
+    .orderBy('postId')
+    .limit(limit)
+    .execute()
+
+export const ownComments = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<CommentRow[]> =>
+  db
+    .selectFrom('comments')
+    .selectAll()
+    .where('author_id', '=', userId)
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const ownVotes = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<VoteRow[]> =>
+  db
+    .selectFrom('votes')
+    .selectAll()
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) => query.where('postId', '>', after ?? ''))
+    .orderBy('postId')
+    .limit(limit)
+    .execute()
+
+/** User names that the person had before, in no order. */
+export const formerUsernames = async (db: Db, userId: string): Promise<string[]> =>
+  (await db.selectFrom('former_usernames').select('username').where('userId', '=', userId).execute()).map(
+    ({ username }) => username,
+  )

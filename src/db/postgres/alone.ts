@@ -1,0 +1,19 @@
+import { AppError } from '../../core/errors.js'
+import { connectAlone } from './snapshot.js'
+
+/** Throws DATABASE_IN_USE while a server or a command of this program is connected to the database. */
+export async function assertAlone(url: string): Promise<void> {
+  const client = await connectAlone(url)
+  try {
+    const { rows } = await client.query<{ number: number }>(
+      `select count(*)::int as number from pg_stat_activity where datname = current_database() and application_name = 'feedbackctl'`,
+    )
+    if ((rows[0]?.number ?? 0) > 0)
+      throw new AppError(
+        'DATABASE_IN_USE',
+        'A server or another command is connected to the database. Stop every "feedbackctl serve" first. Nothing was changed.',
+      )
+  } finally {
+    await client.end()
+  }
+}

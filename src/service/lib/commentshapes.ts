@@ -1,0 +1,83 @@
+import * as Type from 'typebox'
+import { invalidField } from '../../core/fields.js'
+import type { CommentView } from '../../db/comments.js'
+import type { CommentRow } from '../../db/tables.js'
+import { can, type Actor } from './access.js'
+import type { Context } from './context.js'
+import { authorOf, PublicUser } from './people.js'
+import { nullable } from './schemas.js'
+
+export const Comment = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  parent_id: nullable('string', { description: 'The comment it replies to' }),
+  body: Type.String(),
+  is_internal: Type.Boolean({ description: 'Shown only with comment:view_internal' }),
+  is_edited: Type.Boolean(),
+  is_spam: Type.Boolean({ description: 'Shown only to the author and with comment:update:any' }),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+
+export const Activity = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  type: Type.Literal('comment'),
+  created_at: Type.String({ format: 'date-time' }),
+  author: PublicUser,
+  comment: Comment,
+})
+export type Activity = Type.Static<typeof Activity>
+
+export const MAX_BODY = 1000
+const BODY_RULE = `text of 1 to ${MAX_BODY} characters`
+const bodyOf = (maxLength: number) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    trim: true,
+    rule: BODY_RULE,
+    description: `Text of at most ${MAX_BODY} characters`,
+    codes: { required: 'COMMENT_BODY_MISSING', type: 'COMMENT_BODY_MISSING', minLength: 'COMMENT_BODY_MISSING' },
+  })
+export const body = bodyOf(MAX_BODY)
+/** An editor sends the text as it is stored, where each `<` of HTML is four characters. */
+export const editedBody = bodyOf(MAX_BODY * 4)
+export const badBody = (code: string, problem: string) =>
+  invalidField({ code, message: `body ${problem} ${BODY_RULE}.`, field: 'body', rule: BODY_RULE })
+
+export const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
+  actor.userId !== null && actor.userId === author
+
+/** Authors also see their own spam. */
+export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
+  (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
+  (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
+
+export function toActivity(ctx: Context, comment: CommentView): Activity {
+  const { author_id: userId, name, username, avatar } = comment
+  const author = authorOf(ctx, { userId, name, username, avatar })
+  return {
+    id: comment.id,
+    type: 'comment',
+    created_at: comment.created_at,
+    author,
+    comment: toComment(ctx.actor, comment),
+  }
+}
+
+export const toComment = (
+  actor: Actor,
+  { id, body: text, is_internal, is_edited, is_spam, created_at, updated_at, ...row }: CommentView,
+): Type.Static<typeof Comment> => ({
+  id,
+  parent_id: parentSeen(actor, row) ? row.parent_id : null,
+  body: text,
+  is_internal: is_internal === 1,
+  is_edited: is_edited === 1,
+  is_spam: is_spam === 1,
+  created_at,
+  updated_at,
+})
+
+/** Hidden with the comment: the id tells that it exists, and when it was created. */
+const parentSeen = (actor: Actor, row: Pick<CommentView, 'parentInternal' | 'parentSpam' | 'parentAuthor'>): boolean =>
+  maySee(actor, { is_internal: row.parentInternal ?? 0, is_spam: row.parentSpam ?? 0, author_id: row.parentAuthor })

@@ -1,0 +1,37 @@
+import * as Type from 'typebox'
+import { invalidField } from '../../core/fields.js'
+import { quoted } from '../../core/text.js'
+import type { Period } from '../../db/paging.js'
+
+/** Without a zone a time would be that of the server. */
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
+const rule = 'a date or a time with its zone, such as 2026-03-01 or 2026-03-01T09:30:00Z'
+
+const timeField = (description: string) => Type.Optional(Type.String({ rule, time: true, description }))
+
+/** The fields of a list that a time limits. */
+export const periodFields = (rows: string) => ({
+  since: timeField(`Only ${rows} since this time`),
+  until: timeField(`Only ${rows} before this time`),
+})
+
+/** Throws a VALIDATION_ERROR for what is no time. */
+export const periodFrom = ({ since, until }: Period): Period => ({
+  since: timeFrom('since', since),
+  until: timeFrom('until', until),
+})
+
+export const isWithin = ({ since, until }: Period, time: string): boolean =>
+  (since === undefined || time >= since) && (until === undefined || time < until)
+
+/** A date is its midnight in UTC. */
+function timeFrom(field: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const parsed = TIME.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(parsed)) return new Date(parsed).toISOString()
+  const message = `${field} must be ${rule}; ${quoted(text)} is not.`
+  throw invalidField({ code: 'INVALID_TIME', message, field, rule, value: text.slice(0, 100) })
+}
+
+/** JavaScript takes 30 February as 2 March. */
+const isDay = (day: string): boolean => !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)

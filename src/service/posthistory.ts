@@ -1,0 +1,46 @@
+import * as Type from 'typebox'
+import { listMoves, type PostMove } from '../db/postmoves.js'
+import { can, type Actor } from './lib/access.js'
+import { operation } from './lib/operation.js'
+import { fields, inPath, oneOf } from './lib/schemas.js'
+import { visiblePost } from './posts.js'
+
+/** Moves that a history shows at most. */
+const MOST = 100
+
+const Place = Type.Object({ name: Type.String(), url: Type.String(), color: Type.String() })
+const end = (description: string) => Type.Union([Place, Type.Null()], { description })
+const Move = Type.Object({
+  kind: oneOf(['roadmap', 'board']),
+  from: end('null: none, one that is deleted, or one that you may not see'),
+  to: end('null, as for from'),
+  movedAt: Type.String({ format: 'date-time' }),
+})
+export type Move = Type.Static<typeof Move>
+
+export const history = operation({
+  id: 'posts.history',
+  summary: 'List the moves of a post between roadmaps and boards, newest first',
+  http: 'GET /posts/:post_id/history 200',
+  access: 'public',
+  cache: 'actor',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({ post_id: inPath('Id, slug or number of the post', 'post') }),
+  output: Type.Object({ history: Type.Array(Move, { description: `The newest ${MOST}` }) }),
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  async run({ db, actor }, _input, { postId }) {
+    const moves = await listMoves(db, postId, MOST)
+    return { history: moves.flatMap((move) => shown(actor, move)) }
+  },
+})
+
+/** Nothing of a move between places that the actor may not see. */
+function shown(actor: Actor, { kind, from, to, movedAt }: PostMove): Move[] {
+  const place = ({ name, url, color, display }: PostMove['to']) =>
+    name !== null && url !== null && color !== null && (display === 1 || can(actor, `${kind}:read`))
+      ? { name, url, color }
+      : null
+  const move = { kind, from: place(from), to: place(to), movedAt }
+  const isHidden = (given: PostMove['to']) => given.id !== null && given.display === 0 && !can(actor, `${kind}:read`)
+  return move.from === null && move.to === null && (isHidden(from) || isHidden(to)) ? [] : [move]
+}

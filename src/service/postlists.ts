@@ -1,0 +1,160 @@
+import * as Type from 'typebox'
+import { searchWords } from '../core/words.js'
+import { listPosts, MOST_FOUND, postTotal, searchPosts, SORTS, type PostFilter } from '../db/postlists.js'
+import { findPost, type PostView } from '../db/posts.js'
+import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
+import { Post, toPost } from './lib/postshapes.js'
+import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { voterGiven, votersOf } from './lib/voters.js'
+
+const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
+
+/** Words of a search that count. */
+const MAX_WORDS = 16
+
+const wordsOf = (text: string) => searchWords(text).slice(0, MAX_WORDS)
+
+/** Which posts. */
+const placeFields = {
+  boardId: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 50,
+      rule: 'a list of up to 50 board ids or urls',
+      description: 'Only of these boards, by id or url',
+      names: 'board',
+    }),
+  ),
+  roadmapId: Type.Optional(nullable('string', { description: 'Only on this roadmap, by id or url', names: 'roadmap' })),
+  authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name', names: 'user' })),
+  ...periodFields('posts written'),
+}
+
+export const list = operation({
+  id: 'posts.list',
+  summary: 'List posts, newest first',
+  http: 'POST /posts/get 200',
+  access: 'public',
+  cache: 'actor',
+  errors: SIGN_IN_ERRORS,
+  input: fields({
+    sort: Type.Optional(
+      oneOf(SORTS, {
+        anyCase: true,
+        description: 'Order (default: newest); trending is by votes, where a vote counts half as much after a week',
+      }),
+    ),
+    created: Type.Optional(
+      oneOf(['asc', 'desc'], {
+        anyCase: true,
+        description: 'Direction of creation time, for older clients; sort wins',
+      }),
+    ),
+    ...pageFields(POSTS),
+    ...placeFields,
+    mine: Type.Optional(Type.Boolean({ description: 'Only your own; needs an account' })),
+    query: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: `Only with all these words in title or text, or words that begin so; of the newest ${MOST_FOUND} found`,
+      }),
+    ),
+    userId: voterGiven,
+  }),
+  output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
+  async run(ctx, { boardId, roadmapId, authorId, since, until, mine = false, query, userId, sort, created, ...page }) {
+    const { db } = ctx
+    if (mine) assertSignedIn('signed-in', ctx.actor)
+    const places = await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })
+    const own = mine ? await personOf(ctx) : undefined
+    const filter: PostFilter = {
+      ...places,
+      author: own ?? places.author,
+      words:
+        own !== undefined && (places.author ?? own) !== own
+          ? []
+          : query === undefined || query.trim() === ''
+            ? undefined
+            : wordsOf(query),
+      sort: sort ?? (created === 'asc' ? 'oldest' : 'newest'),
+    }
+    const { rows: posts, keys } = await pageOf(POSTS, page, {
+      total: await postTotal(db, filter),
+      find: (after) => postAtCursor(ctx, filter, after),
+      read: (slice) => listPosts(db, filter, slice),
+      show: (rows) => postsShown(ctx, rows, userId),
+    })
+    return { posts, ...keys }
+  },
+})
+
+export const search = operation({
+  id: 'posts.search',
+  summary: 'Find posts that have all these words in title or text, in any order, newest first',
+  http: 'GET /posts/search/:words 200',
+  access: 'public',
+  errors: [],
+  input: fields({
+    words: inPath('Words, or how words begin; letter case, accents and punctuation do not count'),
+    ...placeFields,
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
+    page: Type.Integer({ minimum: 1, maximum: 250, default: 1, description: 'Page number' }),
+  }),
+  output: Type.Object({ posts: Type.Array(Post), has_next_page: Type.Boolean() }),
+  async run(ctx, { words: text, limit, page, ...places }) {
+    const filter = await filterFrom(ctx, places)
+    const words = wordsOf(text)
+    const offset = (page - 1) * limit
+    const rows = words.length === 0 ? [] : await searchPosts(ctx.db, words, filter, { limit: limit + 1, offset })
+    return { posts: await postsShown(ctx, rows.slice(0, limit)), has_next_page: rows.length > limit }
+  },
+})
+
+interface Places {
+  boardId?: string[] | undefined
+  roadmapId?: string | null | undefined
+  authorId?: string | undefined
+  since?: string | undefined
+  until?: string | undefined
+}
+
+/** Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see. */
+async function filterFrom(
+  ctx: Context,
+  { boardId: boards = [], roadmapId, authorId, ...period }: Places,
+): Promise<Omit<PostFilter, 'sort' | 'words'>> {
+  return {
+    boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
+    roadmap: (await roadmapIdFrom(ctx, roadmapId)) ?? undefined,
+    author: await authorIdFrom(ctx, authorId),
+    hidden: can(ctx.actor, 'board:read'),
+    ...periodFrom(period),
+  }
+}
+
+async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
+  const voters = await votersOf(ctx, rows, voter)
+  return rows.map((post, index) => toPost(ctx, post, voters[index]))
+}
+
+/** The post of a cursor, if it is in this list. */
+async function postAtCursor(
+  { db }: Context,
+  { boards, roadmap, author, hidden, since, until }: PostFilter,
+  after: string,
+): Promise<PostView | undefined> {
+  const post = await findPost(db, after)
+  const listed =
+    post?.postId === after &&
+    (hidden || post.display === 1) &&
+    (boards.length === 0 || boards.includes(post.boardId ?? '')) &&
+    (roadmap === undefined || post.roadmap_id === roadmap) &&
+    (author === undefined || post.userId === author) &&
+    isWithin({ since, until }, post.createdAt)
+  return listed ? post : undefined
+}

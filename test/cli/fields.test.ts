@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { buildHost, makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+let HOST: string
+beforeAll(() => {
+  HOST = buildHost()
+})
+
+async function filled(engine: (typeof engines)[number]) {
+  const machine = await makeMachine(engine)
+  await machine.setup()
+  const run = machine.host(HOST)
+  await run("boards create 'Ideas'")
+  await run("posts create Über --body '=1+1' --board ideas")
+  await run('posts create Plain --body x')
+  return run
+}
+
+describe.each(engines)('the fields of rows on %s', (engine) => {
+  it('are chosen with --fields, in the order given, one level deep', async () => {
+    const run = await filled(engine)
+    const out = async (args: string) => (await run(args)).stdout
+    expect(await out('posts list --fields title,number,board.name')).toBe(
+      '[{"title":"Plain","number":2,"board.name":null},{"title":"Über","number":1,"board.name":"Ideas"}]\n',
+    )
+    expect(await out('posts list --all --fields number')).toBe('[{"number":2},{"number":1}]\n')
+    expect(await out('posts show 1 --fields title,number --json')).toBe('{"title":"Über","number":1}\n')
+    expect(await out('posts list -o jsonl --fields number')).toBe('{"number":2}\n{"number":1}\n')
+    expect(await out('posts list -o csv --fields number,board.name,contentMarkdown')).toBe(
+      "number,board.name,contentMarkdown\n2,,x\n1,Ideas,'=1+1\n",
+    )
+    expect(await out('posts list -o yaml --fields number')).toBe('- number: 2\n- number: 1\n')
+    expect(await out('events list --fields action -L 1')).toBe('[{"action":"post.created"}]\n')
+    expect(await out('posts delete 2 --yes --fields title')).toBe('{"title":"Plain"}\n')
+  })
+
+  it('are listed by --fields alone, and a wrong one is refused before anything is done', async () => {
+    const run = await filled(engine)
+    const listed = (await run('posts list --fields')).stdout.split('\n')
+    expect(listed).toEqual(expect.arrayContaining(['number', 'createdAt', 'author.username', 'board.name']))
+    const headings = (await run('posts list -o csv')).stdout.split('\n')[0]?.split(',') ?? []
+    expect(headings).toContain('createdAt')
+    expect(headings.filter((heading) => !listed.includes(heading))).toEqual(['marks'])
+    const refused = await run('posts update 1 --title New --fields titel')
+    expect([refused.code, refused.stdout]).toEqual([2, ''])
+    expect(JSON.parse(refused.stderr).message).toContain('Did you mean title?')
+    const inner = JSON.parse((await run('posts list --fields votesCount')).stderr) as { message: string }
+    expect(inner.message).toContain('Did you mean voters.votesCount?')
+    expect((await run('posts show 1 --fields title')).stdout).toBe('{"title":"Über"}\n')
+    for (const args of ['posts list --fields number -q', 'posts list --fields ,', 'posts list --bom --json'])
+      expect(await run(args)).toMatchObject({ code: 2, stdout: '' })
+    expect(await run('votes add 1 --fields name')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('of csv have a byte order mark with --bom', async () => {
+    const run = await filled(engine)
+    expect((await run('posts list -o csv --bom --fields title')).stdout).toBe('\uFEFFtitle\nPlain\nÜber\n')
+  })
+
+  it('say a password that is generated where they leave it out', async () => {
+    const run = await filled(engine)
+    const { stdout, stderr } = await run('users create x@example.org --generate-password --fields email')
+    expect(stdout).toBe('{"email":"x@example.org"}\n')
+    expect(stderr).toMatch(/shown only now: \S{20}/)
+  })
+})

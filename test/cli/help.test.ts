@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { branches } from '../../src/cli/tree.js'
+import { topics } from '../../src/cli/help.js'
+import { buildHost, makeMachine } from '../support/cli.js'
+
+const HOST = buildHost()
+
+describe('help', () => {
+  it.each([60, 80, 200])('fits a terminal of %d columns', async (columns) => {
+    const machine = await makeMachine('sqlite')
+    for (const args of [
+      '--help',
+      'setup --help',
+      'boards create --help',
+      'posts list --help',
+      'events list --help',
+      ...Object.keys(topics).map((topic) => `help ${topic}`),
+      'help options',
+    ]) {
+      const { text, code } = await machine.terminal(args, { columns }).ended
+      expect(code).toBe(0)
+      const long = text
+        .split(/\r?\n/)
+        .filter((line) => !line.startsWith('Documents: '))
+        .filter((line) => line.length > Math.min(columns, 100))
+      expect([args, long]).toEqual([args, []])
+    }
+  })
+
+  it('shows usage with what is required, the description, examples, and the options in groups', async () => {
+    const machine = await makeMachine('sqlite')
+    const { stdout } = await machine.run('roles assign --help')
+    const places = [
+      'Usage: feedbackctl roles assign <role> --user <text> [options]\n\n',
+      'Give a role to a person; ',
+      'Examples:\n  $ feedbackctl roles assign moderators --user eve@example.org\n\n',
+      'Options:\n',
+      'Output:\n  -o, --output <format>',
+      'Connection:\n',
+      'More: feedbackctl help options',
+      'Documents: ',
+    ].map((part) => [part, stdout.indexOf(part)] as const)
+    expect(places.filter(([, index]) => index === -1)).toEqual([])
+    expect(places.map(([, index]) => index)).toEqual(places.map(([, index]) => index).toSorted((one, other) => one - other)) // prettier-ignore
+    expect((await machine.run('boards create --help')).stdout).toMatch(/--private, --no-private .*\n? .*\(default:\s+--no-private\)/) // prettier-ignore
+    expect((await machine.run('posts list --help')).stdout).toMatch(/--sort <text> .*\(newest, oldest, /s)
+  })
+
+  it('says that a port alone is for this machine only', async () => {
+    const machine = await makeMachine('sqlite')
+    expect((await machine.run('help options')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'PORT alone is on 127.0.0.1, which only this machine reaches',
+    )
+    const server = machine.start('serve', { env: { FEEDBACKCTL_LISTEN: ':0' } })
+    await server.says(/listening on http:\/\/127\.0\.0\.1:\d+/)
+  })
+
+  it('refuses what is neither a command nor a topic, and lists what is', async () => {
+    const run = (await makeMachine('sqlite')).host(HOST)
+    for (const [args, message, fix] of [
+      ['help nosuch', 'Unknown command or topic "nosuch". Topics: ', 'help'],
+      ['help envronment', 'Did you mean "environment"?', 'help'],
+      ['help posts nosuch', 'Unknown command "posts nosuch". "posts" has: list, show, search, ', 'help'],
+      ['posts lst', 'Unknown command "posts lst". Did you mean "list"? "posts" has: list, ', 'posts --help'],
+      ['posts frobnicate', 'Unknown command "posts frobnicate". "posts" has: list, ', 'posts --help'],
+      ['posts', '"posts" needs a command: list, ', 'posts --help'],
+    ] as const)
+      expect([args, await run(args)]).toEqual([
+        args,
+        {
+          code: 2,
+          stdout: '',
+          stderr: expect.stringMatching(
+            new RegExp(`${message.replaceAll('?', String.raw`\?`)}[^]*fix   feedbackctl ${fix}\n`),
+          ),
+        },
+      ])
+  })
+
+  it('says what each command is for, and shows an example of each', async () => {
+    const run = (await makeMachine('sqlite')).host(HOST)
+    for (const { name, summary } of branches) {
+      const { stdout } = await run(`help ${name}`)
+      expect(stdout).toContain(`Usage: feedbackctl ${name}`)
+      expect(stdout).toContain(name === 'moderate' ? 'Decide about' : summary.slice(0, 20))
+      const verbs = /\nCommands:\n([^]*?)\n\n/.exec(stdout)?.[1]?.match(/(?<=^ {2})[a-z]\S+/gm) ?? []
+      for (const verb of verbs) expect((await run(`${name} ${verb} --help`)).stdout).toContain(`$ feedbackctl ${name}`)
+      expect([name, verbs.length > 0 || /Examples:\n {2}\$ feedbackctl /.test(stdout)]).toEqual([name, true])
+    }
+  })
+})

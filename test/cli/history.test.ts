@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+
+it('"posts history" lists the roadmaps and boards that a post went through, newest first', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('boards create Ideas')
+  await machine.run('roadmaps create Planned')
+  await machine.run('posts create Dark')
+  expect(await machine.run('posts history 1')).toMatchObject({ code: 0, stdout: '' })
+  await machine.run('posts update 1 --roadmap planned')
+  await machine.run('posts update 1 --board ideas')
+  expect((await machine.run('posts history 1')).stdout).toMatch(/^\S+Z\tboard\t\tIdeas\n\S+Z\troadmap\t\tPlanned\n$/)
+  const { stdout } = await machine.run('posts history 1 --json')
+  expect(JSON.parse(stdout)).toMatchObject({ history: [{ kind: 'board', from: null, to: { url: 'ideas' } }, {}] })
+  expect((await machine.run('posts history 99')).code).toBe(3)
+})

@@ -1,0 +1,75 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+
+const plain = (text: string) => stripVTControlCharacters(text).split('\r\n')
+
+it.each([80, 60])('a table of %i columns has what the next command needs, and the marks', async (columns) => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const run = async (args: string) => expect(await machine.run(args)).toMatchObject({ code: 0 })
+  const url = 'a-url-as-long-as-one-can-be-which-is-fifty-chars-x'
+  await run("roles create 'A role with quite a long name' --description 'Looks after what the others have written'")
+  await run(`boards create 'A board with a name of nearly fifty characters ok' --url ${url} --display false`)
+  await run("keys create 'Nightly import of all there is' --permissions post:create,post:update")
+  await run(`posts create 'A title that is longer than a column of a table' --body x`)
+  await run(`comments create 1 --internal true --body 'A text that is longer than a column of a table'`)
+
+  async function lines(args: string): Promise<string[]> {
+    const { code, text } = await machine.terminal(args, { columns }).ended
+    const all = plain(text)
+    expect([args, code, all.filter((line) => line.length > columns)]).toEqual([args, 0, []])
+    return all
+  }
+  /** The last cell of the row with this word. */
+  const named = (all: string[], word: string) =>
+    all
+      .find((line) => line.includes(word))
+      ?.trim()
+      .split(/ {2,}/) ?? []
+
+  const role = named(await lines('roles list'), 'A role').at(-1)
+  await run(`roles update ${role} --description Short`)
+  const board = await lines('boards list')
+  expect(board[1]).toContain('private')
+  const handle = named(board, 'private')[1] ?? ''
+  await run(`boards update ${handle} --color 1d4ed8`)
+  const keys = await lines('keys list')
+  expect(keys[0]).toContain('USER')
+  expect(keys[0]?.includes('PERMISSIONS')).toBe(columns === 80)
+  await run(`keys revoke ${named(keys, 'Nightly').at(-1)} --dry-run`)
+  const comments = await lines('comments list 1')
+  expect(comments[1]).toContain('internal')
+  await run(`comments update ${named(comments, 'A text').at(-1)} --spam true`)
+  expect((await lines('config list --show-origin'))[0]).toMatch(/KEY +VALUE +ORIGIN/)
+})
+
+it('an empty list says so on a terminal, and nothing in a pipe', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  for (const args of ['boards list', 'keys list', 'events list --action board.created', 'boards search x']) {
+    expect(await machine.run(args)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect((await machine.terminal(args).ended).text).toMatch(/^(Nothing found|No board has).*\.\s*$/)
+    expect((await machine.run(`${args} --fields`)).stdout).not.toBe('')
+    expect((await machine.run(`${args} --json`)).stdout).toMatch(/^\{"(boards|keys|events)":\[\]/)
+  }
+  expect(await machine.run('boards list --fields name')).toEqual({ code: 0, stdout: '[]\n', stderr: '' })
+})
+
+it.each([80, 60])('an error breaks between words in %i columns, and its commands do not', async (columns) => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const env = { NO_COLOR: '1' }
+  const line = 'boards create Ideas --color xyz --url "not a url at all, and long enough for the second line"'
+  const { text } = await machine.terminal(line, { columns, env }).ended
+  const whole = (await machine.run(line)).stderr
+  const lines = text.trimEnd().split(/\r?\n/)
+  expect(lines[0]).toMatch(/^✗ /)
+  expect(lines.filter((each) => each.length > columns)).toEqual([])
+  expect(lines[1]).toMatch(/^ {2}\S/)
+  expect(text.split(/\s+/)).toEqual(whole.split(/\s+/))
+  const missing = await machine.terminal('posts list --board nope --data-dir a-folder-with-a-name-of-some-length-that-does-not-fit', { columns, env }).ended // prettier-ignore
+  expect(missing.text).toMatch(
+    /fix {3}feedbackctl setup --data-dir a-folder-with-a-name-of-some-length-that-does-not-fit/,
+  )
+})

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+
+it('a dry run of "secret rotate" changes nothing', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const secret = () => readFileSync(path.join(machine.folder, 'data/feedbackctl/secret'), 'utf8')
+  const before = secret()
+  expect(await machine.run('secret rotate --dry-run')).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Dry run, nothing was changed'),
+  })
+  expect(secret()).toBe(before)
+  expect(await machine.run('secret rotate')).toMatchObject({ code: 0 })
+  expect(secret()).not.toBe(before)
+})

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { buildHost, makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+let HOST: string
+beforeAll(() => {
+  HOST = buildHost()
+})
+
+async function filled(engine: (typeof engines)[number]) {
+  const machine = await makeMachine(engine)
+  const token = await machine.setup()
+  const run = machine.host(HOST)
+  await run("boards create 'Ideas'")
+  await run('roadmaps create Planned')
+  for (const title of ['One', 'Two', 'Three', 'Four']) await run(`posts create ${title} --board ideas --body x`)
+  const roadmapsOf = async () =>
+    (JSON.parse((await run('posts list --fields roadmap.url')).stdout) as { 'roadmap.url': string | null }[])
+      .map((post) => post['roadmap.url'])
+      .toReversed()
+  return { machine, token, run, roadmapsOf }
+}
+
+describe.each(engines)('several names in one command on %s', (engine) => {
+  it('come as arguments or from stdin, each once, here and on a server', async () => {
+    const { machine, token, run, roadmapsOf } = await filled(engine)
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const there = { env: { FEEDBACKCTL_SERVER: url, FEEDBACKCTL_TOKEN: token } }
+    expect(await run('posts update 1 2 --roadmap planned')).toMatchObject({ code: 0 })
+    expect(await roadmapsOf()).toEqual(['planned', 'planned', null, null])
+    const { stdout: names } = await run('posts list -q')
+    const updated = await run('posts update - --roadmap planned --json', { stdin: names, ...there })
+    expect(JSON.parse(updated.stdout).map(({ post }: { post: { number: number } }) => post.number)).toEqual([
+      4, 3, 2, 1,
+    ])
+    expect(await roadmapsOf()).toEqual(['planned', 'planned', 'planned', 'planned'])
+    expect((await run('posts update - 1 2 -q --title Same', { stdin: '\n 2 \r\n' })).stdout).toMatch(
+      /^same-\w+\nsame-\w+\n$/,
+    )
+    const deleted = await run('posts delete 3 4 --yes -o jsonl', there)
+    expect(deleted.stdout.split('\n').map((line) => line && JSON.parse(line).title)).toEqual(['Three', 'Four', ''])
+    expect((await run('posts list --fields number')).stdout).toBe('[{"number":2},{"number":1}]\n')
+  })
+
+  it('are an array of answers in JSON, one line each in CSV, and a document in YAML', async () => {
+    const { run } = await filled(engine)
+    expect((await run('posts update 1 2 --roadmap planned --fields number')).stdout).toBe(
+      '[{"number":1},{"number":2}]\n',
+    )
+    expect((await run('posts update 1 2 --title X -o csv --fields number')).stdout).toBe('number\n1\n2\n')
+    expect((await run('posts update 1 2 --title X -o yaml --fields number')).stdout).toBe('- number: 1\n- number: 2\n')
+    expect((await run('posts update - --title X --json', { stdin: '1\n' })).stdout).toMatch(/^\[\{"post":.*\}\]\n$/)
+    expect((await run('posts update 1 --title X --json')).stdout).toMatch(/^\{"post":/)
+  })
+
+  it('that fail are said, the others are done, and the exit code tells', async () => {
+    const { run, roadmapsOf } = await filled(engine)
+    const some = await run('posts update 1 99 2 --roadmap planned --json')
+    expect([some.code, JSON.parse(some.stdout).length]).toEqual([7, 2])
+    expect(JSON.parse(some.stderr)).toMatchObject({ name: '99', code: 'POST_NOT_FOUND', exit: 3 })
+    expect(await roadmapsOf()).toEqual(['planned', 'planned', null, null])
+    const none = await run('posts delete 98 99 --yes')
+    expect([none.code, none.stdout]).toEqual([3, ''])
+    expect(none.stderr).toMatch(/✗ 98: .*\(POST_NOT_FOUND\)\n✗ 99: .*\n2 of 2 posts failed\.\n$/)
+    const wrong = await run('boards update ideas other --color red')
+    expect([wrong.code, wrong.stderr.match(/✗/g)]).toEqual([2, ['✗']])
+  })
+
+  it('are confirmed once, tried in a dry run, and none are nothing to do', async () => {
+    const { run } = await filled(engine)
+    const unsure = await run('posts delete 1 2')
+    expect(unsure).toMatchObject({ code: 5, stdout: '' })
+    expect(unsure.stderr).toContain('Delete 2 posts? This cannot be undone. Pass --yes to confirm.')
+    const tried = await run('posts delete 1 2 --dry-run')
+    expect([tried.code, tried.stderr.match(/^Would /gm)?.length]).toEqual([0, 2])
+    expect(await run('posts delete - --yes --json', { stdin: '' })).toMatchObject({ code: 0, stdout: '[]\n' })
+    expect(await run('posts delete -', { stdin: '\n' })).toMatchObject({
+      code: 0,
+      stderr: 'No names were given. Nothing was changed.\n',
+    })
+    expect(await run('posts update 1 2')).toMatchObject({ code: 2 })
+    const both = await run('posts update - --body-file -', { stdin: '1\n' })
+    expect([both.code, both.stderr.includes('cannot both be read from stdin')]).toEqual([2, true])
+    expect((await run('posts list --fields number')).stdout.match(/number/g)).toHaveLength(4)
+  })
+})
+
+it('several deletions are asked about once on a terminal, with what each loses', async () => {
+  const { machine } = await filled('sqlite')
+  const screen = machine.terminal('posts delete 1 2 99')
+  await screen.sees(/ 99: [^]*Delete post #1 "One"\?[^]*Delete post #2 "Two"\?[^]*Delete 2 posts\?/)
+  screen.type('y\r')
+  expect(await screen.ended).toMatchObject({ code: 7 })
+  const people = machine.terminal('users delete a@example.org b@example.org')
+  await people.ended
+  for (const name of ['a', 'b'])
+    await machine.run(`users create ${name}@example.org --password-stdin`, { stdin: 'correct horse battery' })
+  const typed = machine.terminal('users delete a@example.org b@example.org')
+  await typed.sees(/Delete 2 users\? Type 2 to confirm/)
+  typed.type('2\r')
+  expect(await typed.ended).toMatchObject({ code: 0 })
+  expect((await machine.run('users list --fields email')).stdout.match(/email/g)).toHaveLength(1)
+})

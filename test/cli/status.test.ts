@@ -1,0 +1,120 @@
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { NEWEST } from '../../src/db/schema.js'
+import { version } from '../../src/cli/version.js'
+import { makeMachine } from '../support/cli.js'
+import { cleanup, engines } from '../support/site.js'
+
+describe.each(engines)('status on %s', (engine) => {
+  it('says which site this is, who serves it, and how much is in it', async () => {
+    const machine = await makeMachine(engine)
+    if (engine === 'postgres') await machine.run('migrate')
+    await machine.setup()
+    await machine.run('boards create Ideas')
+    await machine.run('posts create Dark --board ideas --body x')
+    const idle = await machine.run('status')
+    expect(idle.stderr).toContain('Run "feedbackctl serve" to serve the site.\n')
+
+    const server = machine.start('serve --workers 2')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const state = async () => JSON.parse((await machine.run('status --json')).stdout) as Record<string, unknown>
+    await expect
+      .poll(async () => (await state()).servers, { timeout: 20_000 })
+      .toEqual([
+        {
+          url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+          version,
+          workers: 2,
+          pid: server.child.pid,
+          host: expect.any(String),
+          startedAt: expect.stringMatching(/^\d{4}-/),
+        },
+      ])
+    expect(await state()).toMatchObject({
+      title: 'Feedback',
+      is_setup: true,
+      schema_state: 'current',
+      people: 1,
+      boards: 1,
+      posts: 1,
+      mail_waiting: expect.any(Number),
+      origin: engine === 'sqlite' ? 'default' : 'FEEDBACKCTL_DATABASE_URL',
+    })
+    const screen = await machine.terminal('status', { env: { NO_COLOR: '1' } }).ended
+    expect(screen.text).toMatch(/^SERVED BY +http:\/\/127\.0\.0\.1:\d+, started just now\r\n {14}version \S+, 2 workers, pid \d+ on /m) // prettier-ignore
+    // Other tests may have servers on this machine
+    expect(screen.text).not.toContain(`Warning: the server with pid ${server.child.pid} `)
+
+    const remote = await machine.run(`status --server ${url}`)
+    expect(remote).toMatchObject({ code: 0, stderr: `Not signed in to ${url}. Only the owner sees more.\n` })
+    await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
+      stdin: 'correct horse battery\n',
+    })
+    expect(JSON.parse((await machine.run(`status --json --server ${url}`)).stdout)).toMatchObject({
+      data: url,
+      people: 1,
+      posts: 1,
+      schema_state: null,
+    })
+
+    await server.stop()
+    expect(await state()).toMatchObject({ servers: [] })
+  })
+
+  it('does not name a server that was killed', async () => {
+    const machine = await makeMachine(engine)
+    if (engine === 'postgres') await machine.run('migrate')
+    await machine.setup()
+    const server = machine.start('serve')
+    await server.says(/listening on/)
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    const rows = () => db.selectFrom('servers').selectAll().execute()
+    await expect.poll(rows, { timeout: 10_000 }).toHaveLength(1)
+    await server.stop('SIGKILL')
+    expect(await rows()).toHaveLength(1)
+    expect(JSON.parse((await machine.run('status --json')).stdout)).toMatchObject({ servers: [] })
+  })
+})
+
+describe('status', () => {
+  it('creates nothing where there is no site, says where it looked, and exits with 3', async () => {
+    const machine = await makeMachine('sqlite')
+    const before = readdirSync(machine.folder)
+    const { code, stdout, stderr } = await machine.run('status')
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toContain(path.join(machine.folder, 'data/feedbackctl/feedback.db'))
+    expect(readdirSync(machine.folder).filter((name) => name !== '.cache')).toEqual(before)
+  })
+
+  it.skipIf(!existsSync('/proc/self/fd'))('warns of a server on this machine that uses other data', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const server = machine.start('serve')
+    await server.says(/listening on/)
+    const other = `${machine.folder}/other`
+    const elsewhere = await machine.run(`status --data-dir ${other}`)
+    expect(elsewhere.code).toBe(3)
+    expect(elsewhere.stderr).toContain(
+      `Warning: the server with pid ${server.child.pid} on this machine uses other data:\n  ${machine.folder}/data/feedbackctl/feedback.db\nAdd --data-dir ${machine.folder}/data/feedbackctl to run commands on that.\n`,
+    )
+    expect((await machine.run('status')).stderr).not.toContain(`pid ${server.child.pid} `)
+  })
+
+  it('says that the schema is older, and does not update it', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    const migrations = db as unknown as import('kysely').Kysely<{ kysely_migration: { name: string } }>
+    await migrations.deleteFrom('kysely_migration').where('name', '=', NEWEST).execute()
+    const { stdout, stderr, code } = await machine.run('status --json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ schema_state: 'outdated', people: null })
+    expect(stderr).toContain('The next command that opens the site updates the schema. Make a backup first.\n')
+    expect((await machine.run('migrate --dry-run')).stdout).toBe(`Would apply ${NEWEST}\n`)
+    expect(await migrations.selectFrom('kysely_migration').select('name').where('name', '=', NEWEST).execute()).toEqual([]) // prettier-ignore
+  })
+})

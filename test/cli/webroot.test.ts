@@ -1,0 +1,130 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+
+interface Answer {
+  status: number
+  body: string
+  headers: Record<string, string | string[] | undefined>
+}
+
+/** Sends the path as it is: `fetch` would remove its dots. */
+const get = (server: string, target: string, { method = 'GET', headers = {} } = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(server)
+    request({ host: hostname, port, path: target, method, headers }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (part: string) => (body += part))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }))
+    })
+      .on('error', reject)
+      .end()
+  })
+
+const HTML = { accept: 'text/html' }
+
+async function withClient() {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const folder = path.join(machine.folder, 'client')
+  mkdirSync(path.join(folder, 'assets'), { recursive: true })
+  mkdirSync(path.join(folder, '.git'))
+  const files = {
+    'index.html': '<title>Another client</title>',
+    'assets/index-D4f8a9Bc.js': 'run()',
+    'assets/plain.css': 'a{}',
+    'assets/empty.txt': '',
+    '.env': 'CANARY',
+    '.git/config': 'CANARY',
+    '../secret.txt': 'CANARY',
+    '../client-2.txt': 'CANARY',
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text)
+  symlinkSync(path.join(machine.folder, 'secret.txt'), path.join(folder, 'linked.txt'))
+  symlinkSync(machine.folder, path.join(folder, 'up'))
+  symlinkSync(path.join(folder, '.env'), path.join(folder, 'env.txt'))
+  symlinkSync(path.join(folder, 'assets', 'plain.css'), path.join(folder, 'within.css'))
+  return machine
+}
+
+describe('serve --web-root', () => {
+  it('serves another client: its files, and its index.html for what looks like a page; the API wins', async () => {
+    const machine = await withClient()
+    const [, server = ''] = await machine.start('serve --web-root client').says(/listening on (http:\S+?)"/)
+    for (const target of ['/', '/boards', '/posts/dark-mode-x1?tab=1', '/index.html']) {
+      const { status, body, headers } = await get(server, target, { headers: HTML })
+      expect([target, status, body]).toEqual([target, 200, '<title>Another client</title>'])
+      expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' }) // prettier-ignore
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'self'")
+    }
+    const hashed = await get(server, '/assets/index-D4f8a9Bc.js')
+    expect([hashed.status, hashed.body]).toEqual([200, 'run()'])
+    expect(hashed.headers).toMatchObject({ 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'public, max-age=31536000, immutable', 'content-length': '5' }) // prettier-ignore
+    const plain = await get(server, '/assets/plain.css')
+    expect([plain.body, plain.headers['cache-control']]).toEqual(['a{}', 'no-cache'])
+    const again = await get(server, '/assets/plain.css', { headers: { 'if-none-match': String(plain.headers.etag) } })
+    expect([again.status, again.body]).toEqual([304, ''])
+    expect((await get(server, '/within.css')).body).toBe('a{}')
+    expect(await get(server, '/assets/empty.txt')).toMatchObject({ status: 200, body: '' })
+    const head = await get(server, '/assets/plain.css', { method: 'HEAD' })
+    expect([head.status, head.body, head.headers['content-length']]).toEqual([200, '', '3'])
+    expect((await get(server, '/assets/gone-D4f8a9Bc.js')).status).toBe(404)
+    expect(JSON.parse((await get(server, '/api/v1/boards', { headers: HTML })).body)).toHaveProperty('boards')
+    expect(await get(server, '/api/v1/none', { headers: HTML })).toMatchObject({ status: 404, body: expect.stringContaining('NOT_FOUND') }) // prettier-ignore
+    expect((await get(server, '/healthz')).status).toBe(200)
+    expect((await get(server, '/boards', { method: 'POST', headers: HTML })).status).toBe(404)
+  })
+
+  it('serves nothing that is hidden or outside', async () => {
+    const machine = await withClient()
+    const [, server = ''] = await machine.start('serve --web-root client').says(/listening on (http:\S+?)"/)
+    const targets = [
+      '/.env',
+      '/%2eenv',
+      '/.git/config',
+      '/../secret.txt',
+      '/..%2fsecret.txt',
+      '/%2e%2e/secret.txt',
+      '/assets/../../secret.txt',
+      '/assets/..%2f..%2fsecret.txt',
+      '/..%5csecret.txt',
+      '/../client-2.txt',
+      '//secret.txt',
+      '/linked.txt',
+      '/up/secret.txt',
+      '/env.txt',
+      '/%00',
+      '/%ff',
+      `/${encodeURIComponent(path.join(machine.folder, 'secret.txt'))}`,
+    ]
+    for (const target of targets)
+      for (const headers of [{}, HTML]) {
+        const { status, body } = await get(server, target, { headers })
+        expect(body).not.toContain('CANARY')
+        const expected = status === 200 ? '<title>Another client</title>' : body
+        expect([target, [200, 400, 404].includes(status), body]).toEqual([target, true, expected])
+      }
+  })
+
+  it('needs a folder with an index.html', async () => {
+    const machine = await withClient()
+    for (const folder of ['none', 'client/assets'])
+      expect(await machine.run(`serve --web-root ${folder}`)).toMatchObject({
+        code: 78,
+        stderr: expect.stringContaining('has no index.html'),
+      })
+  })
+})
+
+it('serve --web-enabled false has no pages, and the API', async () => {
+  const machine = await withClient()
+  const [, server = ''] = await machine.start('serve --web-enabled false').says(/listening on (http:\S+?)"/)
+  for (const target of ['/', '/boards', '/login']) {
+    const { status, headers } = await get(server, target, { headers: HTML })
+    expect([target, status, headers['content-type']]).toEqual([target, 404, 'application/json; charset=utf-8'])
+  }
+  expect((await get(server, '/api/v1/boards')).status).toBe(200)
+  expect(await machine.run('serve --web-enabled perhaps')).toMatchObject({ code: 78 })
+})

@@ -1,0 +1,81 @@
+import { createServer, type AddressInfo } from 'node:net'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, expect } from 'vitest'
+import { launch } from './chromium.js'
+import { cleanup, makeSite, type Engine, type TestSite } from './site.js'
+
+let browser: Promise<Browser> | undefined
+
+afterAll(async () => {
+  await (await browser)?.close()
+})
+
+export const WIDE = { width: 1280, height: 900 }
+export const NARROW = { width: 320, height: 640 }
+
+/** A site that listens, at an address of its own. */
+export interface ServedSite extends TestSite {
+  url: string
+}
+
+/** Serves a site on a port of loopback. `path` is that of `site.url`. */
+export async function serveSite(
+  engine: Engine,
+  options: Parameters<typeof makeSite>[1] & { path?: string } = {},
+): Promise<ServedSite> {
+  const { path: below = '', ...rest } = options
+  const port = await freePort()
+  const url = `http://localhost:${port}${below}`
+  const site = await makeSite(engine, { siteUrl: url, ...rest })
+  await site.server.listen({ host: '127.0.0.1', port })
+  return { ...site, url }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => void server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => void server.close(resolve))
+  return port
+}
+
+export interface Visit {
+  page: Page
+  context: BrowserContext
+  /** What went wrong in the browser. The test fails on any of it; a test that provokes one takes it out. */
+  problems: string[]
+}
+
+interface VisitOptions extends BrowserContextOptions {
+  /** Whether scripts run. */
+  script?: boolean
+  /** Messages that the test expects. */
+  expected?: RegExp
+}
+
+/** A browser window of its own. Console errors, violations of the policy, and failed requests fail the test. */
+export async function visit({ script = true, expected, ...options }: VisitOptions = {}): Promise<Visit> {
+  const context = await (await (browser ??= launch())).newContext({ viewport: WIDE, locale: 'en', javaScriptEnabled: script, ...options }) // prettier-ignore
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const problems: string[] = []
+  const note = (text: string) => {
+    if (!expected?.test(text)) problems.push(text)
+  }
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) note(message.text())
+  })
+  page.on('pageerror', (error) => note(`error: ${error.message}`))
+  page.on('requestfailed', (request) => {
+    const { errorText = '' } = request.failure() ?? {}
+    if (errorText !== 'net::ERR_ABORTED') note(`failed: ${request.url()} ${errorText}`) // leaving a page aborts its requests
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 500) note(`${response.status()} ${response.url()}`)
+  })
+  cleanup(async () => {
+    await context.close()
+    expect(problems, 'the browser reported nothing').toEqual([])
+  })
+  return { page, context, problems }
+}

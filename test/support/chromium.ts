@@ -1,0 +1,32 @@
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { chromium as launcher, type Browser } from 'playwright-core'
+
+/** Without a sandbox of its own, because tests may run as root. Its other arguments for Lambda end browsers here. */
+const ARGUMENTS = ['--no-sandbox', '--no-zygote', '--disable-gpu']
+
+/** The browser of FEEDBACKCTL_TEST_CHROMIUM, or the one that npm installs. */
+export async function launch(): Promise<Browser> {
+  const { FEEDBACKCTL_TEST_CHROMIUM: own } = process.env
+  const executablePath = own ?? (await unpacked())
+  const { FONTCONFIG_PATH: _, ...env } = process.env // the package names a folder with one font
+  return launcher.launch({ executablePath, args: ARGUMENTS, env })
+}
+
+/** Unpacks the browser of the package into the temporary folder of this run. One process does it; the others wait. */
+async function unpacked(): Promise<string> {
+  process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x' // then the package unpacks its libraries too
+  const { default: packaged } = await import('@sparticuz/chromium')
+  const done = path.join(tmpdir(), 'chromium.unpacked')
+  try {
+    closeSync(openSync(`${done}.lock`, 'wx'))
+  } catch {
+    while (!existsSync(done)) await setTimeout(50)
+    return packaged.executablePath()
+  }
+  const executablePath = await packaged.executablePath()
+  writeFileSync(done, '')
+  return executablePath
+}
