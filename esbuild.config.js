@@ -76,6 +76,7 @@ const NO_CACHE = { NODE_DISABLE_COMPILE_CACHE: '1' }
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
+await minifyAssets()
 writeFileSync(PACKS, '{}')
 // Without packs and cache the program only starts more slowly. Without better-sqlite3 its first run fails here, and
 // `npm ci` ends with that message. The build succeeds, because the dependency is optional and PostgreSQL needs none.
@@ -100,6 +101,18 @@ async function bundle() {
     external: [...Object.keys(dependencies), ...OF_OTHERS],
   })
   if (flags.outdir === 'dist') writeLicenses(Object.keys(metafile.inputs))
+}
+
+/** The style and the scripts of pages, which browsers load. */
+async function minifyAssets() {
+  await build({
+    entryPoints: ['src/web/assets/site.css', 'src/web/assets/site.js'],
+    outdir: path.join(outdir, 'web/assets'),
+    minify: true,
+    target: ['chrome123', 'firefox120', 'safari17.5'], // these know light-dark()
+    legalComments: 'none',
+  })
+  cpSync('src/web/assets/icon.svg', path.join(outdir, 'web/assets/icon.svg'))
 }
 
 /** The licenses of the packages that the program contains ask for it. */

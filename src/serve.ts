@@ -1,17 +1,21 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
 import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import type { Log } from './http/site.js'
+import { clientFolder } from './http/web/clientfolder.js'
 import { jobsOf } from './jobs/index.js'
+import { absent, presence, type Presence } from './jobs/presence.js'
 import { startJobs } from './jobs/runner.js'
 import { limitHeapGrowth } from './process/heap.js'
 import { operations } from './service/index.js'
 import { Limits } from './service/lib/limits.js'
 import { RequestLimit } from './service/lib/requests.js'
 import { assertSecretFits } from './service/lib/tokens.js'
+import { pageGate, web } from './web/index.js'
 
 export type { Log }
 
@@ -28,19 +32,34 @@ interface Listening {
   /** The settings of these names. */
   trustProxy?: string | undefined
   corsOrigins?: string | undefined
+  /** What browsers get; the pages where it is left out. A folder is that of another web client. */
+  pages?: 'own' | 'none' | { folder: string }
   rates: Rates
+  /** Of feedbackctl. */
+  version: string
+  /** The number of this process among the workers; absent where it is the only one. */
+  worker?: number | undefined
 }
+
+/** How long a server that stops waits for a database that does not answer. */
+const ABSENT_WITHIN_MS = 1000
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(
   app: App,
-  { host, port, trustProxy, corsOrigins, rates }: Listening,
+  { host, port, trustProxy, corsOrigins, pages = 'own', rates, version, worker = 0 }: Listening,
   log: Log,
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
   const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
-  const server = await buildServer(operations, site, log, { trustProxy, corsOrigins, requests })
+  const server = await buildServer(operations, site, log, {
+    gates: [pageGate(site.siteUrl)],
+    surfaces: pages === 'own' ? [web] : pages === 'none' ? [] : [clientFolder(pages.folder)],
+    trustProxy,
+    corsOrigins,
+    requests,
+  })
   try {
     await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {
@@ -48,13 +67,20 @@ export async function startDaemon(
     throw listenFailed(error, host, port)
   }
   const undoHeapLimit = limitHeapGrowth()
-  const jobs = startJobs(jobsOf(app.base), { db: app.db, now: app.base.now, log: server.log })
   const bound = (server.server.address() as AddressInfo).port // an object, as the server listens on a port
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  const self: Presence = { url, version, worker }
+  const jobs = startJobs([presence(self, app.base.now()), ...jobsOf(app.base)], {
+    db: app.db,
+    now: app.base.now,
+    log: server.log,
+  })
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url,
     log: server.log,
     async stop(seconds) {
       await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
+      await Promise.race([absent(app.db, self), sleep(ABSENT_WITHIN_MS, undefined, { ref: false })])
       await server.close()
       undoHeapLimit()
     },

@@ -1,0 +1,73 @@
+import * as service from '../service/account.js'
+import { action, page } from './lib/page.js'
+import type { Download } from './lib/routes.js'
+import { Choice, Field, Form, Submit, Summary } from './parts/form.js'
+import { Empty } from './parts/empty.js'
+
+/** What the site stores of whoever is signed in. */
+export const data: Download = {
+  file: ({ viewer }) => `${viewer?.username.replaceAll(/[^\w.-]/g, '_') ?? 'account'}.json`,
+  make: ({ call }) => service.accountDocument(call),
+}
+
+export const deletePage = page({
+  signedIn: true,
+  isUnlisted: true,
+  load: async () => ({}),
+  title: ({ t }) => t('leave.title'),
+  show(view) {
+    const { t, href, actor } = view
+    if (actor.isOwner)
+      return (
+        <Empty title={t('leave.title')} isPage>
+          <p>{t('leave.owner')}</p>
+          <a class="button plain" href={href('/settings')}>
+            {t('settings.title')}
+          </a>
+        </Empty>
+      )
+    return (
+      <div class="narrow">
+        <h1>{t('leave.title')}</h1>
+        <Summary view={view} />
+        <p>{t('leave.explained')}</p>
+        <p>
+          <a href={href('/settings/data')}>{t('leave.downloadFirst')}</a>
+        </p>
+        <Form view={view} to="/settings/delete">
+          <Choice
+            view={view}
+            name="posts"
+            label={t('leave.posts')}
+            options={[
+              { value: 'keep', text: t('leave.keep') },
+              { value: 'delete', text: t('leave.delete') },
+            ]}
+          />
+          <Field
+            view={view}
+            of={service.remove}
+            name="password"
+            type="password"
+            label={t('field.currentPassword')}
+            required
+            autocomplete="current-password"
+          />
+          <div class="buttons">
+            <Submit kind="danger">{t('leave.send')}</Submit>
+            <a class="button plain" href={href('/settings')}>
+              {t('form.cancel')}
+            </a>
+          </div>
+        </Form>
+      </div>
+    )
+  },
+})
+
+export const remove = action({
+  operation: service.remove,
+  page: async () => deletePage,
+  input: (_view, { password, posts }) => ({ password, ...(posts && { posts }) }),
+  done: () => ({ to: '/', session: null, flash: 'accountDeleted' }),
+})

@@ -1,0 +1,304 @@
+import { isLanguage } from '../core/language.js'
+import * as service from '../service/auth.js'
+import * as sessions from '../service/sessions.js'
+import { within, withQuery } from './lib/addresses.js'
+import { action, page, Redirect, type Fields, type View } from './lib/page.js'
+import { PENDING } from './lib/pending.js'
+import { Field, Form, Hidden, Pending, Submit, Summary } from './parts/form.js'
+import { Empty } from './parts/empty.js'
+
+/** Where a form to sign in or up leads, and what it goes on with. */
+const nextOf = (view: View): string | undefined => within(view.form.values.redirect ?? view.query.redirect)
+
+const Next = ({ view }: { view: View }) => (
+  <>
+    <Hidden name="redirect" value={nextOf(view)} />
+    <Pending view={view} />
+  </>
+)
+
+export const loginPage = page({
+  isUnlisted: true,
+  async load(view) {
+    if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
+    return {}
+  },
+  title: ({ t }) => t('login.title'),
+  show(view) {
+    const { t, form, settings } = view
+    const needsCode =
+      form.error?.code === 'TOTP_REQUIRED' || form.error?.code === 'TOTP_WRONG' || form.values.code !== undefined
+    const isPending = form.values[PENDING.path] !== undefined
+    return (
+      <div class="narrow">
+        <h1>{t('login.title')}</h1>
+        {form.error?.code === 'TOTP_REQUIRED' && !form.values.code ? (
+          <p role="status">{t('login.codeNeeded')}</p>
+        ) : (
+          <Summary view={view} />
+        )}
+        {isPending && !form.error ? <p class="note">{t('login.pending')}</p> : null}
+        <Form view={view} to="/login">
+          <Next view={view} />
+          <Field
+            view={view}
+            of={service.login}
+            name="email"
+            type="email"
+            label={t('field.email')}
+            required
+            autocomplete="username"
+          />
+          <Field
+            view={view}
+            of={service.login}
+            name="password"
+            type="password"
+            label={t('field.password')}
+            required
+            autocomplete="current-password"
+          />
+          {needsCode ? (
+            <Field
+              view={view}
+              of={service.login}
+              name="code"
+              label={t('field.code')}
+              hint={t('field.codeHint')}
+              required
+              autocomplete="one-time-code"
+            />
+          ) : null}
+          <Submit>{t('login.send')}</Submit>
+        </Form>
+        <p>
+          <a href={view.href('/password-reset')}>{t('login.forgot')}</a>
+        </p>
+        {settings.allowSignup ? <Other view={view} to="/join" text={t('login.join')} /> : null}
+      </div>
+    )
+  },
+})
+
+/** The way from signing in to signing up, and back, with what the visitor wanted. */
+const Other = ({ view, to, text }: { view: View; to: string; text: string }) =>
+  view.form.values[PENDING.path] === undefined ? (
+    <p>
+      <a href={view.href(withQuery(to, { redirect: nextOf(view) }))}>{text}</a>
+    </p>
+  ) : (
+    <Form view={view} to={`${to}/first`}>
+      <Next view={view} />
+      <button type="submit" class="link">
+        {text}
+      </button>
+    </Form>
+  )
+
+export const login = action({
+  operation: service.login,
+  page: async () => loginPage,
+  input: (_view, { email, password, code }) => ({ email, password, ...(code && { code }) }),
+  done: (view, { user }) => ({ to: nextOf(view) ?? '/', session: user.authToken }),
+})
+
+export const joinPage = page({
+  isUnlisted: true,
+  async load(view) {
+    if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
+    return {}
+  },
+  title: ({ t }) => t('join.title'),
+  show(view) {
+    const { t, settings, form } = view
+    if (!settings.allowSignup)
+      return (
+        <Empty title={t('join.closed')} isPage>
+          <p>{t('join.closedNext')}</p>
+          <a class="button primary" href={view.href('/login')}>
+            {t('login.title')}
+          </a>
+        </Empty>
+      )
+    return (
+      <div class="narrow">
+        <h1>{t('join.title')}</h1>
+        <Summary view={view} />
+        {form.values[PENDING.path] !== undefined && !form.error ? <p class="note">{t('login.pending')}</p> : null}
+        <Form view={view} to="/join">
+          <Next view={view} />
+          <Field
+            view={view}
+            of={service.signup}
+            name="name"
+            label={t('field.name')}
+            hint={t('field.nameHint')}
+            autocomplete="nickname"
+          />
+          <Field
+            view={view}
+            of={service.signup}
+            name="email"
+            type="email"
+            label={t('field.email')}
+            required
+            autocomplete="username"
+          />
+          <Field
+            view={view}
+            of={service.signup}
+            name="password"
+            type="password"
+            label={t('field.password')}
+            hint={t('field.passwordHint')}
+            required
+            autocomplete="new-password"
+          />
+          <Submit>{t('join.send')}</Submit>
+        </Form>
+        <Other view={view} to="/login" text={t('join.login')} />
+      </div>
+    )
+  },
+})
+
+export const join = action({
+  operation: service.signup,
+  page: async () => joinPage,
+  input: ({ words }, { email, password, name }) => ({
+    email,
+    password,
+    ...(name && { name }),
+    language: words.language,
+  }),
+  done: (view, { user }) => ({ to: nextOf(view) ?? '/', session: user.authToken, flash: 'joined' }),
+})
+
+export const logout = action({
+  operation: sessions.revoke,
+  input: () => ({ sessionId: 'current' }),
+  done: () => ({ to: '/', session: null, flash: 'loggedOut' }),
+  settled: { SESSION_NOT_FOUND: () => ({ to: '/', session: null, flash: 'loggedOut' }) },
+})
+
+export const resetPage = page({
+  isUnlisted: true,
+  load: async () => ({}),
+  title: ({ t }) => t('reset.title'),
+  show: (view) => (
+    <div class="narrow">
+      <h1>{view.t('reset.title')}</h1>
+      <Summary view={view} />
+      <p>{view.t('reset.explained')}</p>
+      <Form view={view} to="/password-reset">
+        <Field
+          view={view}
+          of={service.resetPassword}
+          name="email"
+          type="email"
+          label={view.t('field.email')}
+          required
+          autocomplete="username"
+        />
+        <Submit>{view.t('reset.send')}</Submit>
+      </Form>
+    </div>
+  ),
+})
+
+export const reset = action({
+  operation: service.resetPassword,
+  page: async () => resetPage,
+  input: (_view, { email }) => ({ email }),
+  done: () => ({ to: '/login', flash: 'resetSent' }),
+})
+
+const tokenOf = (view: View): string => view.form.values.token ?? view.query.token ?? ''
+
+/** A link of a mail that is cut, or was used. */
+const Broken = ({ view }: { view: View }) => (
+  <Empty title={view.t('token.broken')} isPage>
+    <p>{view.t('token.brokenNext')}</p>
+    <a class="button primary" href={view.href('/password-reset')}>
+      {view.t('reset.title')}
+    </a>
+  </Empty>
+)
+
+/** Opening the page uses no token, because mail scanners follow links too. */
+export const confirmPage = page({
+  isUnlisted: true,
+  isSecret: true,
+  load: async () => ({}),
+  title: ({ t }) => t('confirm.title'),
+  show: (view) =>
+    tokenOf(view) === '' ? (
+      <Broken view={view} />
+    ) : (
+      <div class="narrow">
+        <h1>{view.t('confirm.title')}</h1>
+        <Summary view={view} />
+        <Form view={view} to="/password-reset/confirm">
+          <Hidden name="token" value={tokenOf(view)} />
+          <Field
+            view={view}
+            of={service.setPassword}
+            name="password"
+            type="password"
+            label={view.t('field.newPassword')}
+            hint={view.t('field.passwordHint')}
+            required
+            autocomplete="new-password"
+          />
+          <Submit>{view.t('confirm.send')}</Submit>
+        </Form>
+      </div>
+    ),
+})
+
+export const confirm = action({
+  operation: service.setPassword,
+  page: async () => confirmPage,
+  input: (_view, { token, password }) => ({ token, password }),
+  done: () => ({ to: '/login', session: null, flash: 'passwordSet' }),
+})
+
+export const verifyPage = page({
+  isUnlisted: true,
+  isSecret: true,
+  load: async () => ({}),
+  title: ({ t }) => t('verify.title'),
+  show: (view) =>
+    tokenOf(view) === '' ? (
+      <Broken view={view} />
+    ) : (
+      <div class="narrow">
+        <h1>{view.t('verify.title')}</h1>
+        <Summary view={view} />
+        <p>{view.t('verify.explained')}</p>
+        <Form view={view} to="/email-verify">
+          <Hidden name="token" value={tokenOf(view)} />
+          <Submit>{view.t('verify.send')}</Submit>
+        </Form>
+      </div>
+    ),
+})
+
+export const verify = action({
+  operation: service.validate,
+  page: async () => verifyPage,
+  input: (_view, { token }) => ({ token }),
+  done: () => ({ to: '/', flash: 'verified' }),
+  settled: { EMAIL_VERIFIED: () => ({ to: '/', flash: 'verified' }) },
+})
+
+/** The same form, with what the visitor wanted to do. */
+const first = (shown: typeof loginPage) =>
+  action({ operation: null, input: () => ({}), done: () => ({ to: '/', again: shown }) })
+
+export const loginFirst = first(loginPage)
+export const joinFirst = first(joinPage)
+
+/** The language that a form asks for, if it is one of ours. */
+export const languageGiven = ({ language = '' }: Fields): string | undefined =>
+  isLanguage(language) ? language : undefined

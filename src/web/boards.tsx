@@ -1,0 +1,114 @@
+import { searchWords } from '../core/words.js'
+import * as service from '../service/boards.js'
+import { withQuery } from './lib/addresses.js'
+import { postsOf } from './lib/lists.js'
+import { page } from './lib/page.js'
+import { Swatch } from './parts/chip.js'
+import { Empty } from './parts/empty.js'
+import { Filters } from './parts/filters.js'
+import { Head } from './parts/head.js'
+import { Icon } from './parts/icon.js'
+import { Pager, pageNumber } from './parts/pager.js'
+import { PostList } from './parts/postlist.js'
+
+export const boards = page({
+  load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view), created: 'asc' }),
+  title: ({ t }) => t('nav.boards'),
+  head: (view) => (
+    <Head view={view} path={withQuery('/boards', { page: view.query.page })} title={view.t('nav.boards')} />
+  ),
+  show(view, { boards: places, total_pages: pages }) {
+    const { t, href } = view
+    return (
+      <>
+        <h1>{t('nav.boards')}</h1>
+        {places.length === 0 ? (
+          <Empty title={t('empty.boards')}>
+            <p>{t('empty.boardsNext')}</p>
+            <a class="button primary" href={href('/posts/new')}>
+              {t('post.new')}
+            </a>
+          </Empty>
+        ) : (
+          <ul class="boards">
+            {places.map((board) => (
+              <li>
+                <a href={href(`/boards/${encodeURIComponent(board.url)}`)}>
+                  <Swatch color={board.color} />
+                  <bdi class="name">{board.name}</bdi>
+                  {board.display ? null : (
+                    <span class="mark">
+                      <Icon name="lock" /> {t('mark.private')}
+                    </span>
+                  )}
+                  <span class="soft">{t('board.posts', { count: Number(board.post_count) })}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={pages} />
+      </>
+    )
+  },
+})
+
+export const board = page({
+  async load(view) {
+    const { board: shown } = await view.call(service.show, { url: view.params.url })
+    return { board: shown, list: await postsOf(view, { boardId: [shown.boardId] }) }
+  },
+  title: (_view, { board: { name } }) => name,
+  head: (view, { board: { name, url } }) => (
+    <Head
+      view={view}
+      path={withQuery(`/boards/${encodeURIComponent(url)}`, { page: view.query.page })}
+      title={name}
+      feed={`/boards/${encodeURIComponent(url)}/feed.atom`}
+    />
+  ),
+  show(view, { board: shown, list }) {
+    const { t, href } = view
+    const write = href(withQuery('/posts/new', { board: shown.url }))
+    return (
+      <>
+        <div class="top">
+          <div>
+            <h1>
+              <Swatch color={shown.color} /> <bdi>{shown.name}</bdi>
+            </h1>
+            <p class="soft">
+              {shown.display ? null : (
+                <span class="mark">
+                  <Icon name="lock" /> {t('mark.private')}
+                </span>
+              )}{' '}
+              {t('board.posts', { count: list.total_count })}
+            </p>
+          </div>
+          <a class="button primary" href={write}>
+            {t('post.new')}
+          </a>
+        </div>
+        <Filters view={view} />
+        {list.posts.length > 0 ? (
+          <PostList view={view} posts={list.posts} words={searchWords(view.query.q ?? '')} without="board" />
+        ) : view.query.q || view.query.by ? (
+          <Empty title={t('empty.filtered')}>
+            <p>
+              <a href={href(view.path)}>{t('empty.showAll')}</a>
+            </p>
+          </Empty>
+        ) : (
+          <Empty title={t('empty.posts')}>
+            <p>{t('empty.postsNext')}</p>
+            <a class="button primary" href={write}>
+              {t('post.new')}
+            </a>
+          </Empty>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} />
+      </>
+    )
+  },
+})

@@ -1,0 +1,143 @@
+import * as service from '../service/comments.js'
+import * as moderation from '../service/moderation.js'
+import { withQuery } from './lib/addresses.js'
+import { action, page, Redirect, type View } from './lib/page.js'
+import { Confirm } from './parts/confirm.js'
+import { Check, Field, Form, Submit, Summary } from './parts/form.js'
+import { ReportForm } from './parts/report.js'
+import { COMMENTS, post } from './posts.js'
+
+const postOf = ({ params }: Pick<View, 'params'>): string => `/posts/${encodeURIComponent(params.slug ?? '')}`
+const pathOf = (view: View, id = view.params.comment ?? ''): string => `${postOf(view)}/comments/${id}`
+const given = ({ params }: View) => ({ post_id: params.slug, comment_id: params.comment })
+
+/** The `<` of HTML is stored escaped. Saved again it is escaped again. */
+const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
+
+export const create = action({
+  operation: service.create,
+  page: async () => post,
+  input: ({ params }, { body = '', parent_id, is_internal }) => ({
+    post_id: params.slug,
+    body,
+    ...(parent_id && { parent_id }),
+    ...(is_internal === 'true' && { is_internal: true }),
+  }),
+  done: (view, { activity }) => ({ to: pathOf(view, activity.id), flash: 'commented' }),
+})
+
+/** Leads to a comment in its thread: on which page that is changes with every new comment. */
+export const comment = page({
+  isUnlisted: true,
+  async load(view): Promise<never> {
+    const { activity, post: its } = await view.call(service.show, { comment_id: view.params.comment })
+    const list = { post_id: its.postId, limit: COMMENTS }
+    const { total_count: newer } = await view.call(service.list, { ...list, since: activity.created_at })
+    let number = Math.ceil(newer / COMMENTS)
+    // Others of the same millisecond may be before it.
+    for (let tries = 0; tries < 3 && number > 1; tries++, number--) {
+      const { activity: those } = await view.call(service.list, { ...list, page: number })
+      if (those.some(({ id }) => id === activity.id)) break
+    }
+    const query = { page: number > 1 ? number : undefined, done: view.query.done }
+    throw new Redirect(withQuery(`/posts/${encodeURIComponent(its.slug)}`, query, `comment-${activity.id}`))
+  },
+  title: () => '',
+  show: () => <></>,
+})
+
+const load = async (view: View) => (await view.call(service.show, { comment_id: view.params.comment })).activity.comment
+
+export const editComment = page({
+  signedIn: true,
+  load,
+  title: ({ t }) => t('comment.edit'),
+  show: (view, comment) => (
+    <div class="narrow">
+      <h1>{view.t('comment.edit')}</h1>
+      <Summary view={view} />
+      <Form view={view} to={`${pathOf(view)}/edit`}>
+        <Field
+          view={view}
+          of={service.create}
+          name="body"
+          label={view.t('comment.write')}
+          hint={view.t('form.markdown')}
+          rows={6}
+          required
+          value={unescaped(comment.body)}
+        />
+        {view.can('comment:create_internal') ? (
+          <Check view={view} name="is_internal" label={view.t('comment.internal')} checked={comment.is_internal} />
+        ) : null}
+        <div class="buttons">
+          <Submit>{view.t('form.save')}</Submit>
+          <a class="button plain" href={view.href(pathOf(view))}>
+            {view.t('form.cancel')}
+          </a>
+        </div>
+      </Form>
+    </div>
+  ),
+})
+
+export const update = action({
+  operation: service.update,
+  page: async () => editComment,
+  input: (view, { body = '', is_internal }) => ({
+    ...given(view),
+    body,
+    ...(view.can('comment:create_internal') && { is_internal: is_internal === 'true' }),
+  }),
+  done: (view) => ({ to: pathOf(view), flash: 'saved' }),
+})
+
+export const deleteComment = page({
+  signedIn: true,
+  load,
+  title: ({ t }) => t('comment.delete'),
+  show: (view) => (
+    <Confirm
+      view={view}
+      to={`${pathOf(view)}/delete`}
+      back={pathOf(view)}
+      title={view.t('comment.delete')}
+      action={view.t('action.delete')}
+    >
+      {view.t('comment.deleteLoss')}
+    </Confirm>
+  ),
+})
+
+export const remove = action({
+  operation: service.remove,
+  page: async () => deleteComment,
+  input: given,
+  done: (view) => ({ to: postOf(view), flash: 'deleted' }),
+})
+
+export const reportComment = page({
+  signedIn: true,
+  load,
+  title: ({ t }) => t('report.comment'),
+  show: (view) => (
+    <ReportForm view={view} title={view.t('report.comment')} to={`${pathOf(view)}/report`} back={pathOf(view)} />
+  ),
+})
+
+export const report = action({
+  operation: moderation.reportComment,
+  page: async () => reportComment,
+  input: (view, { reason }) => ({ ...given(view), reason: reason || null }),
+  done: (view) => ({ to: pathOf(view), flash: 'reported' }),
+})
+
+const decision = (word: 'keep' | 'spam') =>
+  action({
+    operation: moderation.decide,
+    input: ({ params }) => ({ id: params.comment, decision: word }),
+    done: (view) => ({ to: pathOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+  })
+
+export const spam = decision('spam')
+export const keep = decision('keep')

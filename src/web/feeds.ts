@@ -1,0 +1,165 @@
+import * as boards from '../service/boards.js'
+import * as comments from '../service/comments.js'
+import * as posts from '../service/posts.js'
+import * as roadmaps from '../service/roadmaps.js'
+import escape from 'validator/lib/escape.js'
+import { htmlOf } from './lib/markdown.js'
+import type { View } from './lib/page.js'
+import type { Document } from './lib/routes.js'
+import { nameOf } from './parts/person.js'
+
+interface Entry {
+  id: string
+  title: string
+  path: string
+  author: string
+  at: string
+  updated: string
+  /** Markdown. */
+  text: string
+}
+
+/** Entries of a feed. */
+const SIZE = 30
+
+/** Atom, RFC 4287. XML takes no control characters, whatever they are escaped as. */
+const xml = (text: string): string => escape(text.replaceAll(/[^\P{C}\n\t]|[\ufffe\uffff]/gu, ''))
+
+function atom(
+  view: View,
+  { title, path, entries }: { title: string; path: string; entries: readonly Entry[] },
+): string {
+  const address = view.absolute(path)
+  const updated = entries.map((entry) => entry.updated).toSorted().at(-1) ?? '1970-01-01T00:00:00.000Z' // prettier-ignore
+  const lines = entries.map(
+    (entry) => `<entry>
+<id>urn:uuid:${entry.id}</id>
+<title>${xml(entry.title)}</title>
+<link rel="alternate" type="text/html" href="${xml(view.absolute(entry.path))}"/>
+<author><name>${xml(entry.author)}</name></author>
+<published>${entry.at}</published>
+<updated>${entry.updated}</updated>
+<content type="html">${xml(htmlOf(entry.text))}</content>
+</entry>
+`,
+  )
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>${xml(address)}</id>
+<title>${xml(title)}</title>
+<link rel="self" type="application/atom+xml" href="${xml(view.absolute(view.path))}"/>
+<link rel="alternate" type="text/html" href="${xml(address)}"/>
+<updated>${updated}</updated>
+${lines.join('')}</feed>
+`
+}
+
+const ATOM = 'application/atom+xml; charset=utf-8'
+
+async function postEntries(view: View, boardId?: string): Promise<Entry[]> {
+  const { posts: newest } = await view.call(posts.list, {
+    limit: SIZE,
+    page: 1,
+    ...(boardId && { boardId: [boardId] }),
+  })
+  return newest.map((post) => ({
+    id: post.postId,
+    title: post.title,
+    path: `/posts/${encodeURIComponent(post.slug)}`,
+    author: nameOf(view, post.author),
+    at: post.createdAt,
+    updated: post.updatedAt,
+    text: post.contentMarkdown ?? '',
+  }))
+}
+
+export const siteFeed: Document = {
+  type: ATOM,
+  make: async (view) => atom(view, { title: view.settings.title, path: '/', entries: await postEntries(view) }),
+}
+
+export const boardFeed: Document = {
+  type: ATOM,
+  async make(view) {
+    const { board } = await view.call(boards.show, { url: view.params.url })
+    const title = `${board.name} · ${view.settings.title}`
+    return atom(view, {
+      title,
+      path: `/boards/${encodeURIComponent(board.url)}`,
+      entries: await postEntries(view, board.boardId),
+    })
+  },
+}
+
+/** The post, and its newest comments. */
+export const postFeed: Document = {
+  type: ATOM,
+  async make(view) {
+    const { post } = await view.call(posts.show, { id: view.params.slug })
+    const { activity } = await view.call(comments.list, { post_id: post.postId, page: 1, limit: SIZE })
+    const path = `/posts/${encodeURIComponent(post.slug)}`
+    const entries = activity.map(({ comment, author }) => ({
+      id: comment.id,
+      title: view.t('feed.comment', { name: nameOf(view, author) }),
+      path: `${path}/comments/${comment.id}`,
+      author: nameOf(view, author),
+      at: comment.created_at,
+      updated: comment.updated_at,
+      text: comment.body,
+    }))
+    const itself = { id: post.postId, title: post.title, path, author: nameOf(view, post.author), at: post.createdAt, updated: post.updatedAt, text: post.contentMarkdown ?? '' } // prettier-ignore
+    return atom(view, { title: `${post.title} · ${view.settings.title}`, path, entries: [...entries, itself] })
+  },
+}
+
+/** Posts in the sitemap; crawlers reach older ones over the pages of the boards. */
+const MAX_POSTS = 5000
+const PAGE = 100
+
+export const sitemap: Document = {
+  type: 'application/xml; charset=utf-8',
+  async make(view) {
+    const lines = ['/', '/boards', '/roadmaps'].map((path) => line(view, path))
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const list = await view.call(boards.list, { page, limit: PAGE })
+      pages = Math.min(list.total_pages, 10)
+      lines.push(...list.boards.map(({ url }) => line(view, `/boards/${encodeURIComponent(url)}`)))
+    }
+    const { roadmaps: stages } = await view.call(roadmaps.list, { limit: PAGE })
+    lines.push(...stages.map(({ url }) => line(view, `/roadmaps/${encodeURIComponent(url)}`)))
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const list = await view.call(posts.list, { page, limit: PAGE })
+      pages = Math.min(list.total_pages, MAX_POSTS / PAGE)
+      lines.push(
+        ...list.posts.map(({ slug, updatedAt }) => line(view, `/posts/${encodeURIComponent(slug)}`, updatedAt)),
+      )
+    }
+    return `<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${lines.join('')}</urlset>\n`
+  },
+}
+
+const line = (view: View, path: string, at?: string): string =>
+  `<url><loc>${xml(view.absolute(path))}</loc>${at === undefined ? '' : `<lastmod>${at}</lastmod>`}</url>\n`
+
+/** Lists that only repeat others, and pages of accounts, are of no use to search engines. */
+export const robots: Document = {
+  type: 'text/plain; charset=utf-8',
+  make: async (view) =>
+    [
+      'User-agent: *',
+      ...[
+        '/search',
+        '/login',
+        '/join',
+        '/settings',
+        '/setup',
+        '/password-reset',
+        '/email-verify',
+        '/posts/new',
+        '/api',
+      ].map((path) => `Disallow: ${view.href(path)}`),
+      '',
+      `Sitemap: ${view.absolute('/sitemap.xml')}`,
+      '',
+    ].join('\n'),
+}

@@ -1,0 +1,119 @@
+import { searchWords } from '../core/words.js'
+import * as posts from '../service/posts.js'
+import * as site from '../service/site.js'
+import { withQuery } from './lib/addresses.js'
+import { boardsWith, postsOf, roadmapsWith } from './lib/lists.js'
+import { page, Redirect } from './lib/page.js'
+import { Empty } from './parts/empty.js'
+import { Filters } from './parts/filters.js'
+import { Head } from './parts/head.js'
+import { Pager, pageNumber } from './parts/pager.js'
+import { PostList } from './parts/postlist.js'
+
+/** All posts, by board and roadmap. */
+export const home = page({
+  async load(view) {
+    const { board, roadmap, by } = view.query
+    if (by === 'me' && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    const [places, stages] = [await boardsWith(view, board), await roadmapsWith(view, roadmap)]
+    const chosen = places.find(({ url, boardId }) => board === url || board === boardId)
+    const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
+    const list = await postsOf(view, {
+      ...(chosen && { boardId: [chosen.boardId] }),
+      ...(stage && { roadmapId: stage.id }),
+    })
+    if (list.total_count === 0 && places.length === 0 && !(await view.call(site.status, {})).is_setup)
+      throw new Redirect('/setup/welcome')
+    return { list, boards: places, roadmaps: stages }
+  },
+  title: ({ settings }) => settings.title,
+  head: (view) => <Head view={view} path={canonicalOf(view.query)} title={view.settings.title} feed="/feed.atom" />,
+  show(view, { list, boards: places, roadmaps: stages }) {
+    const { t, settings, href, query } = view
+    const isFiltered = Boolean(query.board ?? query.roadmap ?? query.by ?? query.q)
+    return (
+      <>
+        <div class="top">
+          <div>
+            <h1>
+              <bdi>{settings.title}</bdi>
+            </h1>
+            {settings.description ? (
+              <p class="soft">
+                <bdi>{settings.description}</bdi>
+              </p>
+            ) : null}
+          </div>
+          <a class="button primary" href={href(withQuery('/posts/new', { board: query.board }))}>
+            {t('post.new')}
+          </a>
+        </div>
+        <Filters view={view} boards={places} roadmaps={stages} />
+        {list.posts.length > 0 ? (
+          <PostList view={view} posts={list.posts} words={searchWords(query.q ?? '')} />
+        ) : isFiltered ? (
+          <Empty title={t('empty.filtered')}>
+            <p>
+              <a href={href('/')}>{t('empty.showAll')}</a>
+            </p>
+          </Empty>
+        ) : (
+          <Empty title={t('empty.posts')}>
+            <p>{t('empty.postsNext')}</p>
+            <a class="button primary" href={href('/posts/new')}>
+              {t('post.new')}
+            </a>
+          </Empty>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} />
+      </>
+    )
+  },
+})
+
+/** The same list is at several addresses: only the page counts. */
+const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
+  withQuery(board ? `/boards/${encodeURIComponent(board)}` : '/', { page: number === '1' ? undefined : number })
+
+export const search = page({
+  isUnlisted: true,
+  async load(view) {
+    const text = (view.query.q ?? '').trim()
+    if (text === '' || /^\.{1,2}$/.test(text)) return { text: '', found: [], hasNext: false }
+    const { posts: found, has_next_page: hasNext } = await view.call(posts.search, {
+      words: text.slice(0, 200),
+      page: Math.min(pageNumber(view), 250),
+      limit: 20,
+    })
+    return { text, found, hasNext }
+  },
+  title: ({ t }, { text }) => (text === '' ? t('search.title') : t('search.results', { text })),
+  show(view, { text, found, hasNext }) {
+    const { t, href } = view
+    return (
+      <>
+        <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
+        <form class="search-page" action={href('/search')}>
+          <label class="hidden" for="words">
+            {t('nav.search')}
+          </label>
+          <input id="words" type="search" name="q" value={text} maxLength={200} />
+          <button type="submit" class="button primary">
+            {t('nav.search')}
+          </button>
+        </form>
+        {found.length > 0 ? (
+          <PostList view={view} posts={found} words={searchWords(text)} />
+        ) : text === '' ? null : (
+          <Empty title={t('search.none')}>
+            <p>{t('search.noneNext')}</p>
+            <a class="button primary" href={href(withQuery('/posts/new', { title: text.slice(0, 100) }))}>
+              {t('search.write')}
+            </a>
+          </Empty>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} />
+      </>
+    )
+  },
+})

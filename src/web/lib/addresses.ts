@@ -1,0 +1,40 @@
+/** The addresses of a site. `site.url` may have a path, which every link then begins with. */
+export interface Addresses {
+  /** Without a slash at the end; empty where the site is at the root of its host. */
+  base: string
+  origin: string
+  /** A link to a page of ours: `/boards` becomes `/feedback/boards`. */
+  href(this: void, path: string): string
+  /** The same with scheme and host, for feeds, sitemaps and canonical links. */
+  absolute(this: void, path: string): string
+}
+
+export function addressesOf(siteUrl: string): Addresses {
+  const url = URL.canParse(siteUrl) ? new URL(siteUrl) : new URL('http://localhost')
+  const base = url.pathname.replace(/\/+$/, '')
+  return {
+    base,
+    origin: url.origin,
+    href: (path) => base + path,
+    absolute: (path) => siteUrl + path,
+  }
+}
+
+/**
+ * An address of this site that a form or a link names as the next page, without the base path. Others are refused: a
+ * link to the sign-in page must not lead to another site.
+ */
+export function within(given: string | undefined): string | undefined {
+  if (given === undefined || !/^\/(?![/\\])/.test(given) || /[\\\p{Cc}]/u.test(given)) return undefined
+  const url = URL.canParse(given, 'http://site.invalid') ? new URL(given, 'http://site.invalid') : undefined
+  return url?.origin === 'http://site.invalid' && !url.pathname.startsWith('//')
+    ? url.pathname + url.search + url.hash
+    : undefined
+}
+
+/** A path with a query and a fragment. Parameters that are undefined or empty are left out. */
+export function withQuery(path: string, query: Record<string, string | number | undefined>, fragment?: string): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return `${path}${search && `?${search}`}${fragment ? `#${fragment}` : ''}`
+}

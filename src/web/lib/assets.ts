@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+interface Asset {
+  /** Of its bytes, so that browsers may keep it for ever. */
+  path: string
+  type: string
+  bytes: Buffer
+  br: Buffer
+  gzip: Buffer
+}
+
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+}
+
+/** Beside the sources, or where the build puts them. */
+const folder = [path.join(import.meta.dirname, '../assets'), path.join(import.meta.dirname, '../web/assets')].find(
+  (each) => existsSync(path.join(each, 'site.css')),
+)
+
+function assetOf(name: string, bytes = readFileSync(path.join(folder ?? '', name))): Asset {
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
+  const [stem = '', extension = ''] = name.split('.')
+  return {
+    path: `/assets/${stem}.${hash}.${extension}`,
+    type: TYPES[extension] ?? 'application/octet-stream',
+    bytes,
+    br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+    gzip: gzipSync(bytes, { level: 9 }),
+  }
+}
+
+export const style = assetOf('site.css')
+export const script = assetOf('site.js')
+export const icon = assetOf('icon.svg')
+
+export const assets = new Map([style, script, icon].map((asset) => [asset.path, asset]))

@@ -1,0 +1,28 @@
+import type { Fields } from './page.js'
+
+/** The fields of a form. Of a field that is there twice, the last counts. */
+export function fieldsOf(body: unknown): Fields {
+  if (typeof body !== 'object' || body === null) return {}
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [
+      name,
+      String(Array.isArray(value) ? value.at(-1) : value).replaceAll('\r\n', '\n'),
+    ]),
+  )
+}
+
+/** The fields in JSON that a form carried; none where it is no JSON. */
+export function fieldsIn(json: string | undefined): Fields {
+  try {
+    return fieldsOf(JSON.parse(json ?? '{}'))
+  } catch {
+    return {}
+  }
+}
+
+/** Path and query of an address. */
+export function pathAndQuery(url: string): [path: string, query: Record<string, string>] {
+  const at = url.indexOf('?')
+  if (at < 0) return [url, {}]
+  return [url.slice(0, at), Object.fromEntries(new URLSearchParams(url.slice(at + 1)))]
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../../core/errors.js'
+import { accentStyle } from './colors.js'
+import { encodingOf } from './encoding.js'
+
+const KEPT = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }
+
+/** The files that pages load. Their names change with what is in them. */
+export function serveFiles(server: FastifyInstance): void {
+  server.get<{ Params: { name: string } }>('/assets/:name', { config: { op: 'asset' } }, async (request, reply) => {
+    const { assets } = await import('./assets.js') // compresses them
+    const asset = assets.get(`/assets/${request.params.name}`)
+    if (!asset) throw new AppError('NOT_FOUND', 'There is no such file.')
+    const encoding = encodingOf(request)
+    if (encoding) reply.header('content-encoding', encoding)
+    reply.headers(KEPT).type(asset.type)
+    return encoding ? asset[encoding] : asset.bytes
+  })
+  server.get<{ Params: { hex: string } }>(
+    '/assets/accent/:hex.css',
+    { config: { op: 'asset' } },
+    async (request, reply) => {
+      const { hex } = request.params
+      if (!/^[0-9a-f]{6}$/.test(hex)) throw new AppError('NOT_FOUND', 'There is no such file.')
+      reply.headers(KEPT).type('text/css; charset=utf-8')
+      return accentStyle(hex)
+    },
+  )
+}

@@ -1,0 +1,127 @@
+import type { FastifyReply } from 'fastify'
+import { AppError } from '../../core/errors.js'
+import { asAppError } from '../../http/errors.js'
+import type { AnyOperation } from '../../service/lib/operation.js'
+import { Layout } from '../parts/layout.js'
+import { within, withQuery } from './addresses.js'
+import { languageCookie, sessionCookie } from './cookies.js'
+import { fieldsIn, pathAndQuery } from './fields.js'
+import { HEADERS } from './headers.js'
+import { Redirect, type AnyAction, type Fields, type Outcome, type View } from './page.js'
+import { PENDING } from './pending.js'
+import { wantsJson, type PageRequest, type Renderer } from './renderer.js'
+import type { Routes } from './routes.js'
+
+/** Runs the actions of forms. */
+export class Forms {
+  readonly #renderer: Renderer
+  readonly #routes: Routes
+
+  constructor(renderer: Renderer, routes: Routes) {
+    this.#renderer = renderer
+    this.#routes = routes
+  }
+
+  /** Does what a form asks for. Visitors are led to sign in first, and the form goes with them. */
+  async run(request: PageRequest, view: View, act: AnyAction, form: Fields): Promise<FastifyReply> {
+    const { raw } = request
+    request.form = { values: form, error: undefined }
+    const operation = act.operation as AnyOperation | null
+    try {
+      const between = wantsJson(raw) ? undefined : await act.before?.(view, form)
+      if (between)
+        return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore
+      if (operation && operation.access !== 'public' && !view.viewer)
+        return await this.#signInFirst(request, view, act, form)
+      const output = operation ? await view.call(operation, act.input(view, form)) : undefined
+      const outcome = await act.done(view, output, form)
+      return await this.#settle(request, view, act, form, outcome)
+    } catch (error) {
+      const settled = error instanceof AppError ? act.settled?.[error.code] : undefined
+      if (settled) return this.#settle(request, view, act, form, settled(view, form))
+      return this.#refuse(request, view, act, form, error)
+    }
+  }
+
+  /** Signs in or out, goes on with what a visitor wanted before, and leads to the next page. */
+  async #settle(
+    request: PageRequest,
+    view: View,
+    act: AnyAction,
+    form: Fields,
+    outcome: Outcome,
+  ): Promise<FastifyReply> {
+    const { raw, reply } = request
+    const { cookies } = this.#renderer
+    if (outcome.session !== undefined) reply.header('set-cookie', sessionCookie(cookies, outcome.session))
+    if (outcome.language !== undefined) reply.header('set-cookie', languageCookie(cookies, outcome.language))
+    reply.header('cache-control', 'no-store')
+    const pending = form[PENDING.path]
+    if (typeof outcome.session === 'string' && pending) {
+      const target = this.#pendingAction(pending)
+      const wanted = await target?.load()
+      if (target && wanted && mayWait(wanted)) {
+        const next: PageRequest = { ...request, url: target.url }
+        const nextView = await this.#renderer.viewOf(next, target.params, outcome.session)
+        return this.run(next, nextView, wanted, fieldsIn(form[PENDING.fields]))
+      }
+    }
+    if (outcome.again) return this.#renderer.show(request, view, outcome.again)
+    if (outcome.show)
+      return this.#renderer.send(request, view, <Layout view={view} title={outcome.title ?? ''} isUnlisted>{outcome.show}</Layout>) // prettier-ignore
+    if (wantsJson(raw))
+      return reply.headers(HEADERS).send({ to: this.#renderer.addresses.href(outcome.to), ...outcome.json })
+    const [address = '', fragment] = outcome.to.split('#', 2)
+    const [path, query] = pathAndQuery(address)
+    const flash: Record<string, string> = outcome.flash === undefined ? {} : { done: outcome.flash }
+    return this.#renderer.redirect(reply, withQuery(path, { ...query, ...flash }, fragment))
+  }
+
+  /** Shows the form again, with what was typed and what is wrong with it. */
+  async #refuse(request: PageRequest, view: View, act: AnyAction, form: Fields, error: unknown): Promise<FastifyReply> {
+    const known = error instanceof Redirect ? undefined : asAppError(error)
+    if (!known || known.status >= 500 || !act.page || wantsJson(request.raw)) throw error
+    if (known.retryAfter !== undefined) request.reply.header('retry-after', String(known.retryAfter))
+    request.form = { values: form, error: known }
+    return this.#renderer.show(request, view, await act.page(), known.status === 400 ? 422 : known.status)
+  }
+
+  async #signInFirst(request: PageRequest, view: View, act: AnyAction, form: Fields): Promise<FastifyReply> {
+    if (wantsJson(request.raw)) throw view.actor.refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
+    if (!mayWait(act)) throw new Redirect(withQuery('/login', { redirect: act.page && '/settings' }))
+    request.form = {
+      values: { [PENDING.path]: view.path, [PENDING.fields]: JSON.stringify(form) },
+      error: undefined,
+    }
+    return this.#renderer.show(request, view, await this.#routes.login())
+  }
+
+  /** The action at this path. */
+  #pendingAction(given: string) {
+    const url = within(given)
+    const path = url === undefined ? '' : pathAndQuery(url)[0]
+    for (const [pattern, load] of Object.entries(this.#routes.actions)) {
+      const names = Array.from(pattern.matchAll(/:(\w+)/g), ([, name = '']) => name)
+      const found = new RegExp(`^${pattern.replaceAll(/:\w+/g, '([^/]+)')}$`).exec(path)
+      if (!found) continue
+      const values = found.slice(1).map((text) => decoded(text))
+      return { load, url: path, params: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])) }
+    }
+    return undefined
+  }
+}
+
+/**
+ * Whether a form may wait until its visitor has signed in. Those about an account may not: they have passwords in them,
+ * and would be done to the account of whoever signs in.
+ */
+const mayWait = ({ operation }: AnyAction): boolean =>
+  operation !== null && operation.access !== 'public' && operation.access !== 'session'
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

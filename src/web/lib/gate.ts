@@ -1,0 +1,38 @@
+import type { Gate } from '../../http/cache/front.js'
+import { languageFor } from '../../core/language.js'
+import { API_ROOT } from '../../core/wire.js'
+import { addressesOf } from './addresses.js'
+import { cookiesOf, readCookies } from './cookies.js'
+
+/**
+ * Runs before the response cache. It removes the path of `site.url`, for proxies that keep it, and reduces the headers
+ * that pages vary by to what a page makes of them, so that one cached page serves every browser that gets the same.
+ */
+export function pageGate(siteUrl: string): Gate {
+  const { base } = addressesOf(siteUrl)
+  const cookies = cookiesOf(siteUrl)
+  return (request) => {
+    const { headers, url = '/' } = request
+    if (base !== '' && url.startsWith(base) && /^[/?]|^$/.test(url.slice(base.length, base.length + 1))) {
+      const rest = url.slice(base.length)
+      request.url = rest.startsWith('/') ? rest : `/${rest}`
+    }
+    if (request.url?.startsWith(API_ROOT)) return true
+    const { token, language } = readCookies(cookies, headers.cookie)
+    if (token === undefined) delete headers.cookie
+    else headers.cookie = `${cookies.session}=${token}`
+    headers['accept-language'] = language ?? languageFor(headers['accept-language'])
+    const encoding = encodingFor(headers['accept-encoding'])
+    if (encoding === undefined) delete headers['accept-encoding']
+    else headers['accept-encoding'] = encoding
+    return true
+  }
+}
+
+type Encoding = 'br' | 'gzip'
+
+function encodingFor(header: string | string[] | undefined): Encoding | undefined {
+  const accepted = String(header ?? '')
+  if (/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)) return 'br'
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted) ? 'gzip' : undefined
+}

@@ -1,0 +1,57 @@
+import type { Key } from '../../core/catalogue.js'
+import * as boards from '../../service/boards.js'
+import * as posts from '../../service/postlists.js'
+import * as roadmaps from '../../service/roadmaps.js'
+import { pageNumber } from '../parts/pager.js'
+import { withQuery } from './addresses.js'
+import { Redirect, type View } from './page.js'
+
+const offered = ['trending', 'newest', 'votes', 'discussed'] as const
+export type Sort = (typeof offered)[number]
+
+/** Orders that the pages offer, of those that the operation has. */
+export const sorts: readonly Sort[] = offered.filter((sort) =>
+  (posts.list.input.properties.sort as { enum: readonly string[] }).enum.includes(sort),
+)
+
+export const SORT_WORDS: Record<Sort, Key> = {
+  trending: 'sort.trending',
+  newest: 'sort.newest',
+  votes: 'sort.votes',
+  discussed: 'sort.discussed',
+}
+
+/** Posts on a page. A column of the roadmaps shows fewer, and its script asks for as many. */
+const SIZE = 20
+const sizeOf = ({ query }: Pick<View, 'query'>): number => (query.size === '10' ? 10 : SIZE)
+
+export const sortOf = ({ query }: Pick<View, 'query'>): Sort => sorts.find((sort) => sort === query.sort) ?? 'trending'
+
+/** The boards to choose from: the first 100, and this one in any case. */
+export async function boardsWith(view: View, url?: string) {
+  const { boards: first } = await view.call(boards.list, { limit: 100, created: 'asc' })
+  if (!url || first.some((board) => board.url === url || board.boardId === url)) return first
+  return [...first, (await view.call(boards.show, { url })).board]
+}
+
+/** The same for roadmaps. */
+export async function roadmapsWith(view: View, url?: string) {
+  const { roadmaps: first } = await view.call(roadmaps.list, { limit: 100 })
+  if (!url || first.some((roadmap) => roadmap.url === url || roadmap.id === url)) return first
+  return [...first, (await view.call(roadmaps.show, { url })).roadmap]
+}
+
+/** The posts that the address of a page asks for. After the last page it leads to that. */
+export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
+  const list = await view.call(posts.list, {
+    ...filter,
+    ...(view.query.by === 'me' && { mine: true }),
+    ...(view.query.q && { query: view.query.q.slice(0, 200) }),
+    sort: sortOf(view),
+    page: pageNumber(view),
+    limit: sizeOf(view),
+  })
+  if (list.total_count > 0 && pageNumber(view) > list.total_pages)
+    throw new Redirect(withQuery(view.path, { ...view.query, page: list.total_pages }))
+  return list
+}

@@ -1,0 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError } from '../../core/errors.js'
+
+/**
+ * Refuses a form that a page of another site has sent: it would act in the name of whoever is signed in here. Programs
+ * send neither header; they hold no cookie that they did not ask for.
+ */
+export function assertOwnForm(headers: IncomingHttpHeaders, siteOrigin: string): void {
+  const { origin, host, 'sec-fetch-site': site } = headers
+  if (site !== undefined ? site === 'same-origin' || site === 'none' : isOwn(origin, host, siteOrigin)) return
+  throw new AppError(
+    'FORM_REFUSED',
+    'This form came from a page of another site. Open the page here, and send it again.',
+  )
+}
+
+const isOwn = (origin: string | undefined, host: string | undefined, siteOrigin: string): boolean =>
+  origin === undefined || origin === siteOrigin || (URL.canParse(origin) && new URL(origin).host === host)

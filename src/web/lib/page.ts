@@ -1,0 +1,121 @@
+import type { ComponentChildren, VNode } from 'preact'
+import type { Key, Words } from '../../core/catalogue.js'
+import type { AppError } from '../../core/errors.js'
+import type { Permission } from '../../core/permissions.js'
+import type { Actor } from '../../service/lib/access.js'
+import type { Call, Operation } from '../../service/lib/operation.js'
+import type { Settings } from '../../service/settings.js'
+import type { Addresses } from './addresses.js'
+
+/** Who is signed in. */
+interface Viewer {
+  userId: string
+  name: string
+  username: string
+  email: string
+  isVerified: boolean
+  /** Absent: as the browser asks. */
+  language?: string
+}
+
+/** What a page has: the request, the site, and a `Call` to the operations in the name of whoever is signed in. */
+export interface View extends Addresses {
+  /** Runs an operation. A page whose operations all declare a cache is cached too. */
+  call: Call
+  actor: Actor
+  /** Null for visitors. */
+  viewer: Viewer | null
+  can(this: void, permission: Permission): boolean
+  settings: Settings
+  words: Words
+  t: Words['t']
+  /** Path and query, without the base path. */
+  url: string
+  path: string
+  params: Record<string, string>
+  query: Record<string, string>
+  /** The form that was sent, where the page shows it again. */
+  form: Form
+}
+
+/** What was typed, and what is wrong with it. */
+export interface Form {
+  values: Fields
+  error: AppError | undefined
+}
+
+export type Fields = Record<string, string | undefined>
+
+/** A page. It is shown to everyone unless it says otherwise; what a person may see, its operations decide. */
+export interface Page<Data = unknown> {
+  /** Leads visitors to the sign-in page, and back. */
+  signedIn?: true
+  /** Asks search engines to leave it out. */
+  isUnlisted?: true
+  /** Its address or what it shows is a secret: nobody may store it. */
+  isSecret?: true
+  /** Loads what it shows. To lead elsewhere, it throws a `Redirect`. */
+  load(this: void, view: View): Promise<Data>
+  title(this: void, view: View, data: Data): string
+  /** Elements of the head: description, canonical address, feeds. */
+  head?(this: void, view: View, data: Data): ComponentChildren
+  show(this: void, view: View, data: Data): VNode
+}
+
+export const page = <Data>(definition: Page<Data>): AnyPage => definition
+
+/** A page whose data only it knows. */
+export type AnyPage = Page
+
+/** Thrown by `load`, to lead to another page. The path is without the base path. */
+export class Redirect {
+  constructor(
+    readonly to: string,
+    readonly status: 301 | 303 = 303,
+  ) {}
+}
+
+/** Where an action leads. */
+export interface Outcome {
+  /** The next page, without the base path. */
+  to: string
+  /** What the next page says first. */
+  flash?: Flash
+  /** The token of a new session, or null where the session has ended. */
+  session?: string | null
+  /** The language of this browser, or null for none of its own. */
+  language?: string | null
+  /** What a script gets that asks for JSON. */
+  json?: object
+  /** A page to show instead, where something is shown only once. */
+  show?: VNode
+  title?: string
+  /** A page with a form to show instead, with what was sent. */
+  again?: AnyPage
+}
+
+/** A form's way to one operation. A refusal of the operation is shown on the page that has the form. */
+export interface Action<In = never, Out = unknown> {
+  /** Null where the form changes no data. */
+  operation: Operation<In, Out> | null
+  /** What the operation gets. `form` is what was sent, as text. */
+  input(this: void, view: View, form: Fields): Record<string, unknown>
+  /** The page with the form. */
+  page?(this: void): Promise<AnyPage>
+  /** Fields of the form, where the operation names them otherwise. */
+  fields?: Record<string, string>
+  /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
+  before?(this: void, view: View, form: Fields): Promise<{ title: string; show: VNode } | undefined>
+  done(this: void, view: View, output: Out, form: Fields): Outcome | Promise<Outcome>
+  /** What to do where the operation refuses with this code, as if it had been done. */
+  settled?: Partial<Record<AppError['code'], (this: void, view: View, form: Fields) => Outcome>>
+}
+
+export const action = <In, Out, Subject>(
+  definition: Omit<Action<In, Out>, 'operation'> & { operation: Operation<In, Out, Subject> | null },
+): AnyAction => definition as unknown as AnyAction
+
+export type AnyAction = Action
+
+/** The texts of `flash.…` in the catalogue. */
+type Flash = Key extends infer K ? (K extends `flash.${infer Name}` ? Name : never) : never

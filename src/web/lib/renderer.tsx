@@ -1,0 +1,198 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { wordsOf } from '../../core/catalogue.js'
+import { AppError } from '../../core/errors.js'
+import { languageFor } from '../../core/language.js'
+import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
+import { clientOf } from '../../http/client.js'
+import { asAppError, publicError } from '../../http/errors.js'
+import type { Site } from '../../http/site.js'
+import { can, visitor } from '../../service/lib/access.js'
+import type { Context } from '../../service/lib/context.js'
+import { execute, type Call } from '../../service/lib/operation.js'
+import { actorOf } from '../../service/lib/sessions.js'
+import { profile } from '../../service/profile.js'
+import { site as siteSettings } from '../../service/settings.js'
+import { Layout } from '../parts/layout.js'
+import { addressesOf, withQuery, type Addresses } from './addresses.js'
+import { cookiesOf, readCookies, type Cookies } from './cookies.js'
+import { compressed } from './encoding.js'
+import { pathAndQuery } from './fields.js'
+import { HEADERS } from './headers.js'
+import { Redirect, type AnyPage, type Form, type View } from './page.js'
+import type { Routes } from './routes.js'
+
+/** One request for a page, or with a form. */
+export interface PageRequest {
+  raw: FastifyRequest
+  reply: FastifyReply
+  url: string
+  db: Context['db']
+  /** Whether all operations that it ran declare a cache. */
+  isCacheable: boolean
+  /** Called before the response is sent: it is stored on its way out. */
+  allowCaching?: (expiresAt: number) => void
+  form: Form
+}
+
+interface Parts {
+  server: FastifyInstance
+  site: Site
+  responses: ResponseCache
+  routes: Routes
+}
+
+/** Makes HTML of pages, and of errors. */
+export class Renderer {
+  readonly addresses: Addresses
+  readonly cookies: Cookies
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.addresses = addressesOf(parts.site.siteUrl)
+    this.cookies = cookiesOf(parts.site.siteUrl)
+  }
+
+  /** `db` reads through the query cache; without it nothing is cached. */
+  open(raw: FastifyRequest, reply: FastifyReply, db: Context['db'] = this.#parts.site.db): PageRequest {
+    return { raw, reply, url: raw.url, db, isCacheable: true, form: { values: {}, error: undefined } }
+  }
+
+  /** The view of whoever sends the request, or of this token. */
+  async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<View> {
+    const { raw, db, url } = request
+    const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
+    const actor = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
+    const call: Call = async (op, input) => {
+      if (!op.cache) request.isCacheable = false
+      return execute(
+        op,
+        { ...this.#parts.site, db, actor, origin: 'http', client: clientOf(raw), dryRun: false },
+        input,
+      )
+    }
+    const { settings } = await call(siteSettings, {})
+    const viewer = actor.refusal === null && actor.userId !== null ? (await call(profile, {})).user : null
+    const words = wordsOf(viewer?.language ?? languageFor(raw.headers['accept-language']))
+    const [path, query] = pathAndQuery(url)
+    return {
+      ...this.addresses,
+      call,
+      actor,
+      viewer,
+      can: (permission) => can(actor, permission),
+      settings,
+      words,
+      t: words.t,
+      url,
+      path,
+      params,
+      query,
+      get form() {
+        return request.form
+      },
+    }
+  }
+
+  send(request: PageRequest, view: View, html: VNode, status = 200): FastifyReply {
+    if (request.raw.method === 'POST') request.isCacheable = false // it has what was typed
+    const isShared = request.isCacheable && !view.viewer
+    if (request.isCacheable && status === 200) request.allowCaching?.(view.actor.expiresAt)
+    return request.reply
+      .code(status)
+      .headers({ ...HEADERS, 'content-language': view.words.language })
+      .header('cache-control', isShared ? 'no-cache' : request.isCacheable ? 'private, no-cache' : 'no-store')
+      .type('text/html; charset=utf-8')
+      .send(compressed(request.raw, request.reply, `<!doctype html>${renderToString(html)}`))
+  }
+
+  async show(request: PageRequest, view: View, page: AnyPage, status = 200): Promise<FastifyReply> {
+    if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    if (page.isSecret) request.isCacheable = false
+    const data = await page.load(view)
+    const title = page.title(view, data)
+    const html = (
+      <Layout view={view} title={title} head={page.head?.(view, data)} isUnlisted={page.isUnlisted ?? status !== 200}>
+        {page.show(view, data)}
+      </Layout>
+    )
+    return this.send(request, view, html, status)
+  }
+
+  /** `to` is without the base path. */
+  redirect(reply: FastifyReply, to: string, status: 301 | 303 = 303): FastifyReply {
+    return reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).redirect(this.addresses.href(to), status)
+  }
+
+  /** Leads on, or shows what went wrong. */
+  async fail(raw: FastifyRequest, reply: FastifyReply, error: unknown): Promise<FastifyReply> {
+    if (error instanceof Redirect) return this.redirect(reply, error.to, error.status)
+    const known = hidden(raw, asAppError(error))
+    if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
+    const isOurs = known.status >= 500 && known.code !== 'MAIL_CONFIG_MISSING'
+    if (isOurs) {
+      raw.errorOf = this.#parts.server.repeats.report(known, raw.id, { reqId: raw.id })
+      const kept = known.code === 'DATABASE_UNREACHABLE' ? this.#parts.responses.whileAway(raw.raw) : undefined
+      if (kept) {
+        const { headers, bytes } = contentOf(kept)
+        return reply.code(200).headers(headers).send(bytes)
+      }
+    }
+    const shown = isOurs ? publicError(known) : known
+    if (wantsJson(raw)) return reply.code(shown.status).headers(HEADERS).send(shown.body)
+    const request = this.open(raw, reply)
+    const view = await this.viewOf(request, {}).catch(() => this.#blankView(raw))
+    const page = await this.#parts.routes.error()
+    const html = (
+      <Layout view={view} title={page.title(view, shown)} isUnlisted>
+        {page.show(view, shown)}
+      </Layout>
+    )
+    return this.send(request, view, html, shown.status)
+  }
+
+  /** A view without the database. */
+  #blankView(raw: FastifyRequest): View {
+    const words = wordsOf(languageFor(raw.headers['accept-language']))
+    return {
+      ...this.addresses,
+      call: () => Promise.reject(new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached.')),
+      actor: visitor(new AppError('INVALID_AUTH_HEADER', 'This is a page for visitors.')),
+      viewer: null,
+      can: () => false,
+      settings: { ...BLANK },
+      words,
+      t: words.t,
+      url: raw.url,
+      path: raw.url,
+      params: {},
+      query: {},
+      form: { values: {}, error: undefined },
+    }
+  }
+}
+
+const BLANK = {
+  title: 'Feedback',
+  description: null,
+  logo: null,
+  icon: null,
+  accentColor: null,
+  googleAnalyticsId: null,
+  isPoweredBy: false,
+  allowSignup: false,
+  developer_mode: false,
+  labs: {},
+}
+
+/** A page that someone may not see is a page that is not there. */
+const hidden = ({ method }: FastifyRequest, error: AppError): AppError =>
+  method !== 'POST' && error.code === 'NOT_ENOUGH_PERMISSION'
+    ? new AppError('NOT_FOUND', 'There is no such page.')
+    : error
+
+/** Whether a script asks, and shows the answer itself. */
+export const wantsJson = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.startsWith('application/json') ?? false

@@ -1,0 +1,38 @@
+import type { VNode } from 'preact'
+import type { AppError } from '../../core/errors.js'
+import type { AnyAction, AnyPage, View } from './page.js'
+
+/** Loads a part of the pages at its first request, so that commands and the start of a server do not. */
+type Lazy<T> = () => Promise<T>
+
+/** What the pages of a site are, by path. */
+export interface Routes {
+  pages: Record<string, Lazy<AnyPage>>
+  /** Forms are sent to these paths. */
+  actions: Record<string, Lazy<AnyAction>>
+  /** Feeds and files for machines. */
+  documents: Record<string, Lazy<Document>>
+  /** Files for whoever is signed in. */
+  downloads: Record<string, Lazy<Download>>
+  login: Lazy<AnyPage>
+  error: Lazy<ErrorPage>
+}
+
+/** A page that shows an error. */
+export interface ErrorPage {
+  title(this: void, view: View, error: AppError): string
+  show(this: void, view: View, error: AppError): VNode
+}
+
+/** Something for machines: a feed, the sitemap. */
+export interface Document {
+  type: string
+  make(this: void, view: View): Promise<string>
+}
+
+/** A file of JSON, sent piece by piece. */
+export interface Download {
+  /** The name that a browser saves it by. */
+  file(this: void, view: View): string
+  make(this: void, view: View): Promise<AsyncIterable<string>>
+}

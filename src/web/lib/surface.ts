@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream'
+import formbody from '@fastify/formbody'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../core/errors.js'
+import type { Surface } from '../../http/surface.js'
+import { withQuery } from './addresses.js'
+import { compressed } from './encoding.js'
+import { fieldsOf } from './fields.js'
+import { serveFiles } from './files.js'
+import { HEADERS } from './headers.js'
+import { assertOwnForm } from './origin.js'
+import { Redirect } from './page.js'
+import type { Forms } from './forms.js'
+import type { Renderer } from './renderer.js'
+import type { Routes } from './routes.js'
+
+const cache = { vary: ['cookie', 'accept-language', 'accept-encoding'] } as const
+
+/** The pages of a site. What makes them is loaded at the first request: a server starts without it. */
+export const surfaceOf =
+  (routes: Routes): Surface =>
+  async (server, { site, responses, origins, onMissing }) => {
+    let made: Promise<{ renderer: Renderer; forms: Forms }> | undefined
+    const makers = () => (made ??= load())
+    async function load() {
+      const [{ Renderer }, { Forms }] = await Promise.all([import('./renderer.js'), import('./forms.js')])
+      const renderer = new Renderer({ server, site, responses, routes })
+      return { renderer, forms: new Forms(renderer, routes) }
+    }
+    const fail = async (raw: FastifyRequest, reply: FastifyReply, error: unknown) =>
+      (await makers()).renderer.fail(raw, reply, error)
+
+    server.removeAllContentTypeParsers() // a form is no JSON
+    await server.register(formbody)
+    serveFiles(server)
+    server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
+    onMissing((raw, reply) => {
+      const isPage = raw.method === 'GET' && raw.headers.accept?.includes('text/html')
+      return isPage ? fail(raw, reply, new AppError('NOT_FOUND', 'There is no such page.')) : false
+    })
+
+    for (const [path, find] of Object.entries(routes.pages))
+      server.get<{ Params: Record<string, string> }>(
+        path,
+        { config: { op: `page ${path}`, cache } },
+        async (raw, reply) => {
+          const { renderer } = await makers() // before the request reads anything
+          const { db, allowCaching } = await responses.open(raw.raw)
+          const request = renderer.open(raw, reply, db)
+          request.allowCaching = (expiresAt) => allowCaching(`page ${path}`, expiresAt)
+          const view = await renderer.viewOf(request, raw.params)
+          return renderer.show(request, view, await find())
+        },
+      )
+
+    for (const [path, find] of Object.entries(routes.documents))
+      server.get<{ Params: Record<string, string> }>(path, { config: { op: path, cache } }, async (raw, reply) => {
+        const { renderer } = await makers()
+        const { db, allowCaching } = await responses.open(raw.raw)
+        raw.headers.cookie = undefined // machines see what visitors see
+        const request = renderer.open(raw, reply, db)
+        const { type, make } = await find()
+        const text = await make(await renderer.viewOf(request, raw.params))
+        if (request.isCacheable) allowCaching(path)
+        reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).type(type)
+        return reply.send(compressed(raw, reply, text))
+      })
+
+    for (const [path, find] of Object.entries(routes.downloads))
+      server.get<{ Params: Record<string, string> }>(path, { config: { op: path } }, async (raw, reply) => {
+        const { renderer } = await makers()
+        const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
+        if (!view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+        const { file, make } = await find()
+        const pieces = await make(view)
+        reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).type('application/json; charset=utf-8')
+        reply.header('content-disposition', `attachment; filename="${file(view)}"`)
+        return reply.send(Readable.from(pieces, { objectMode: false }))
+      })
+
+    for (const [path, find] of Object.entries(routes.actions))
+      server.post<{ Params: Record<string, string> }>(path, { config: { op: `form ${path}` } }, async (raw, reply) => {
+        const { renderer, forms } = await makers()
+        assertOwnForm(raw.headers, renderer.addresses.origin)
+        const act = await find()
+        if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
+        const request = renderer.open(raw, reply)
+        const view = await renderer.viewOf(request, raw.params)
+        return forms.run(request, view, act, fieldsOf(raw.body))
+      })
+  }

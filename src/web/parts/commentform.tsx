@@ -1,0 +1,29 @@
+import * as comments from '../../service/comments.js'
+import type { View } from '../lib/page.js'
+import { Check, Field, Form, Hidden, Submit } from './form.js'
+
+/** A new comment, or a reply. What was typed stays where the form comes back with an error. */
+export function CommentForm({ view, slug, parent }: { view: View; slug: string; parent?: string }) {
+  const { t } = view
+  const isSent = view.form.values.body !== undefined && (view.form.values.parent_id ?? '') === (parent ?? '')
+  const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
+  return (
+    <Form view={view} to={`/posts/${encodeURIComponent(slug)}/comments`} class="comment-form">
+      <Hidden name="parent_id" value={parent} />
+      <Field
+        view={mine}
+        of={comments.create}
+        name="body"
+        id={parent === undefined ? 'field-body' : `field-body-${parent}`}
+        label={t(parent === undefined ? 'comment.write' : 'comment.writeReply')}
+        hint={t('form.markdown')}
+        rows={parent === undefined ? 4 : 3}
+        required
+      />
+      {view.can('comment:create_internal') ? (
+        <Check view={mine} name="is_internal" label={t('comment.internal')} />
+      ) : null}
+      <Submit>{t(parent === undefined ? 'comment.send' : 'comment.sendReply')}</Submit>
+    </Form>
+  )
+}

@@ -1,0 +1,89 @@
+import { withQuery } from '../lib/addresses.js'
+import { SORT_WORDS, sortOf, sorts } from '../lib/lists.js'
+import type { View } from '../lib/page.js'
+
+interface Named {
+  name: string
+  url: string
+}
+
+/** Order and filter of a list. The order is links; the filter is a form, which a script sends when it changes. */
+export function Filters({
+  view,
+  boards = [],
+  roadmaps = [],
+}: {
+  view: View
+  boards?: readonly Named[]
+  roadmaps?: readonly Named[]
+}) {
+  const { t, query } = view
+  const chosen = sortOf(view)
+  const { done: _, page: __, ...kept } = query
+  return (
+    <div class="filters">
+      <nav class="tabs" aria-label={t('sort.label')}>
+        {sorts.map((sort) => (
+          <a
+            href={view.href(withQuery(view.path, { ...kept, sort }))}
+            aria-current={sort === chosen ? 'true' : undefined}
+          >
+            {t(SORT_WORDS[sort])}
+          </a>
+        ))}
+      </nav>
+      <form action={view.href(view.path)} data-submit="">
+        {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
+        <input
+          type="search"
+          name="q"
+          value={query.q}
+          maxLength={200}
+          aria-label={t('filter.words')}
+          placeholder={t('filter.words')}
+        />
+        <Select name="board" label={t('filter.board')} all={t('filter.allBoards')} of={boards} value={query.board} />
+        <Select
+          name="roadmap"
+          label={t('filter.roadmap')}
+          all={t('filter.allRoadmaps')}
+          of={roadmaps}
+          value={query.roadmap}
+        />
+        {view.viewer ? (
+          <label class="check">
+            <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
+            <span>{t('filter.own')}</span>
+          </label>
+        ) : null}
+        <button type="submit" class="button plain">
+          {t('filter.apply')}
+        </button>
+      </form>
+    </div>
+  )
+}
+
+const Select = ({
+  name,
+  label,
+  all,
+  of,
+  value,
+}: {
+  name: string
+  label: string
+  all: string
+  of: readonly Named[]
+  value: string | undefined
+}) =>
+  of.length === 0 ? null : (
+    <select name={name} aria-label={label}>
+      <option value="">{all}</option>
+      {of.map((each) => (
+        <option value={each.url} selected={each.url === value}>
+          {each.name}
+        </option>
+      ))}
+    </select>
+  )

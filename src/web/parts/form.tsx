@@ -1,0 +1,245 @@
+import type { ComponentChildren } from 'preact'
+import type { TObject } from 'typebox'
+import type { AppError } from '../../core/errors.js'
+import type { View } from '../lib/page.js'
+import { PENDING } from '../lib/pending.js'
+
+/** What an operation says of a field. */
+interface Rule {
+  type?: string | string[]
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+}
+
+interface FieldProps {
+  view: View
+  /** The operation that the form leads to: its schema has the rules of the field. */
+  of: { input: TObject }
+  name: string
+  label: string
+  hint?: ComponentChildren
+  type?: 'text' | 'email' | 'password' | 'search'
+  /** For `textarea`. */
+  rows?: number
+  value?: string | undefined
+  required?: boolean
+  autocomplete?: string
+  /** Where the operation takes something else for it. */
+  maxLength?: number
+  inputMode?: 'numeric'
+  data?: Record<string, string>
+  /** Where a page has the field more than once. */
+  id?: string
+}
+
+/** A form that sends what it has to one of our paths. */
+export function Form({
+  view,
+  to,
+  children,
+  ...rest
+}: {
+  view: View
+  to: string
+  children: ComponentChildren
+  class?: string
+  id?: string
+  'data-vote'?: string | undefined
+  'data-label'?: string | undefined
+  'data-confirm'?: string
+}) {
+  return (
+    <form method="post" action={view.href(to)} {...rest}>
+      {children}
+    </form>
+  )
+}
+
+/** A labelled field with its rules, what was typed before, and what is wrong with it. */
+export function Field({
+  view,
+  of,
+  name,
+  label,
+  hint,
+  type = 'text',
+  rows,
+  value,
+  required,
+  autocomplete,
+  maxLength,
+  inputMode,
+  data = {},
+  id = `field-${name}`,
+}: FieldProps) {
+  const rule = (of.input.properties[name] ?? {}) as Rule
+  const wrong = problemOf(view, name)
+  const describedBy = [...(hint ? [`${id}-hint`] : []), ...(wrong ? [`${id}-wrong`] : [])].join(' ')
+  const typed = type === 'password' ? undefined : (view.form.values[name] ?? value)
+  const common = {
+    id,
+    name,
+    required: required ?? false,
+    autocomplete,
+    maxLength: maxLength ?? rule.maxLength,
+    'aria-invalid': wrong ? ('true' as const) : undefined,
+    'aria-describedby': describedBy || undefined,
+    ...Object.fromEntries(Object.entries(data).map(([key, text]) => [`data-${key}`, text])),
+  }
+  return (
+    <div class={wrong ? 'field wrong' : 'field'}>
+      <label for={id}>
+        {label}
+        {required ? null : <span class="soft"> {view.t('form.optional')}</span>}
+      </label>
+      {hint ? (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      ) : null}
+      {wrong ? (
+        <p class="problem" id={`${id}-wrong`}>
+          {wrong}
+        </p>
+      ) : null}
+      {rows === undefined ? (
+        <input
+          type={type as 'text'} // oxlint-disable-line typescript/no-unnecessary-type-assertion -- tsc types each kind of input apart
+          value={typed}
+          inputMode={inputMode}
+          {...common}
+        />
+      ) : (
+        <textarea rows={rows} dir="auto" {...common}>
+          {`\n${typed ?? ''}`}
+        </textarea>
+      )}
+    </div>
+  )
+}
+
+export function Choice({
+  view,
+  name,
+  label,
+  options,
+  value,
+}: {
+  view: View
+  name: string
+  label: string
+  options: readonly { value: string; text: string }[]
+  value?: string | undefined
+}) {
+  const chosen = view.form.values[name] ?? value ?? ''
+  const wrong = problemOf(view, name)
+  const id = `field-${name}`
+  return (
+    <div class={wrong ? 'field wrong' : 'field'}>
+      <label for={id}>{label}</label>
+      {wrong ? <p class="problem">{wrong}</p> : null}
+      <select id={id} name={name}>
+        {options.map((option) => (
+          <option value={option.value} selected={option.value === chosen}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+export const Check = ({
+  view,
+  name,
+  label,
+  checked,
+}: {
+  view: View
+  name: string
+  label: string
+  checked?: boolean
+}) => (
+  <label class="check">
+    <input type="checkbox" name={name} value="true" checked={view.form.values[name] === 'true' || (checked ?? false)} />
+    <span>{label}</span>
+  </label>
+)
+
+export const Hidden = ({ name, value }: { name: string; value: string | undefined }) =>
+  value === undefined || value === '' ? null : <input type="hidden" name={name} value={value} />
+
+/** Carries what a visitor wanted to do through the forms to sign in and up. */
+export const Pending = ({ view }: { view: View }) => (
+  <>
+    <Hidden name={PENDING.path} value={view.form.values[PENDING.path]} />
+    <Hidden name={PENDING.fields} value={view.form.values[PENDING.fields]} />
+  </>
+)
+
+export const Submit = ({
+  children,
+  kind = 'primary',
+}: {
+  children: ComponentChildren
+  kind?: 'primary' | 'plain' | 'danger'
+}) => (
+  <button type="submit" class={`button ${kind}`}>
+    {children}
+  </button>
+)
+
+/** What is wrong with a form, with a link to each field. It comes first, and has the focus. */
+export function Summary({ view, fields = {} }: { view: View; fields?: Record<string, string> }) {
+  const { error } = view.form
+  if (!error) return null
+  const issues = error.errors ?? []
+  return (
+    <div class="summary" role="alert" tabIndex={-1} data-focus="">
+      <h2>{view.t('form.problem')}</h2>
+      {issues.length === 0 ? (
+        <p>{errorText(view, error)}</p>
+      ) : (
+        <ul>
+          {issues.map(({ field, code, message }) => (
+            <li>
+              <a href={`#field-${fields[field] ?? field}`}>{messageOf(view, code, message)}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** The text of an error in the language of the reader: that of the catalogue, or what the operation says. */
+export const errorText = (view: Pick<View, 'words'>, { code, message }: Pick<AppError, 'code' | 'message'>): string =>
+  messageOf(view, code, message)
+
+function messageOf({ words }: Pick<View, 'words'>, code: string, message: string): string {
+  const key = `error.${code}`
+  return words.has(key) ? words.t(key) : message
+}
+
+function problemOf(view: View, name: string): string | undefined {
+  const { error } = view.form
+  const issue = error?.errors?.find(({ field }) => field === name)
+  if (issue) return messageOf(view, issue.code, issue.message)
+  return error && FIELD_OF[error.code] === name ? errorText(view, error) : undefined
+}
+
+/** Errors that are about one field, though they name none. */
+const FIELD_OF: Partial<Record<AppError['code'], string>> = {
+  EMAIL_INVALID: 'email',
+  INVALID_EMAIL_DOMAIN: 'email',
+  EMAIL_DOMAIN_BLACKLISTED: 'email',
+  USER_EXISTS: 'email',
+  USER_NOT_FOUND: 'email',
+  PASSWORD_MISSING: 'password',
+  PASSWORD_COMMON: 'password',
+  INCORRECT_PASSWORD: 'password',
+  TOTP_REQUIRED: 'code',
+  TOTP_WRONG: 'code',
+  NAME_LENGTH: 'name',
+}

@@ -1,0 +1,43 @@
+import { excerptOf } from '../lib/markdown.js'
+import type { View } from '../lib/page.js'
+
+interface HeadProps {
+  view: View
+  /** Without the base path. */
+  path: string
+  title: string
+  /** Markdown. */
+  text?: string | null | undefined
+  type?: 'website' | 'article'
+  /** A feed of the same things. */
+  feed?: string
+}
+
+/** What search engines and other sites show of a page. */
+export function Head({ view, path, title, text, type = 'website', feed }: HeadProps) {
+  const description = text ? excerptOf(text, 160) : view.settings.description
+  const address = view.absolute(path)
+  return (
+    <>
+      <link rel="canonical" href={address} />
+      {description ? <meta name="description" content={description} /> : null}
+      <meta property="og:type" content={type} />
+      <meta property="og:title" content={title} />
+      <meta property="og:url" content={address} />
+      <meta property="og:site_name" content={view.settings.title} />
+      {description ? <meta property="og:description" content={description} /> : null}
+      {view.settings.logo ? <meta property="og:image" content={view.settings.logo} /> : null}
+      {feed ? <link rel="alternate" type="application/atom+xml" title={title} href={view.href(feed)} /> : null}
+    </>
+  )
+}
+
+/** Data for search engines. `<` is escaped, so that no text ends the element. */
+export const JsonLd = ({ data }: { data: object }) => (
+  <script
+    type="application/ld+json"
+    dangerouslySetInnerHTML={{
+      __html: JSON.stringify({ '@context': 'https://schema.org', ...data }).replaceAll('<', String.raw`\u003c`),
+    }}
+  />
+)

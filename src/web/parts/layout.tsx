@@ -1,0 +1,149 @@
+import type { ComponentChildren } from 'preact'
+import { LANGUAGES, languageName } from '../../core/language.js'
+import { icon, script, style } from '../lib/assets.js'
+import type { View } from '../lib/page.js'
+import { withQuery } from '../lib/addresses.js'
+import { Form } from './form.js'
+import { Icon } from './icon.js'
+
+interface LayoutProps {
+  view: View
+  title: string
+  head?: ComponentChildren
+  isUnlisted: boolean
+  children: ComponentChildren
+}
+
+/** What every page has around it. */
+export function Layout({ view, title, head, isUnlisted, children }: LayoutProps) {
+  const { t, settings, words, href } = view
+  const accent = /^[0-9a-f]{6}$/i.test(settings.accentColor ?? '') ? settings.accentColor?.toLowerCase() : undefined
+  const flash = `flash.${view.query.done ?? ''}`
+  return (
+    <html lang={words.language} dir={words.direction}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{title === settings.title ? title : `${title} · ${settings.title}`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        {isUnlisted ? <meta name="robots" content="noindex" /> : null}
+        <link rel="icon" href={settings.icon ?? href(icon.path)} />
+        <link rel="stylesheet" href={href(style.path)} />
+        {accent ? <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} /> : null}
+        <script src={href(script.path)} type="module" />
+        {head}
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          {t('layout.skip')}
+        </a>
+        <Header view={view} />
+        <main id="main" tabIndex={-1}>
+          {words.has(flash) && !view.form.error ? (
+            <p class="flash" role="status">
+              {t(flash)}
+            </p>
+          ) : null}
+          {children}
+        </main>
+        <footer>
+          <a href={href('/feed.atom')}>
+            <Icon name="feed" /> {t('layout.feed')}
+          </a>
+          <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
+          {view.viewer ? null : <Languages view={view} />}
+        </footer>
+      </body>
+    </html>
+  )
+}
+
+function Header({ view }: { view: View }) {
+  const { t, settings, href, viewer, path } = view
+  const link = (to: string, text: string) => (
+    <a href={href(to)} aria-current={path === to || (to !== '/' && path.startsWith(`${to}/`)) ? 'page' : undefined}>
+      {text}
+    </a>
+  )
+  return (
+    <header>
+      <a class="site" href={href('/')}>
+        {settings.logo ? <img src={settings.logo} alt="" height={28} /> : null}
+        <bdi>{settings.title}</bdi>
+      </a>
+      <nav aria-label={t('layout.nav')}>
+        {link('/', t('nav.posts'))}
+        {link('/boards', t('nav.boards'))}
+        {link('/roadmaps', t('nav.roadmaps'))}
+      </nav>
+      <form class="search" role="search" action={href('/search')}>
+        <label class="hidden" for="search">
+          {t('nav.search')}
+        </label>
+        <input
+          id="search"
+          type="search"
+          name="q"
+          placeholder={t('nav.search')}
+          value={path === '/search' ? view.query.q : undefined}
+          maxLength={200}
+        />
+        <button type="submit" class="button plain icon-only" aria-label={t('nav.search')}>
+          <Icon name="search" />
+        </button>
+      </form>
+      <div class="account">
+        {viewer ? (
+          <>
+            <a href={href('/settings')} aria-current={path === '/settings' ? 'page' : undefined}>
+              <bdi>{viewer.name || viewer.username}</bdi>
+            </a>
+            <Form view={view} to="/logout">
+              <button type="submit" class="link">
+                {t('nav.logout')}
+              </button>
+            </Form>
+          </>
+        ) : (
+          <>
+            <a
+              href={href(
+                path === '/' || path === '/login' || path === '/join'
+                  ? '/login'
+                  : withQuery('/login', { redirect: view.url }),
+              )}
+            >
+              {t('nav.login')}
+            </a>
+            {settings.allowSignup ? (
+              <a class="button primary" href={href('/join')}>
+                {t('nav.join')}
+              </a>
+            ) : null}
+          </>
+        )}
+      </div>
+    </header>
+  )
+}
+
+/** The languages of the pages, each by its own name. */
+function Languages({ view }: { view: View }) {
+  return (
+    <Form view={view} to="/language" class="languages">
+      <input type="hidden" name="to" value={view.url} />
+      {LANGUAGES.map((code) => (
+        <button
+          type="submit"
+          class="link"
+          name="language"
+          value={code}
+          lang={code}
+          aria-current={code === view.words.language ? 'true' : undefined}
+        >
+          {languageName(code)}
+        </button>
+      ))}
+    </Form>
+  )
+}

@@ -1,0 +1,61 @@
+import { withQuery } from '../lib/addresses.js'
+import type { View } from '../lib/page.js'
+
+/** Links to the pages before and after this one. `query` keeps the filter, so that each address can be shared. */
+export function Pager({
+  view,
+  page,
+  pages,
+  hasNext = page < pages,
+}: {
+  view: View
+  page: number
+  pages: number
+  hasNext?: boolean
+}) {
+  if (page <= 1 && !hasNext) return null
+  const at = (number: number) => {
+    const { done: _, ...query } = view.query
+    return view.href(withQuery(view.path, { ...query, page: number === 1 ? undefined : number }))
+  }
+  return (
+    <nav class="pager" aria-label={view.t('pager.label')}>
+      {page > 1 ? (
+        <a class="button plain" rel="prev" href={at(page - 1)}>
+          {view.t('pager.previous')}
+        </a>
+      ) : null}
+      {pages > 0 ? <span>{view.t('pager.at', { page, pages: Math.max(page, pages) })}</span> : null}
+      {hasNext ? (
+        <a class="button plain" rel="next" href={at(page + 1)}>
+          {view.t('pager.next')}
+        </a>
+      ) : null}
+    </nav>
+  )
+}
+
+/** The same for comments: the first page has the newest, so that older ones are before it. */
+export function CommentPager({ view, pages, to }: { view: View; pages: number; to: 'older' | 'newer' }) {
+  const page = pageNumber(view)
+  const number = to === 'older' ? page + 1 : page - 1
+  if (number < 1 || number > pages) return null
+  return (
+    <p class="pager">
+      <a
+        class="button plain"
+        rel={to === 'older' ? 'next' : 'prev'}
+        href={view.href(withQuery(view.path, { page: number === 1 ? undefined : number }, 'comments'))}
+      >
+        {view.t(`comment.${to}`)}
+      </a>
+      {to === 'older' ? <span>{view.t('pager.at', { page, pages })}</span> : null}
+    </p>
+  )
+}
+
+/** The number of a page in the address; the first where it is none. */
+export const pageNumber = ({ query }: Pick<View, 'query'>): number => {
+  const page = Number(query.page ?? 1)
+  return Number.isSafeInteger(page) && page >= 1 ? page : 1
+}

@@ -1,0 +1,36 @@
+import { NIL } from 'uuid'
+import { AVATARS, monogramOf } from '../../service/lib/avatars.js'
+import type { View } from '../lib/page.js'
+
+interface Someone {
+  userId: string
+  name: string
+  username: string
+  avatar: string
+}
+
+export const nameOf = (view: View, { userId, name, username }: Omit<Someone, 'avatar'>): string =>
+  userId === NIL ? view.t('person.deleted') : name || username
+
+/** The picture that a person chose, or their initials: drawn in the page, as twenty pictures would be twenty requests. */
+export function Avatar({ view, person, size = 24 }: { view: View; person: Someone; size?: number }) {
+  if (person.avatar === '') return null
+  if (person.avatar !== view.absolute(`${AVATARS}/${person.userId}.svg`))
+    return <img class="avatar" src={person.avatar} alt="" width={size} height={size} loading="lazy" />
+  const { color, initials } = monogramOf(person)
+  return (
+    <svg class="avatar" viewBox="0 0 64 64" width={size} height={size} aria-hidden="true">
+      <rect width="64" height="64" fill={`#${color}`} />
+      <text x="32" y="32" dy=".35em">
+        {initials}
+      </text>
+    </svg>
+  )
+}
+
+export const Person = ({ view, person }: { view: View; person: Someone }) => (
+  <span class="person">
+    <Avatar view={view} person={person} />
+    <bdi>{nameOf(view, person)}</bdi>
+  </span>
+)

@@ -1,0 +1,120 @@
+import type { TObject } from 'typebox'
+import type { Post } from '../../service/lib/postshapes.js'
+import { htmlOf } from '../lib/markdown.js'
+import type { View } from '../lib/page.js'
+import { Choice, Field, Form, Hidden, Submit } from './form.js'
+import { PostList } from './postlist.js'
+
+interface Named {
+  name: string
+  url: string
+}
+
+interface PostFormProps {
+  view: View
+  to: string
+  of: { input: TObject }
+  boards: readonly Named[]
+  roadmaps?: readonly Named[]
+  values?: {
+    title?: string | undefined
+    contentMarkdown?: string
+    boardId?: string | undefined
+    roadmapId?: string | undefined
+  }
+  /** Posts like it. Undefined: they are not looked for. */
+  similar?: readonly Post[]
+  /** Whether they have been shown, so that the next step writes the post. */
+  isChecked?: boolean
+  submit: string
+  cancel?: string
+}
+
+/** The form of a post, new or edited: the title first, because similar posts are found by it. */
+export function PostForm({
+  view,
+  to,
+  of,
+  boards,
+  roadmaps = [],
+  values = {},
+  similar,
+  isChecked,
+  submit,
+  cancel,
+}: PostFormProps) {
+  const { t, form } = view
+  const text = form.values.preview === undefined ? undefined : (form.values.contentMarkdown ?? '')
+  return (
+    <Form view={view} to={to} class="post-form" id="post-form">
+      {isChecked ? <Hidden name="checked" value="yes" /> : null}
+      <Field
+        view={view}
+        of={of}
+        name="title"
+        label={t('post.title')}
+        required
+        maxLength={100}
+        autocomplete="off"
+        value={values.title}
+        {...(similar && { data: { similar: view.href('/posts/similar') } })}
+      />
+      {similar ? (
+        <section id="similar" class="similar" aria-live="polite" hidden={similar.length === 0}>
+          <h2>{t('similar.title')}</h2>
+          <div data-list="">
+            {similar.length > 0 ? <PostList view={view} posts={similar} isShort isInForm /> : null}
+          </div>
+        </section>
+      ) : null}
+      <Field
+        view={view}
+        of={of}
+        name="contentMarkdown"
+        label={t('post.text')}
+        hint={t('form.markdown')}
+        rows={8}
+        value={values.contentMarkdown}
+      />
+      <section id="preview" class="preview" aria-live="polite" hidden={text === undefined}>
+        <h2>{t('post.preview')}</h2>
+        <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: htmlOf(text ?? '') }} />
+      </section>
+      {boards.length > 0 ? (
+        <Choice
+          view={view}
+          name="boardId"
+          label={t('filter.board')}
+          value={values.boardId}
+          options={[
+            { value: '', text: t('post.noBoard') },
+            ...boards.map(({ name, url }) => ({ value: url, text: name })),
+          ]}
+        />
+      ) : null}
+      {roadmaps.length > 0 ? (
+        <Choice
+          view={view}
+          name="roadmapId"
+          label={t('filter.roadmap')}
+          value={values.roadmapId}
+          options={[
+            { value: '', text: t('post.noRoadmap') },
+            ...roadmaps.map(({ name, url }) => ({ value: url, text: name })),
+          ]}
+        />
+      ) : null}
+      <div class="buttons">
+        <Submit>{submit}</Submit>
+        <button type="submit" class="button plain" name="preview" value="yes" formnovalidate>
+          {t('post.preview')}
+        </button>
+        {cancel === undefined ? null : (
+          <a class="button plain" href={view.href(cancel)}>
+            {t('form.cancel')}
+          </a>
+        )}
+      </div>
+    </Form>
+  )
+}

@@ -1,0 +1,78 @@
+import type { ComponentChildren } from 'preact'
+import type { Post } from '../../service/lib/postshapes.js'
+import { excerptCached } from '../lib/markdown.js'
+import type { View } from '../lib/page.js'
+import { BoardChip, RoadmapChip } from './chip.js'
+import { Icon } from './icon.js'
+import { Marked } from './marked.js'
+import { nameOf } from './person.js'
+import { Time } from './time.js'
+import { Vote, VoteInForm } from './vote.js'
+
+interface ListProps {
+  view: View
+  posts: readonly Post[]
+  /** Words of a search, to mark. */
+  words?: readonly string[]
+  /** Left out where the whole page is about one board, or one roadmap. */
+  without?: 'board' | 'roadmap'
+  /** In a narrow column: without the text. */
+  isShort?: boolean
+  /** Inside a form. */
+  isInForm?: boolean
+}
+
+/** Posts with their votes. */
+export const PostList = ({ view, posts, ...how }: ListProps) => (
+  <ol class="posts">
+    {posts.map((post) => (
+      <PostRow view={view} post={post} {...how} />
+    ))}
+  </ol>
+)
+
+function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<ListProps, 'posts'> & { post: Post }) {
+  const href = view.href(`/posts/${encodeURIComponent(post.slug)}`)
+  const text = isShort || !post.contentMarkdown ? '' : excerptCached(post.contentMarkdown)
+  return (
+    <li class="post" id={`post-${post.number}`}>
+      {isInForm ? <VoteInForm view={view} post={post} /> : <Vote view={view} post={post} />}
+      <div class="body">
+        <h2>
+          <a href={href}>
+            <bdi>
+              <Marked text={post.title} words={words} />
+            </bdi>
+          </a>
+        </h2>
+        {text ? (
+          <p class="excerpt">
+            <bdi>
+              <Marked text={text} words={words} />
+            </bdi>
+          </p>
+        ) : null}
+        <Facts>
+          {post.is_spam ? <span class="mark spam">{view.t('mark.spam')}</span> : null}
+          {post.roadmap && without !== 'roadmap' ? <RoadmapChip view={view} roadmap={post.roadmap} /> : null}
+          {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}
+          <span class="by">
+            <bdi>{nameOf(view, post.author)}</bdi>
+          </span>
+          <Time view={view} at={post.createdAt} />
+          {post.commentsCount > 0 ? (
+            <a
+              class="chip"
+              href={`${href}#comments`}
+              aria-label={view.t('comment.count', { count: post.commentsCount })}
+            >
+              <Icon name="comment" /> {view.words.number(post.commentsCount)}
+            </a>
+          ) : null}
+        </Facts>
+      </div>
+    </li>
+  )
+}
+
+const Facts = ({ children }: { children: ComponentChildren }) => <div class="facts">{children}</div>

@@ -1,0 +1,87 @@
+import type { Activity } from '../../service/lib/commentshapes.js'
+import type { View } from '../lib/page.js'
+import { htmlOf } from '../lib/markdown.js'
+import { CommentForm } from './commentform.js'
+import { Form, Submit } from './form.js'
+import { Icon } from './icon.js'
+import { Person } from './person.js'
+import { Time } from './time.js'
+
+interface Node extends Activity {
+  replies: Node[]
+}
+
+/** Comments under what they reply to, oldest first. Where that is not on the page, they stand for themselves. */
+function threadsOf(comments: readonly Activity[]): Node[] {
+  const nodes = new Map(comments.map((each) => [each.id, { ...each, replies: [] as Node[] }]))
+  const roots: Node[] = []
+  for (const node of Array.from(nodes.values()).toReversed()) {
+    const parent = nodes.get(node.comment.parent_id ?? '')
+    if (parent) parent.replies.push(node)
+    else roots.push(node)
+  }
+  return roots
+}
+
+/** Further replies are not moved in any more: a phone has no room for them. */
+const DEEPEST = 3
+
+export const Thread = ({ view, slug, comments }: { view: View; slug: string; comments: readonly Activity[] }) => (
+  <ol class="thread">
+    {threadsOf(comments).map((node) => (
+      <CommentItem view={view} slug={slug} node={node} depth={0} />
+    ))}
+  </ol>
+)
+
+function CommentItem({ view, slug, node, depth }: { view: View; slug: string; node: Node; depth: number }) {
+  const { t, viewer } = view
+  const { comment, author } = node
+  const at = `/posts/${encodeURIComponent(slug)}/comments/${comment.id}`
+  const isOwn = viewer?.userId === author.userId
+  const mayEdit = view.can('comment:update:any') || (isOwn && view.can('comment:update:own'))
+  const mayDelete = view.can('comment:delete:any') || (isOwn && view.can('comment:delete:own'))
+  const replies = (
+    <>
+      {node.replies.map((reply) => (
+        <CommentItem view={view} slug={slug} node={reply} depth={depth + 1} />
+      ))}
+    </>
+  )
+  return (
+    <li id={`comment-${comment.id}`} class={comment.is_internal ? 'comment internal' : 'comment'}>
+      <article>
+        <p class="facts">
+          <Person view={view} person={author} />
+          <a href={view.href(at)}>
+            <Time view={view} at={comment.created_at} />
+          </a>
+          {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
+          {comment.is_internal ? (
+            <span class="mark">
+              <Icon name="lock" /> {t('mark.internal')}
+            </span>
+          ) : null}
+          {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+        </p>
+        <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: htmlOf(comment.body, 3) }} />
+        <div class="tools">
+          <details data-reply="">
+            <summary class="link">{t('comment.reply')}</summary>
+            <CommentForm view={view} slug={slug} parent={comment.id} />
+          </details>
+          {mayEdit ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
+          {mayDelete ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
+          {view.can('comment:update:any') ? (
+            <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>
+              <Submit kind="plain">{t(comment.is_spam ? 'action.notSpam' : 'action.spam')}</Submit>
+            </Form>
+          ) : null}
+          {viewer && !isOwn ? <a href={view.href(`${at}/report`)}>{t('action.report')}</a> : null}
+        </div>
+      </article>
+      {node.replies.length === 0 || depth + 1 >= DEEPEST ? null : <ol>{replies}</ol>}
+      {depth + 1 >= DEEPEST && node.replies.length > 0 ? <ol class="flat">{replies}</ol> : null}
+    </li>
+  )
+}

@@ -1,0 +1,60 @@
+import type { View } from '../lib/page.js'
+import { Form, Hidden } from './form.js'
+import { Icon } from './icon.js'
+
+interface Voted {
+  slug: string
+  number: number
+  title: string
+  voters: { votesCount: number; viewerVote?: unknown }
+}
+
+const labelOf = (view: View, { title, voters }: Voted): string =>
+  view.t('vote.label', { title, votes: view.t('voters.count', { count: voters.votesCount }) })
+
+/** The same inside the form of a new post, where no other form can be: the button itself says where it leads. */
+export function VoteInForm({ view, post }: { view: View; post: Voted }) {
+  const { votesCount: count, viewerVote } = post.voters
+  if (viewerVote !== undefined)
+    return (
+      <span class="voted" title={view.t('vote.given')}>
+        <Icon name="up" />
+        {view.words.number(count)}
+      </span>
+    )
+  return (
+    <span class="vote">
+      <button
+        type="submit"
+        formaction={view.href(`/posts/${encodeURIComponent(post.slug)}/vote`)}
+        formnovalidate
+        aria-label={labelOf(view, post)}
+      >
+        <Icon name="up" />
+        <span>{view.words.number(count)}</span>
+      </button>
+    </span>
+  )
+}
+
+/** A vote for a post: a form of one button, which a script sends without leaving the page. */
+export function Vote({ view, post }: { view: View; post: Voted }) {
+  const { votesCount: count, viewerVote } = post.voters
+  const isVoted = viewerVote !== undefined
+  const path = `/posts/${encodeURIComponent(post.slug)}`
+  return (
+    <Form
+      view={view}
+      to={`${path}/${isVoted ? 'unvote' : 'vote'}`}
+      class="vote"
+      data-vote={view.viewer ? view.href(path) : undefined}
+      data-label={view.viewer ? view.t('vote.label', { title: post.title, votes: '{votes}' }) : undefined}
+    >
+      <Hidden name="to" value={view.path.startsWith('/posts/') ? undefined : `${view.url}#post-${post.number}`} />
+      <button type="submit" aria-pressed={isVoted ? 'true' : 'false'} aria-label={labelOf(view, post)}>
+        <Icon name="up" />
+        <span data-count="">{view.words.number(count)}</span>
+      </button>
+    </Form>
+  )
+}

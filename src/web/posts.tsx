@@ -1,0 +1,368 @@
+import { invalidField } from '../core/fields.js'
+import * as comments from '../service/comments.js'
+import type { DashboardPost } from '../service/lib/postshapes.js'
+import * as moderation from '../service/moderation.js'
+import { history } from '../service/posthistory.js'
+import * as service from '../service/posts.js'
+import { withQuery } from './lib/addresses.js'
+import { boardsWith, roadmapsWith } from './lib/lists.js'
+import { htmlOf } from './lib/markdown.js'
+import { action, page, Redirect, type Fields, type View } from './lib/page.js'
+import { similarTo } from './lib/similar.js'
+import { BoardChip, RoadmapChip } from './parts/chip.js'
+import { CommentForm } from './parts/commentform.js'
+import { Confirm } from './parts/confirm.js'
+import { Form, Summary } from './parts/form.js'
+import { History } from './parts/history.js'
+import { Head, JsonLd } from './parts/head.js'
+import { Avatar, nameOf, Person } from './parts/person.js'
+import { CommentPager, pageNumber } from './parts/pager.js'
+import { PostForm } from './parts/postform.js'
+import { PostList } from './parts/postlist.js'
+import { ReportForm } from './parts/report.js'
+import { Thread } from './parts/thread.js'
+import { Time } from './parts/time.js'
+import { Vote } from './parts/vote.js'
+
+/** Comments on a page. */
+export const COMMENTS = 50
+
+export const pathOf = (slug: string): string => `/posts/${encodeURIComponent(slug)}`
+
+/** The post of the address. Former slugs, numbers and ids lead to its present address. */
+async function postAt(view: View): Promise<DashboardPost> {
+  const { slug = '' } = view.params
+  const { post } = await view.call(service.show, { id: slug })
+  if (post.slug !== slug && !view.form.error)
+    throw new Redirect(
+      view.url.replace(/^\/posts\/[^/?]+/i, () => pathOf(post.slug)),
+      301,
+    )
+  return post
+}
+
+export const post = page({
+  async load(view) {
+    const shown = await postAt(view)
+    const {
+      activity,
+      total_count: count,
+      total_pages: pages,
+    } = await view.call(comments.list, {
+      post_id: shown.postId,
+      page: pageNumber(view),
+      limit: COMMENTS,
+    })
+    if (count > 0 && pageNumber(view) > pages)
+      throw new Redirect(withQuery(view.path, { page: pages > 1 ? pages : undefined }, 'comments'))
+    const { history: moves } = await view.call(history, { post_id: shown.postId })
+    return { post: shown, moves, activity, count, pages }
+  },
+  title: (_view, { post: { title } }) => title,
+  head: (view, { post: shown, count }) => (
+    <>
+      <Head
+        view={view}
+        path={pathOf(shown.slug)}
+        title={shown.title}
+        text={shown.contentMarkdown}
+        type="article"
+        feed={`${pathOf(shown.slug)}/feed.atom`}
+      />
+      <JsonLd
+        data={{
+          '@type': 'DiscussionForumPosting',
+          headline: shown.title,
+          text: shown.contentMarkdown ?? shown.title,
+          url: view.absolute(pathOf(shown.slug)),
+          datePublished: shown.createdAt,
+          dateModified: shown.updatedAt,
+          author: { '@type': 'Person', name: nameOf(view, shown.author) },
+          interactionStatistic: [
+            ['LikeAction', shown.voters.votesCount],
+            ['CommentAction', count],
+          ].map(([type, total]) => ({
+            '@type': 'InteractionCounter',
+            interactionType: `https://schema.org/${type}`,
+            userInteractionCount: total,
+          })),
+        }}
+      />
+    </>
+  ),
+  show(view, { post: shown, moves, activity, count, pages }) {
+    const { t, href } = view
+    const path = pathOf(shown.slug)
+    return (
+      <>
+        <article class="whole">
+          <div class="title">
+            <Vote view={view} post={shown} />
+            <div>
+              <h1>
+                <bdi>{shown.title}</bdi>
+              </h1>
+              <p class="facts">
+                {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+                {shown.roadmap ? <RoadmapChip view={view} roadmap={shown.roadmap} /> : null}
+                {shown.board ? <BoardChip view={view} board={shown.board} /> : null}
+                <Person view={view} person={shown.author} />
+                <Time view={view} at={shown.createdAt} />
+                <span>#{shown.number}</span>
+              </p>
+            </div>
+          </div>
+          {shown.contentMarkdown ? (
+            <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: htmlOf(shown.contentMarkdown) }} />
+          ) : null}
+          <Voters view={view} post={shown} />
+          <History view={view} moves={moves} />
+          <div class="tools">
+            <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>
+              {t('action.copyLink')}
+            </a>
+            {mayEdit(view, shown) ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
+            {view.can('post:destroy') ? (
+              <>
+                <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
+                <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
+                  <button type="submit" class="link">
+                    {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
+                  </button>
+                </Form>
+              </>
+            ) : null}
+            {view.viewer?.userId === shown.author.userId ? null : (
+              <a href={href(`${path}/report`)}>{t('action.report')}</a>
+            )}
+          </div>
+        </article>
+        <section aria-labelledby="comments">
+          <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
+          <CommentPager view={view} pages={pages} to="older" />
+          {activity.length > 0 ? (
+            <Thread view={view} slug={shown.slug} comments={activity} />
+          ) : (
+            <p class="soft">{t('comment.none')}</p>
+          )}
+          <CommentPager view={view} pages={pages} to="newer" />
+          <Summary view={view} />
+          <CommentForm view={view} slug={shown.slug} />
+        </section>
+      </>
+    )
+  },
+})
+
+/** Who voted, where the board shows it. */
+function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardPost }) {
+  if (voters.votes.length === 0) return null
+  return (
+    <p class="voters">
+      {voters.votes.map((voter) => (
+        <Avatar view={view} person={voter} size={28} />
+      ))}
+      <a href={view.href(`${pathOf(slug)}/voters`)}>{view.t('voters.count', { count: voters.votesCount })}</a>
+    </p>
+  )
+}
+
+const mayEdit = (view: View, { author }: Pick<DashboardPost, 'author'>): boolean =>
+  view.can('post:update') || (view.viewer !== null && view.viewer.userId === author.userId)
+
+/** The choices of a form, with those that are chosen. */
+const placesOf = async (view: View, board = view.form.values.boardId, roadmap = view.form.values.roadmapId) => ({
+  boards: await boardsWith(view, board).catch(() => boardsWith(view)),
+  roadmaps: view.can('post:update') ? await roadmapsWith(view, roadmap).catch(() => roadmapsWith(view)) : [],
+})
+
+export const newPost = page({
+  isUnlisted: true,
+  async load(view) {
+    const title = view.form.values.title ?? view.query.title ?? ''
+    return {
+      ...(await placesOf(view, view.form.values.boardId ?? view.query.board)),
+      similar: title ? await similarTo(view, title) : [],
+    }
+  },
+  title: ({ t }) => t('post.new'),
+  show: (view, { boards: places, similar }) => (
+    <>
+      <h1>{view.t('post.new')}</h1>
+      <Summary view={view} />
+      <PostForm
+        view={view}
+        to="/posts/new"
+        of={service.create}
+        boards={places}
+        similar={similar}
+        values={{ title: view.query.title, boardId: view.query.board }}
+        submit={view.t('post.send')}
+      />
+    </>
+  ),
+})
+
+/** The posts that the title of a new one is like, while it is typed. */
+export const similar = page({
+  isUnlisted: true,
+  load: (view) => similarTo(view, view.query.title ?? ''),
+  title: ({ t }) => t('similar.title'),
+  show: (view, found) => (
+    <>
+      <h1>{view.t('similar.title')}</h1>
+      {found.length > 0 ? (
+        <PostList view={view} posts={found} isShort isInForm />
+      ) : (
+        <p class="soft">{view.t('similar.none')}</p>
+      )}
+    </>
+  ),
+})
+
+function titleGiven({ title = '' }: Fields): string {
+  if (title.trim() !== '') return title
+  throw invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given' })
+}
+
+export const create = action({
+  operation: service.create,
+  page: async () => newPost,
+  input: (_view, form) => ({
+    title: titleGiven(form),
+    contentMarkdown: form.contentMarkdown ?? '',
+    boardId: form.boardId || null,
+  }),
+  async before(view, form) {
+    const isPreview = form.preview !== undefined
+    if (!isPreview && (form.checked !== undefined || !form.title?.trim())) return undefined
+    const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
+    if (!isPreview && found.length === 0) return undefined
+    return {
+      title: view.t('post.new'),
+      show: (
+        <>
+          <h1>{view.t(isPreview ? 'post.new' : 'similar.title')}</h1>
+          {isPreview ? null : <p>{view.t('similar.explained')}</p>}
+          <PostForm
+            view={view}
+            to="/posts/new"
+            of={service.create}
+            boards={places.boards}
+            similar={found}
+            isChecked={!isPreview}
+            submit={view.t(isPreview ? 'post.send' : 'similar.sendAnyway')}
+          />
+        </>
+      ),
+    }
+  },
+  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'posted' }),
+})
+
+export const editPost = page({
+  signedIn: true,
+  async load(view) {
+    const shown = await postAt(view)
+    if (!mayEdit(view, shown)) throw new Redirect(pathOf(shown.slug))
+    const places = await placesOf(view, shown.board?.url, shown.roadmap?.url)
+    return { post: shown, ...places }
+  },
+  title: ({ t }, { post: { title } }) => t('post.edit', { title }),
+  show: (view, { post: shown, boards: places, roadmaps: stages }) => (
+    <>
+      <h1>{view.t('post.editTitle')}</h1>
+      <Summary view={view} />
+      <PostForm
+        view={view}
+        to={`${pathOf(shown.slug)}/edit`}
+        of={service.update}
+        boards={places}
+        roadmaps={stages}
+        values={{
+          title: shown.title,
+          contentMarkdown: unescaped(shown.contentMarkdown ?? ''),
+          boardId: shown.board?.url,
+          roadmapId: shown.roadmap?.url,
+        }}
+        submit={view.t('form.save')}
+        cancel={pathOf(shown.slug)}
+      />
+    </>
+  ),
+})
+
+/** The `<` of HTML is stored escaped. Saved again it is escaped again. */
+const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
+
+export const update = action({
+  operation: service.update,
+  page: async () => editPost,
+  input: ({ params, can }, form) => ({
+    id: params.slug,
+    title: titleGiven(form),
+    contentMarkdown: form.contentMarkdown ?? '',
+    boardId: form.boardId || null,
+    ...(can('post:update') && form.roadmapId !== undefined && { roadmapId: form.roadmapId || null }),
+  }),
+  async before(view, form) {
+    if (form.preview === undefined) return undefined
+    return { title: view.t('post.editTitle'), show: editPost.show(view, await editPost.load(view)) }
+  },
+  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
+})
+
+export const deletePost = page({
+  signedIn: true,
+  load: postAt,
+  title: ({ t }, { title }) => t('post.delete', { title }),
+  show: (view, { title, slug, voters }) => (
+    <Confirm
+      view={view}
+      to={`${pathOf(slug)}/delete`}
+      back={pathOf(slug)}
+      title={view.t('post.delete', { title })}
+      action={view.t('action.delete')}
+    >
+      {view.t('post.deleteLoss', { count: voters.votesCount })}
+    </Confirm>
+  ),
+})
+
+export const remove = action({
+  operation: service.remove,
+  page: async () => deletePost,
+  input: ({ params }) => ({ id: params.slug }),
+  done: () => ({ to: '/', flash: 'deleted' }),
+})
+
+export const reportPost = page({
+  signedIn: true,
+  load: postAt,
+  title: ({ t }, { title }) => t('report.post', { title }),
+  show: (view, { title, slug }) => (
+    <ReportForm
+      view={view}
+      title={view.t('report.post', { title })}
+      to={`${pathOf(slug)}/report`}
+      back={pathOf(slug)}
+    />
+  ),
+})
+
+export const report = action({
+  operation: moderation.reportPost,
+  page: async () => reportPost,
+  input: ({ params }, { reason }) => ({ post_id: params.slug, reason: reason || null }),
+  done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: 'reported' }),
+})
+
+const decision = (word: 'keep' | 'spam') =>
+  action({
+    operation: moderation.decide,
+    input: ({ params }) => ({ id: params.slug, decision: word }),
+    done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+  })
+
+export const spam = decision('spam')
+export const keep = decision('keep')

@@ -1,0 +1,306 @@
+import { renderSVG } from 'uqr'
+import { AUTO, LANGUAGES, languageName } from '../core/language.js'
+import * as auth from '../service/auth.js'
+import * as service from '../service/profile.js'
+import * as sessions from '../service/sessions.js'
+import * as totp from '../service/totp.js'
+import { within } from './lib/addresses.js'
+import { action, page, Redirect, type View } from './lib/page.js'
+import { languageGiven } from './auth.js'
+import { Choice, Field, Form, Hidden, Submit, Summary } from './parts/form.js'
+import { Time } from './parts/time.js'
+
+/** Name, password, language, second factor and sessions of whoever is signed in. */
+export const settings = page({
+  signedIn: true,
+  isUnlisted: true,
+  async load(view) {
+    const { sessions: open } = await view.call(sessions.list, {})
+    const { isEnabled } = await view.call(totp.status, {})
+    return { sessions: open, hasTotp: isEnabled }
+  },
+  title: ({ t }) => t('settings.title'),
+  show(view, { sessions: open, hasTotp }) {
+    const { t, viewer, form } = view
+    return (
+      <div class="narrow">
+        <h1>{t('settings.title')}</h1>
+        <Summary view={view} />
+        {viewer?.isVerified ? null : (
+          <section class="note">
+            <p>{t('settings.unverified', { email: viewer?.email ?? '' })}</p>
+            <Form view={view} to="/settings/verify">
+              <Submit kind="plain">{t('settings.sendAgain')}</Submit>
+            </Form>
+          </section>
+        )}
+        <section>
+          <h2>{t('settings.account')}</h2>
+          <p class="soft">{viewer?.email}</p>
+          <Form view={view} to="/settings/name">
+            <Field
+              view={view}
+              of={service.updateProfile}
+              name="name"
+              label={t('field.name')}
+              required
+              value={viewer?.name}
+              maxLength={100}
+              autocomplete="nickname"
+            />
+            <Submit>{t('form.save')}</Submit>
+          </Form>
+        </section>
+        <section>
+          <h2>{t('settings.language')}</h2>
+          <Form view={view} to="/settings/language">
+            <Choice
+              view={view}
+              name="language"
+              label={t('settings.language')}
+              value={viewer?.language ?? AUTO}
+              options={[
+                { value: AUTO, text: t('settings.languageAuto') },
+                ...LANGUAGES.map((code) => ({ value: code, text: languageName(code) })),
+              ]}
+            />
+            <Submit>{t('form.save')}</Submit>
+          </Form>
+        </section>
+        <section>
+          <h2>{t('settings.password')}</h2>
+          <Form view={view} to="/settings/password">
+            <input type="email" name="email" value={viewer?.email} autocomplete="username" hidden readOnly />
+            <Field
+              view={view}
+              of={service.changePassword}
+              name="currentPassword"
+              type="password"
+              label={t('field.currentPassword')}
+              required
+              autocomplete="current-password"
+            />
+            <Field
+              view={view}
+              of={service.changePassword}
+              name="password"
+              type="password"
+              label={t('field.newPassword')}
+              hint={t('settings.passwordHint')}
+              required
+              autocomplete="new-password"
+            />
+            <Submit>{t('settings.changePassword')}</Submit>
+          </Form>
+        </section>
+        <section>
+          <h2>{t('settings.totp')}</h2>
+          {hasTotp ? (
+            <Form view={view} to="/settings/totp/disable">
+              <p>{t('settings.totpOn')}</p>
+              <Field
+                view={view}
+                of={totp.disable}
+                name="code"
+                label={t('field.code')}
+                required={form.values.code !== undefined}
+                autocomplete="one-time-code"
+              />
+              <Submit kind="danger">{t('settings.totpDisable')}</Submit>
+            </Form>
+          ) : (
+            <Form view={view} to="/settings/totp">
+              <p>{t('settings.totpOff')}</p>
+              <Submit kind="plain">{t('settings.totpEnable')}</Submit>
+            </Form>
+          )}
+        </section>
+        <section>
+          <h2>{t('settings.sessions')}</h2>
+          <ul class="sessions">
+            {open.map((session) => (
+              <li>
+                <span>
+                  <bdi>{session.userAgent || t('settings.unknownDevice')}</bdi>
+                  {session.isCurrent ? <span class="mark">{t('settings.thisDevice')}</span> : null}
+                </span>
+                <span class="soft">
+                  {session.address} <Time view={view} at={session.lastUsedAt ?? session.createdAt} />
+                </span>
+                {session.isCurrent ? null : (
+                  <Form view={view} to={`/settings/sessions/${session.sessionId}`}>
+                    <button type="submit" class="link">
+                      {t('settings.endSession')}
+                    </button>
+                  </Form>
+                )}
+              </li>
+            ))}
+          </ul>
+          {open.length > 1 ? (
+            <Form view={view} to="/settings/sessions">
+              <Submit kind="plain">{t('settings.endOthers')}</Submit>
+            </Form>
+          ) : null}
+        </section>
+        <section>
+          <h2>{t('settings.data')}</h2>
+          <p>
+            <a href={view.href('/settings/data')}>{t('settings.download')}</a>
+          </p>
+          <p>
+            <a class="danger" href={view.href('/settings/delete')}>
+              {t('leave.title')}
+            </a>
+          </p>
+        </section>
+      </div>
+    )
+  },
+})
+
+const again = async () => settings
+const saved = (): { to: string; flash: 'saved' } => ({ to: '/settings', flash: 'saved' })
+
+export const rename = action({
+  operation: service.updateProfile,
+  page: again,
+  input: (_view, { name = '' }) => ({ name }),
+  done: saved,
+})
+
+export const changePassword = action({
+  operation: service.changePassword,
+  page: again,
+  input: (_view, { currentPassword, password }) => ({ currentPassword, password }),
+  done: () => ({ to: '/settings', flash: 'passwordSet' }),
+})
+
+export const sendVerification = action({
+  operation: auth.verify,
+  page: again,
+  input: () => ({}),
+  done: () => ({ to: '/settings', flash: 'mailSent' }),
+})
+
+export const endSession = action({
+  operation: sessions.revoke,
+  page: again,
+  input: ({ params }) => ({ sessionId: params.session }),
+  done: () => ({ to: '/settings', flash: 'sessionEnded' }),
+})
+
+export const endSessions = action({
+  operation: sessions.revokeAll,
+  page: again,
+  input: () => ({}),
+  done: () => ({ to: '/settings', flash: 'sessionEnded' }),
+})
+
+/** The code to scan is shown once; without the app's code nothing has changed. */
+export const beginTotp = action({
+  operation: totp.begin,
+  page: again,
+  input: () => ({}),
+  done: (view, made) => ({
+    to: '/settings',
+    title: view.t('settings.totp'),
+    show: <TotpSetup view={view} {...made} />,
+  }),
+})
+
+function TotpSetup({ view, secret, uri }: { view: View; secret: string; uri: string }) {
+  const { t } = view
+  return (
+    <div class="narrow">
+      <h1>{t('settings.totp')}</h1>
+      <Summary view={view} />
+      <p>{t('totp.scan')}</p>
+      <div class="qr" dangerouslySetInnerHTML={{ __html: renderSVG(uri) }} />
+      <p>
+        {t('totp.type')} <code>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
+      </p>
+      <Form view={view} to="/settings/totp/enable">
+        <Hidden name="secret" value={secret} />
+        <Hidden name="uri" value={uri} />
+        <Field
+          view={view}
+          of={totp.enable}
+          name="code"
+          label={t('field.code')}
+          required
+          autocomplete="one-time-code"
+          inputMode="numeric"
+        />
+        <Submit>{t('settings.totpEnable')}</Submit>
+      </Form>
+    </div>
+  )
+}
+
+/** A longer one fits in no QR code, and is none of ours. */
+const MAX_URI = 1500
+
+/** Shown again after a wrong code. The form carries the code to scan, which only this person was shown. */
+const totpAgain = page({
+  signedIn: true,
+  isUnlisted: true,
+  async load(view) {
+    const { secret, uri } = view.form.values
+    if (!secret || !uri?.startsWith('otpauth://') || uri.length > MAX_URI) throw new Redirect('/settings')
+    return { secret, uri }
+  },
+  title: ({ t }) => t('settings.totp'),
+  show: (view, data) => <TotpSetup view={view} {...data} />,
+})
+
+export const enableTotp = action({
+  operation: totp.enable,
+  page: async () => totpAgain,
+  input: (_view, { code }) => ({ code }),
+  done: (view, { recoveryCodes }) => ({
+    to: '/settings',
+    title: view.t('totp.codes'),
+    show: (
+      <div class="narrow">
+        <h1>{view.t('totp.codes')}</h1>
+        <p>{view.t('totp.codesHint')}</p>
+        <ul class="codes">
+          {recoveryCodes.map((code) => (
+            <li>
+              <code>{code}</code>
+            </li>
+          ))}
+        </ul>
+        <a class="button primary" href={view.href('/settings')}>
+          {view.t('totp.done')}
+        </a>
+      </div>
+    ),
+  }),
+})
+
+export const disableTotp = action({
+  operation: totp.disable,
+  page: again,
+  input: (_view, { code }) => ({ code }),
+  done: saved,
+})
+
+/** Of the account. The browser keeps it after signing out. */
+export const changeLanguage = action({
+  operation: service.updateProfile,
+  page: again,
+  input: (_view, { language: chosen = '' }) => ({ language: chosen }),
+  done: (_view, { user }) => ({ ...saved(), language: user.language ?? null }),
+})
+
+/** Of visitors: it changes no data, but a cookie of this browser. */
+export const language = action({
+  operation: null,
+  input: () => ({}),
+  done(_view, _output, form) {
+    const chosen = languageGiven(form)
+    return { to: within(form.to) ?? '/', ...(chosen !== undefined && { language: chosen }) }
+  },
+})

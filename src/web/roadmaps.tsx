@@ -1,0 +1,120 @@
+import * as posts from '../service/posts.js'
+import * as service from '../service/roadmaps.js'
+import { withQuery } from './lib/addresses.js'
+import { postsOf } from './lib/lists.js'
+import { page } from './lib/page.js'
+import { Swatch } from './parts/chip.js'
+import { Empty } from './parts/empty.js'
+import { Filters } from './parts/filters.js'
+import { Head } from './parts/head.js'
+import { Icon } from './parts/icon.js'
+import { Pager, pageNumber } from './parts/pager.js'
+import { PostList } from './parts/postlist.js'
+
+/** Posts in a column before its link to the next ones. */
+const COLUMN = 10
+
+export const roadmaps = page({
+  async load(view) {
+    const { roadmaps: stages } = await view.call(service.list, { limit: 20 })
+    const columns = []
+    for (const roadmap of stages)
+      columns.push({ roadmap, list: await view.call(posts.list, { roadmapId: roadmap.id, sort: 'votes', limit: COLUMN, page: 1 }) }) // prettier-ignore
+    return { columns }
+  },
+  title: ({ t }) => t('nav.roadmaps'),
+  head: (view) => <Head view={view} path="/roadmaps" title={view.t('nav.roadmaps')} />,
+  show(view, { columns }) {
+    const { t, href } = view
+    if (columns.length === 0)
+      return (
+        <>
+          <h1>{t('nav.roadmaps')}</h1>
+          <Empty title={t('empty.roadmaps')}>
+            <p>{t('empty.roadmapsNext')}</p>
+            <a class="button primary" href={href('/')}>
+              {t('empty.showAll')}
+            </a>
+          </Empty>
+        </>
+      )
+    return (
+      <>
+        <h1>{t('nav.roadmaps')}</h1>
+        <div class="columns">
+          {columns.map(({ roadmap, list }) => (
+            <section class="column" aria-labelledby={`roadmap-${roadmap.id}`}>
+              <h2 id={`roadmap-${roadmap.id}`}>
+                <Swatch color={roadmap.color} />
+                <a href={href(`/roadmaps/${encodeURIComponent(roadmap.url)}`)}>
+                  <bdi>{roadmap.name}</bdi>
+                </a>
+                {roadmap.display ? null : (
+                  <span class="mark">
+                    <Icon name="lock" /> {t('mark.private')}
+                  </span>
+                )}
+                <span class="soft count">{view.words.number(list.total_count)}</span>
+              </h2>
+              {list.posts.length > 0 ? (
+                <PostList view={view} posts={list.posts} without="roadmap" isShort />
+              ) : (
+                <p class="soft">{t('roadmap.empty')}</p>
+              )}
+              {list.total_pages > 1 ? (
+                <a
+                  class="button plain more"
+                  data-more=""
+                  href={href(
+                    withQuery(`/roadmaps/${encodeURIComponent(roadmap.url)}`, { sort: 'votes', size: COLUMN, page: 2 }),
+                  )}
+                >
+                  {t('roadmap.more')}
+                </a>
+              ) : null}
+            </section>
+          ))}
+        </div>
+      </>
+    )
+  },
+})
+
+export const roadmap = page({
+  async load(view) {
+    const { roadmap: shown } = await view.call(service.show, { url: view.params.url })
+    return { roadmap: shown, list: await postsOf(view, { roadmapId: shown.id }) }
+  },
+  title: (_view, { roadmap: { name } }) => name,
+  head: (view, { roadmap: { name, url } }) => (
+    <Head
+      view={view}
+      path={withQuery(`/roadmaps/${encodeURIComponent(url)}`, { page: view.query.page })}
+      title={name}
+    />
+  ),
+  show(view, { roadmap: shown, list }) {
+    const { t } = view
+    return (
+      <>
+        <h1>
+          <Swatch color={shown.color} /> <bdi>{shown.name}</bdi>
+        </h1>
+        <p class="soft">
+          <a href={view.href('/roadmaps')}>{t('roadmap.all')}</a>
+        </p>
+        <Filters view={view} />
+        {list.posts.length > 0 ? (
+          <PostList view={view} posts={list.posts} without="roadmap" />
+        ) : (
+          <Empty title={t(view.query.q || view.query.by ? 'empty.filtered' : 'roadmap.empty')}>
+            <p>
+              <a href={view.href(view.query.q || view.query.by ? view.path : '/')}>{t('empty.showAll')}</a>
+            </p>
+          </Empty>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} />
+      </>
+    )
+  },
+})

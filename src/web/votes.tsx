@@ -1,0 +1,67 @@
+import * as service from '../service/votes.js'
+import { within } from './lib/addresses.js'
+import { action, page, type Fields, type Outcome, type View } from './lib/page.js'
+import * as posts from '../service/posts.js'
+import { Empty } from './parts/empty.js'
+import { Pager, pageNumber } from './parts/pager.js'
+import { Person } from './parts/person.js'
+
+const pathOf = (view: View): string => `/posts/${encodeURIComponent(view.params.slug ?? '')}`
+
+/** Back to where the vote was given, at that post. */
+const back = (view: View, form: Fields): string => within(form.to) ?? pathOf(view)
+
+const outcome = (view: View, form: Fields, json?: object): Outcome => ({ to: back(view, form), ...(json && { json }) })
+
+/** The new count, as a number and in words, for the script. */
+const told = ({ words, t }: View, count: number) => ({
+  votes: words.number(count),
+  count: t('voters.count', { count }),
+})
+
+export const vote = action({
+  operation: service.add,
+  input: (view) => ({ postId: view.params.slug }),
+  done: (view, { voters }, form) => outcome(view, form, told(view, voters.votesCount)),
+  settled: { VOTE_EXISTS: outcome }, // two tabs, or a vote that was given before signing in
+})
+
+export const unvote = action({
+  operation: service.remove,
+  input: (view) => ({ postId: view.params.slug }),
+  done: (view, { voters }, form) => outcome(view, form, told(view, voters.votesCount)),
+  settled: { VOTE_NOT_FOUND: outcome },
+})
+
+export const voters = page({
+  isUnlisted: true,
+  async load(view) {
+    const { post } = await view.call(posts.show, { id: view.params.slug })
+    const { votes } = await view.call(service.list, { post_id: post.postId, page: pageNumber(view), limit: 50 })
+    return { post, votes }
+  },
+  title: ({ t }, { post }) => t('voters.title', { title: post.title }),
+  show(view, { post, votes }) {
+    const { t, href } = view
+    return (
+      <>
+        <h1>{t('voters.title', { title: post.title })}</h1>
+        <p>
+          <a href={href(`/posts/${encodeURIComponent(post.slug)}`)}>{t('voters.back')}</a>
+        </p>
+        {votes.results.length === 0 ? (
+          <Empty title={t(votes.total_count === 0 ? 'voters.none' : 'voters.hidden')} />
+        ) : (
+          <ul class="people">
+            {votes.results.map(({ user }) => (
+              <li>
+                <Person view={view} person={user} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={votes.results.length === 0 ? 1 : votes.total_pages} />
+      </>
+    )
+  },
+})

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
+import { htmlOf } from '../../src/web/lib/markdown.js'
+import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
+
+const FORM = 'application/x-www-form-urlencoded'
+
+const send = (site: TestSite, path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  site.http(`POST /${path}`, {
+    body: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': FORM, 'sec-fetch-site': 'same-origin', ...headers },
+  })
+
+const signIn = (site: TestSite, fields: Record<string, string> = {}) =>
+  send(site, '/login', { email: OWNER.email, password: OWNER.password, ...fields })
+
+const cookieIn = (headers: Record<string, unknown>): string =>
+  String([headers['set-cookie']].flat()[0]).split(';')[0] ?? ''
+
+describe.each(engines)('the setup page on %s', (engine) => {
+  const { name, email, password, siteTitle } = OWNER
+
+  it.each([
+    ['whose host name points here', { host: 'evil.example:8000', origin: 'http://evil.example:8000' }],
+    ['whose host name points here, without its origin', { host: 'evil.example', 'sec-fetch-site': 'same-origin' }],
+    ['of another site', { origin: 'https://evil.example' }],
+  ])('takes no owner from a page %s', async (_, headers: Record<string, string>) => {
+    const site = await makeSite(engine)
+    await site.server.listen({ host: '127.0.0.1', port: 0 })
+    const { status, text } = await site.http('POST //setup/create-account', {
+      body: new URLSearchParams({ name, email, password, siteTitle }).toString(),
+      headers: { 'content-type': FORM, ...headers },
+    })
+    expect(status).toBe(403)
+    expect(text).not.toContain(password)
+    expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: false })
+    expect(await site.events()).toEqual([])
+  })
+
+  it('takes the owner from a page of its own', async () => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost' })
+    await site.server.listen({ host: '127.0.0.1', port: 0 })
+    const own = { host: 'localhost:8000', origin: 'http://localhost:8000' }
+    expect((await send(site, '/setup/create-account', { name, email, password, siteTitle }, own)).status).toBe(303)
+    expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: true })
+  })
+})
+
+describe('forms of visitors', () => {
+  it('that change an account lead to sign in, carry no password, and are not done by who signs in', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+    await site.owner()
+    for (const [path, to] of [
+      ['/settings/password', '/login?redirect=%2Fsettings'],
+      ['/settings/delete', '/login?redirect=%2Fsettings'],
+      ['/settings/totp/disable', '/login?redirect=%2Fsettings'],
+      ['/logout', '/login'],
+    ] as const) {
+      const { status, headers, text } = await send(site, path, { currentPassword: 'a typed secret', password: 'b' })
+      expect([path, status, headers.location]).toEqual([path, 303, to])
+      expect(text).not.toContain('a typed secret')
+    }
+    const { headers } = await signIn(site, { 'pending-path': '/logout', 'pending-fields': '{}' })
+    expect(headers.location).toBe('/')
+    const inside = await site.http('GET //settings', { headers: { cookie: cookieIn(headers), accept: 'text/html' } })
+    expect(inside.status).toBe(200)
+    const nested = { email: OWNER.email, password: 'wrong password', 'pending-path': '/x' }
+    const signed = await signIn(site, { 'pending-path': '/login', 'pending-fields': JSON.stringify(nested) })
+    expect([signed.status, signed.headers.location]).toEqual([303, '/'])
+  })
+
+  it('are in no cache when they come back with what was typed', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+    await site.owner()
+    const back = await send(site, '/posts/new', { title: 'Mine', checked: 'yes' })
+    expect([back.status, back.headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(back.text).toContain('pending-path')
+  })
+})
+
+it('a body that is no form is refused, and is no error of the server', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+  await site.owner()
+  for (const [type, body] of [
+    ['application/json', '{"email":{"toString":1}}'],
+    ['application/json', `{"email":${'['.repeat(40_000)}${']'.repeat(40_000)}}`],
+    ['text/plain', 'email=x'],
+  ] as const) {
+    const { status } = await site.http('POST //login', { body, headers: { 'content-type': type } })
+    expect([type, status]).toEqual([type, 415])
+  }
+  expect(site.logs.filter((line) => line.includes('"level":50'))).toEqual([])
+})
+
+it('a code to scan that is none of ours is not drawn', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+  await site.owner()
+  const cookie = cookieIn((await signIn(site)).headers)
+  await send(site, '/settings/totp', {}, { cookie })
+  const long = { code: '000000', secret: 'x', uri: `otpauth://${'a'.repeat(5000)}` }
+  const { status, headers } = await send(site, '/settings/totp/enable', long, { cookie })
+  expect([status, headers.location]).toEqual([303, '/settings'])
+})
+
+it('links repeated by reference grow a page by no more than their text would', () => {
+  const reference = (times: number, length: number) => `[a]: /${'u'.repeat(length)}\n\n${'[a] '.repeat(times)}`
+  expect(htmlOf(reference(3, 50)).match(/href="\/u{50}"/g)).toHaveLength(3)
+  expect(htmlOf(reference(10_000, 20_000)).length).toBeLessThan(1_000_000)
+  const pictures = `${'![b][a] '.repeat(8000)}\n\n[a]: https://example.org/${'u'.repeat(20_000)}`
+  expect(htmlOf(pictures).length).toBeLessThan(1_000_000)
+})
+
+it('an address in capitals is not led to itself', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+  await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Dark mode' })
+  const { status, headers } = await site.http('GET //POSTS/1?page=1', { headers: { accept: 'text/html' } })
+  expect([status, headers.location]).toEqual([301, `/posts/${post.slug}?page=1`])
+})
+
+it('a comment leads to its place on the page, with a word that it is there', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+  await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Dark mode' })
+  const cookie = cookieIn((await signIn(site)).headers)
+  const { headers } = await send(site, `/posts/${post.slug}/comments`, { body: 'Yes' }, { cookie })
+  const { activity } = await site.call(comments.list, { post_id: post.slug })
+  const id = activity[0]?.id
+  expect(headers.location).toBe(`/posts/${post.slug}/comments/${id}?done=commented`)
+  const { headers: found } = await site.http(`GET /${String(headers.location)}`)
+  expect(found.location).toBe(`/posts/${post.slug}?done=commented#comment-${id}`)
+})

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { wordsOf } from '../../src/core/catalogue.js'
+import { LANGUAGES } from '../../src/core/language.js'
+import { codesOf } from '../../src/http/api/openapi.js'
+import type { AnyOperation } from '../../src/service/lib/operation.js'
+import { routes } from '../../src/web/index.js'
+
+/** Codes that no form of a browser causes: it sends text, and never JSON. */
+const UNSHOWN = new Set(['INVALID_JSON', 'UNSUPPORTED_MEDIA_TYPE'])
+
+/** Rules of a field that text can break, and the code without one of its own. */
+const RULES = {
+  minLength: 'TOO_SHORT',
+  maxLength: 'TOO_LONG',
+  enum: 'UNKNOWN_CHOICE',
+  pattern: 'INVALID_VALUE',
+} as const
+
+interface Property {
+  codes?: Record<string, string>
+}
+
+function codesOfFields({ input }: AnyOperation): string[] {
+  return Object.values(input.properties as Record<string, Property>).flatMap((property) => [
+    ...Object.values(property.codes ?? {}),
+    ...Object.entries(RULES).flatMap(([rule, code]) => (rule in property && !property.codes?.[rule] ? [code] : [])),
+  ])
+}
+
+it.each(LANGUAGES)('every refusal of a form has a text: %s', async (language) => {
+  const words = wordsOf(language)
+  const missing = new Set<string>()
+  const actions = Object.values(routes.actions)
+  for (const load of actions) {
+    const { operation, settled = {} } = await load()
+    if (!operation) continue
+    const op = operation as unknown as AnyOperation
+    for (const code of [...codesOf(op), ...codesOfFields(op), 'TEXT_UNREADABLE'])
+      if (!(code in settled) && !UNSHOWN.has(code) && !words.has(`error.${code}`)) missing.add(`${code} of ${op.id}`)
+  }
+  expect(actions.length).toBeGreaterThan(30)
+  expect([...missing]).toEqual([])
+})

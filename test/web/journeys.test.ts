@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import { NARROW, serveSite, visit, WIDE, type ServedSite } from '../support/browser.js'
+import { engines, OWNER } from '../support/site.js'
+import type { Page } from 'playwright-core'
+
+const PASSWORD = 'a good password'
+
+/** A site with a board, a roadmap and some posts. */
+async function filled(site: ServedSite): Promise<void> {
+  await site.owner()
+  await site.call(boards.create, { name: 'Ideas', display: true })
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  for (const title of ['Dark mode for the evening', 'Export as CSV'])
+    await site.call(posts.create, { title, contentMarkdown: 'Please, **soon**.', boardId: 'ideas' })
+}
+
+const signUp = async (page: Page, name: string) => {
+  await page.fill('#field-name', name)
+  await page.fill('#field-email', `${name.toLowerCase()}@example.org`)
+  await page.fill('#field-password', PASSWORD)
+  await page.click('main form button[type=submit]')
+}
+
+const signIn = async (page: Page, { email, password }: { email: string; password: string }) => {
+  await page.fill('#field-email', email)
+  await page.fill('#field-password', password)
+  await page.click('main form button[type=submit]')
+}
+
+const WINDOWS = [
+  { script: true, viewport: WIDE, colorScheme: 'light' },
+  { script: true, viewport: NARROW, colorScheme: 'dark' },
+  { script: false, viewport: WIDE, colorScheme: 'dark' },
+  { script: false, viewport: NARROW, colorScheme: 'light' },
+] as const
+
+describe.each(engines)('a visitor on %s', (engine) => {
+  it.each(WINDOWS)('votes, signs up on the way, writes and comments: %o', async (window) => {
+    const site = await serveSite(engine)
+    await filled(site)
+    const { page } = await visit(window)
+    await page.goto(site.url)
+    await page.click('.post:has-text("Dark mode") .vote button')
+
+    await page.click('main >> text=No account yet?')
+    await signUp(page, 'Eve')
+    const voted = page.locator('.post:has-text("Dark mode") .vote button')
+    await expect.poll(() => voted.getAttribute('aria-pressed')).toBe('true')
+    expect(await voted.innerText()).toContain('2')
+    await voted.click()
+    await expect.poll(() => voted.getAttribute('aria-pressed')).toBe('false')
+    await expect.poll(() => voted.innerText()).toContain('1')
+    expect(await voted.getAttribute('aria-label')).toBe('Vote for “Dark mode for the evening”: 1 vote')
+
+    await page.click('text=New post')
+    await page.fill('#field-title', 'Dark theme')
+    await page.fill('#field-contentMarkdown', 'It is *bright*.')
+    await page.selectOption('select[name=boardId]', 'ideas')
+    if (window.script) await page.locator('#similar:has-text("Dark mode for the evening")').waitFor()
+    await page.click('button:has-text("Preview")')
+    await expect.poll(() => page.locator('#preview em').innerText()).toBe('bright')
+    await page.click('button:text-is("Post")')
+    if (!window.script) {
+      await page.locator('h1:text-is("Similar posts")').waitFor()
+      await page.locator('.similar:has-text("Dark mode for the evening")').waitFor()
+      await page.click('text=Post anyway')
+    }
+    await expect.poll(() => page.innerText('h1')).toBe('Dark theme')
+    expect(await page.innerText('.flash')).toBe('Your post is published.')
+    expect(await page.innerText('.prose em')).toBe('bright')
+    expect(page.url()).toMatch(/\/posts\/dark-theme-\w+/)
+
+    await page.fill('#field-body', 'Who else?')
+    await page.click('main >> button:text-is("Comment")')
+    await expect.poll(() => page.locator('.comment .prose').allInnerTexts()).toEqual(['Who else?'])
+    await page.click('summary:text-is("Reply")')
+    await page.fill('details textarea', 'I do.')
+    await page.click('details button')
+    await expect.poll(() => page.locator('.comment .comment .prose').allInnerTexts()).toEqual(['I do.'])
+
+    await page.click('.whole >> text=Edit')
+    await page.fill('#field-title', 'Dark theme, please')
+    await page.click('text=Save')
+    await expect.poll(() => page.innerText('h1')).toBe('Dark theme, please')
+    await page.click('header >> text=Sign out')
+    await expect.poll(() => page.innerText('.flash')).toBe('You are signed out.')
+  })
+
+  it.each([true, false])('signs in to what they wrote, after a mistake (script: %s)', async (script) => {
+    const site = await serveSite(engine)
+    await filled(site)
+    const { page } = await visit({ script, expected: /status of (401|403|422)/ })
+    await page.goto(`${site.url}/posts/new?board=ideas`)
+    await page.fill('#field-title', 'Wider columns')
+    await page.fill('#field-contentMarkdown', 'On *large* screens.')
+    await page.click('button:text-is("Post")')
+    expect(await page.innerText('.note')).toContain('Nothing you wrote is lost')
+    await signIn(page, { ...OWNER, password: 'wrong' })
+    await expect.poll(() => page.locator('.summary').innerText()).toContain('The password is wrong.')
+    expect(await page.inputValue('#field-email')).toBe(OWNER.email)
+    await signIn(page, OWNER)
+    await expect.poll(() => page.innerText('h1')).toBe('Wider columns')
+    expect(await page.innerText('.facts')).toContain('Ideas')
+    expect(await page.innerText('.prose em')).toBe('large')
+  })
+})
+
+describe.each(engines)('a fresh site on %s', (engine) => {
+  it.each([true, false])('is set up in the browser (script: %s)', async (script) => {
+    const site = await serveSite(engine, { setupToken: 'of the operator' })
+    const { page } = await visit({ script, expected: /status of (401|422)/ })
+    await page.goto(site.url)
+    expect(new URL(page.url()).pathname).toBe('/setup/welcome')
+    await page.click('text=Begin')
+    await page.fill('#field-siteTitle', 'Moonbase')
+    await page.fill('#field-email', OWNER.email)
+    await page.fill('#field-password', OWNER.password)
+    await page.click('main button')
+    expect(await page.locator('.summary').count()).toBe(1)
+    await page.fill('#field-password', OWNER.password)
+    await page.fill('#field-setupToken', 'of the operator')
+    await page.click('main button')
+    await expect.poll(() => page.innerText('h1')).toBe('Create a first board')
+    await page.click('text=Create board')
+    await expect.poll(() => page.innerText('h1')).toContain('Ideas')
+    expect(await page.innerText('.flash')).toBe('Your site is open. This is its first board.')
+    await page.goto(`${site.url}/setup/create-account`)
+    expect(new URL(page.url()).pathname).toBe('/')
+  })
+})

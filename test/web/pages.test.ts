@@ -1,0 +1,360 @@
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { describe, expect, it, vi } from 'vitest'
+import { ResponseCache } from '../../src/http/cache/responses.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as settings from '../../src/service/settings.js'
+import { inject } from 'light-my-request'
+import { engines, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
+
+const HTML = { accept: 'text/html' }
+
+const at = (engine: Engine, options: Parameters<typeof makeSite>[1] = {}) =>
+  makeSite(engine, { siteUrl: 'http://localhost', ...options })
+
+/** Sends a form, as a browser does from a page of ours. */
+const send = (
+  site: TestSite,
+  path: string,
+  fields: Record<string, string> = {},
+  headers: Record<string, string> = {},
+) =>
+  site.http(`POST /${path}`, {
+    body: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin', ...headers },
+  })
+
+const cookieIn = (headers: Record<string, unknown>): string =>
+  String([headers['set-cookie']].flat()[0]).split(';')[0] ?? ''
+
+async function signedIn(site: TestSite): Promise<{ cookie: string }> {
+  const { headers } = await send(site, '/login', { email: OWNER.email, password: OWNER.password })
+  return { cookie: cookieIn(headers) }
+}
+
+async function filled(site: TestSite) {
+  await site.owner()
+  const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
+  const { board: hidden } = await site.call(boards.create, { name: 'Secret plans', display: false })
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const { post } = await site.call(posts.create, {
+    title: 'Dark mode',
+    contentMarkdown: 'Please.',
+    boardId: board.boardId,
+  })
+  const { post: secret } = await site.call(posts.create, {
+    title: 'Hush',
+    contentMarkdown: 'Shh.',
+    boardId: hidden.boardId,
+  })
+  return { board, hidden, post, secret }
+}
+
+describe.each(engines)('pages on %s', (engine) => {
+  it('show posts, boards, roadmaps and a post at the addresses of the official client', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    for (const [path, text] of [
+      ['//', 'Dark mode'],
+      ['//?sort=votes&board=ideas', 'Dark mode'],
+      ['//?q=MODE&sort=newest', '<mark>mode</mark>'],
+      ['//?q=nothing', 'No posts match this filter'],
+      ['//boards/ideas?q=dar', 'name="q" value="dar"'],
+      ['//boards', 'Ideas'],
+      ['//boards/ideas', 'Dark mode'],
+      ['//roadmaps', 'Planned'],
+      ['//roadmaps/planned', 'No posts here yet'],
+      [`//posts/${post.slug}`, 'Please.'],
+      [`//posts/${post.slug}/voters`, 'Ada'],
+      ['//search?q=MODE', '<mark>mode</mark>'],
+      ['//login', 'Password'],
+      ['//join', 'Create account'],
+      ['//password-reset', 'Send the link'],
+    ] as const) {
+      const { status, headers, text: body } = await site.http(`GET ${path}`, { headers: HTML })
+      expect([path, status]).toEqual([path, 200])
+      expect(headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(body.toLowerCase()).toContain(text.toLowerCase())
+      expect(String(headers['content-security-policy'])).toContain("default-src 'self'")
+      expect(body).not.toMatch(/ style=| on\w+="/)
+    }
+  })
+
+  it('lead former slugs, numbers and ids of posts to their address, and signed-out people to the sign-in page', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const { post: renamed } = await site.call(posts.update, { id: post.postId, title: 'Night mode', partial: true })
+    for (const name of [post.slug, String(post.number), post.postId]) {
+      const { status, headers } = await site.http(`GET //posts/${name}?page=2`)
+      expect([status, headers.location]).toEqual([301, `/posts/${renamed.slug}?page=2`])
+    }
+    const { status, headers } = await site.http(`GET //posts/${renamed.slug}/edit`)
+    expect([status, headers.location]).toEqual([
+      303,
+      `/login?redirect=${encodeURIComponent(`/posts/${renamed.slug}/edit`)}`,
+    ])
+  })
+
+  it('hide what is private from visitors: 404, and not in lists, feeds and the sitemap', async () => {
+    const site = await at(engine)
+    const { hidden, secret } = await filled(site)
+    const internal = await site.call(posts.create, { title: 'Open', contentMarkdown: 'Yes.' })
+    await site.call(comments.create, { post_id: internal.post.slug, body: 'Only for us', is_internal: true })
+    for (const path of [
+      `/boards/${hidden.url}`,
+      `/posts/${secret.slug}`,
+      `/posts/${secret.number}`,
+      `/boards/${hidden.url}/feed.atom`,
+      `/posts/${secret.slug}/feed.atom`,
+    ]) {
+      const { status, text } = await site.http(`GET /${path}`, { headers: HTML })
+      expect([path, status]).toEqual([path, 404])
+      expect(text).not.toMatch(/Hush|Secret plans|Shh/)
+    }
+    for (const path of [
+      '/',
+      '/boards',
+      '/search?q=hush',
+      '/feed.atom',
+      '/sitemap.xml',
+      `/posts/${internal.post.slug}`,
+      `/posts/${internal.post.slug}/feed.atom`,
+    ])
+      expect([path, (await site.http(`GET /${path}`)).text]).toEqual([
+        path,
+        expect.not.stringMatching(/Hush|Secret plans|secret-plans|Shh|Only for us/),
+      ])
+    const mine = { headers: await signedIn(site) }
+    expect((await site.http('GET //', mine)).text).toContain('Hush')
+    expect((await site.http('GET //feed.atom', mine)).text).not.toContain('Hush')
+    expect((await site.http(`GET //posts/${internal.post.slug}`, mine)).text).toContain('Only for us')
+  })
+
+  it('say what is wrong with a form beside its field, keep what was typed, and change nothing', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const headers = await signedIn(site)
+    const before = await site.events()
+    const { status, text } = await send(site, '/posts/new', { title: ' ', contentMarkdown: 'Kept text' }, headers)
+    expect(status).toBe(422)
+    expect(text).toContain('href="#field-title"')
+    expect(text).toContain('aria-invalid="true"')
+    expect(text).toContain('Enter a title.')
+    expect(text).toContain('Kept text')
+    const long = await send(site, `/posts/${post.slug}/comments`, { body: 'x'.repeat(1001) }, headers)
+    expect([long.status, long.text.includes('This text is too long.')]).toEqual([422, true])
+    expect(await site.events()).toEqual(before)
+  })
+
+  it('filter by a board that is not among the first hundred, and know no board that is not there', async () => {
+    const site = await at(engine)
+    await filled(site)
+    for (let count = 0; count < 100; count++) await site.call(boards.create, { name: `Board ${count}`, display: true })
+    await site.call(posts.create, { title: 'In the last', boardId: 'board-99' })
+    const { text } = await site.http('GET //?board=board-99', { headers: HTML })
+    expect(text).toContain('In the last')
+    expect(text).not.toContain('Dark mode')
+    expect(text).toContain('<option value="board-99" selected>')
+    expect((await site.http('GET //?board=nowhere', { headers: HTML })).status).toBe(404)
+    expect((await site.http('GET //?roadmap=nowhere', { headers: HTML })).status).toBe(404)
+  })
+
+  it('show through which roadmaps a post went', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    await site.call(roadmaps.create, { name: 'Not public', display: false })
+    for (const roadmapId of ['planned', 'not-public'])
+      await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
+    const { text } = await site.http(`GET //posts/${post.slug}`)
+    expect(text).toMatch(/<details class="history">.*Planned.*<\/details>/s)
+    expect(text).not.toContain('Not public')
+    expect((await site.http(`GET //posts/${post.slug}`, { headers: await signedIn(site) })).text).toContain(
+      'Not public',
+    )
+  })
+
+  it('follow writes at once, for visitors and for whoever wrote', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const mine = { headers: await signedIn(site) }
+    for (const options of [{}, mine]) expect((await site.http('GET //', options)).text).toContain('Dark mode')
+    await send(site, `/posts/${post.slug}/edit`, { title: 'Night mode', contentMarkdown: 'Please.' }, mine.headers)
+    for (const options of [{}, mine]) expect((await site.http('GET //', options)).text).toContain('Night mode')
+    await send(site, `/posts/${post.slug}/comments`, { body: 'First!' }, mine.headers)
+    for (const options of [{}, mine])
+      expect(
+        (await site.http(`GET //posts/${post.slug.replace('dark', 'dark')}`, options)).headers.location,
+      ).toBeDefined()
+  })
+})
+
+it('people take their data with them, and leave', async () => {
+  const site = await at('sqlite')
+  const { post } = await filled(site)
+  const { userId } = await site.member([], { email: 'eve@example.org', password: 'a good password' })
+  const { headers } = await send(site, '/login', { email: 'eve@example.org', password: 'a good password' })
+  const mine = { cookie: cookieIn(headers) }
+  await send(site, `/posts/${post.slug}/comments`, { body: 'Eve was here' }, mine)
+  const file = await site.http('GET //settings/data', { headers: mine })
+  expect(file.headers['content-disposition']).toMatch(/^attachment; filename="[\w.-]+\.json"$/)
+  expect(file.body).toMatchObject({
+    profile: { userId, email: 'eve@example.org' },
+    comments: [{ body: 'Eve was here' }],
+  })
+  expect((await site.http('GET //settings/data')).status).toBe(303)
+  const wrong = await send(site, '/settings/delete', { password: 'wrong', posts: 'keep' }, mine)
+  expect([wrong.status, wrong.text.includes('The password is wrong.')]).toEqual([403, true])
+  const gone = await send(site, '/settings/delete', { password: 'a good password', posts: 'keep' }, mine)
+  expect([gone.status, gone.headers.location]).toEqual([303, '/?done=accountDeleted'])
+  expect((await site.http('GET //settings', { headers: mine })).status).toBe(303)
+  const { text } = await site.http(`GET //posts/${post.slug}`)
+  expect(text).toContain('Eve was here')
+  expect(text).toContain('Deleted user')
+})
+
+describe('sessions of pages', () => {
+  it('are a cookie that scripts cannot read, of this host alone over https, and end with signing out', async () => {
+    for (const [siteUrl, name, secure] of [
+      ['https://feedback.example.org', '__Host-feedbackctl', '; Secure'],
+      ['http://localhost', 'feedbackctl', ''],
+    ] as const) {
+      const site = await at('sqlite', { siteUrl })
+      await site.owner()
+      const { status, headers } = await send(site, '/login', { email: OWNER.email, password: OWNER.password })
+      expect(status).toBe(303)
+      expect(String(headers['set-cookie'])).toMatch(
+        new RegExp(`^${name}=[\\w.-]+; Max-Age=\\d+; Path=/; HttpOnly${secure}; SameSite=Lax$`),
+      )
+      const cookie = cookieIn(headers)
+      expect((await site.http('GET //settings', { headers: { cookie } })).text).toContain(OWNER.email)
+      expect((await site.http('GET /users/profile', { headers: { cookie } })).status, 'the API reads no cookie').toBe(
+        400,
+      )
+      const out = await send(site, '/logout', {}, { cookie })
+      expect(String(out.headers['set-cookie'])).toContain(`${name}=; Max-Age=0`)
+      expect((await site.http('GET //settings', { headers: { cookie } })).status, 'the session has ended').toBe(303)
+    }
+  })
+
+  it('refuse forms of pages of other sites', async () => {
+    const site = await at('sqlite')
+    const { post } = await filled(site)
+    const { cookie } = await signedIn(site)
+    const before = await site.events()
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site', origin: 'http://localhost' },
+      { 'sec-fetch-site': '', origin: 'https://evil.example' },
+      { 'sec-fetch-site': '', origin: 'null' },
+    ]) {
+      const { status, text } = await site.http(`POST //posts/${post.slug}/delete`, {
+        headers: {
+          ...(Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')) as Record<
+            string,
+            string
+          >),
+          cookie,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+      })
+      expect([headers, status]).toEqual([headers, 403])
+      expect(text).toContain('came from another site')
+    }
+    expect(await site.events()).toEqual(before)
+    const own = await send(site, `/posts/${post.slug}/delete`, {}, { cookie, origin: 'http://localhost' })
+    expect([own.status, own.headers.location]).toEqual([303, '/?done=deleted'])
+  })
+
+  it('lead to pages of this site only', async () => {
+    const site = await at('sqlite')
+    await site.owner()
+    for (const redirect of [
+      'https://evil.example/',
+      '//evil.example/',
+      '/\\evil.example',
+      '\\/evil.example',
+      '/\t/evil.example',
+      'javascript:alert(1)',
+    ])
+      expect(
+        (await send(site, '/login', { email: OWNER.email, password: OWNER.password, redirect })).headers.location,
+      ).toBe('/')
+    expect(
+      (await send(site, '/login', { email: OWNER.email, password: OWNER.password, redirect: '/boards?page=2' })).headers
+        .location,
+    ).toBe('/boards?page=2')
+  })
+})
+
+describe('the bytes of pages', () => {
+  it('are compressed as the browser takes them, and cached for all of the same language', async () => {
+    const site = await at('sqlite')
+    await filled(site)
+    await site.server.ready()
+    const get = (headers: Record<string, string>) =>
+      inject((request, response) => void site.server.server.emit('request', request, response), {
+        method: 'GET',
+        url: '/',
+        headers,
+      })
+    const plain = (await get({})).payload
+    const br = await get({ 'accept-encoding': 'gzip, deflate, br, zstd' })
+    const gzip = await get({ 'accept-encoding': 'gzip;q=0.8' })
+    expect([br.headers['content-encoding'], gzip.headers['content-encoding']]).toEqual(['br', 'gzip'])
+    expect(brotliDecompressSync(br.rawPayload).toString()).toBe(plain)
+    expect(gunzipSync(gzip.rawPayload).toString()).toBe(plain)
+    const handled = vi.spyOn(ResponseCache.prototype, 'open')
+    await get({ 'accept-language': 'en-GB,en;q=0.9', cookie: 'other=1', 'accept-encoding': 'br' })
+    expect(handled).not.toHaveBeenCalled()
+    handled.mockRestore()
+    expect((await get({ 'accept-language': 'de-AT,de;q=0.9,en;q=0.8' })).payload).toContain('<html lang="de"')
+  })
+})
+
+it('the catalogues have the same texts, placeholders and plural forms', () => {
+  type Entry = string | Record<string, string>
+  const read = (language: string) =>
+    JSON.parse(readFileSync(`src/core/catalogue/${language}.json`, 'utf8')) as Record<string, Entry>
+  const placeholders = (entry: Entry) =>
+    [
+      ...new Set(
+        (typeof entry === 'string' ? [entry] : Object.values(entry)).flatMap((text) => text.match(/\{\w+\}/g) ?? []),
+      ),
+    ].toSorted()
+  const [english, german] = [read('en'), read('de')]
+  expect(Object.keys(german)).toEqual(Object.keys(english))
+  const shape = (entry: Entry, forms: readonly string[]) => [placeholders(entry), typeof entry === 'string' ? [entry.trim() !== ''] : forms.map((form) => Boolean(entry[form]))] // prettier-ignore
+  const categories = (language: string) => new Intl.PluralRules(language).resolvedOptions().pluralCategories
+  for (const [key, entry] of Object.entries(english))
+    expect([key, shape(german[key] ?? '', categories('de'))]).toEqual([key, shape(entry, categories('en'))])
+})
+
+it('a setting of the owner changes the pages: title, colour, sign-up', async () => {
+  const site = await at('sqlite')
+  await filled(site)
+  await site.call(settings.update, { title: '<b>Moon & "base"</b>', accentColor: 'ffee00', allowSignup: false })
+  const { text } = await site.http('GET //')
+  expect(text).toContain('&lt;b>Moon &amp; &quot;base&quot;&lt;/b>')
+  expect(text).not.toContain('<b>Moon')
+  expect(text).toContain('/assets/accent/ffee00.css')
+  expect(text).not.toContain('href="/join"')
+  expect((await site.http('GET //join')).text).toContain('accepts no new accounts')
+  expect((await site.http('GET //assets/accent/ffee00.css')).text).toMatch(
+    /^:root\{--accent:light-dark\(#[0-9a-f]{6},#[0-9a-f]{6}\);--on-accent:light-dark\(#\w{6},#\w{6}\)\}$/,
+  )
+  expect((await site.http('GET //assets/accent/x.css')).status).toBe(404)
+})
+
+it('a path that nobody knows is a page for browsers, and JSON for programs', async () => {
+  const site = await at('sqlite')
+  await site.owner()
+  const page = await site.http('GET //nowhere', { headers: HTML })
+  expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(page.text).toContain('Page not found')
+  expect((await site.http('GET //nowhere')).body).toMatchObject({ code: 'NOT_FOUND' })
+  expect((await site.http('GET /nowhere', { headers: HTML })).body).toMatchObject({ code: 'NOT_FOUND' })
+})

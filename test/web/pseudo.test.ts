@@ -1,0 +1,176 @@
+import { source, type AxeResults } from 'axe-core'
+import { expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as settings from '../../src/service/settings.js'
+import { routes } from '../../src/web/index.js'
+import { NARROW, serveSite, visit, WIDE, type ServedSite } from '../support/browser.js'
+import { addPseudoLanguage, PSEUDO, withoutCatalogue } from '../support/pseudo.js'
+import { OWNER } from '../support/site.js'
+
+addPseudoLanguage()
+
+interface Checked {
+  axe: { run(): Promise<AxeResults> }
+}
+
+/** Every text and label that a person can meet, except ages, addresses, and names of languages and programs. */
+const textsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const texts = [document.title]
+    const skipped =
+      'time, script, style, code, .languages, select[name=language], .sessions > li > span, [data-foreign]'
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+      if (!node.parentElement?.closest(skipped)) texts.push(node.textContent ?? '')
+    for (const name of ['aria-label', 'placeholder', 'title', 'alt', 'data-copied', 'data-label'])
+      for (const element of document.querySelectorAll(`[${name}]`))
+        if (!element.matches('time')) texts.push(element.getAttribute(name) ?? '')
+    return texts
+  })
+
+/** What people write in this test is Greek. Latin letters are words of ours that no catalogue has. */
+const LATIN = /\p{Script=Latin}/u
+
+/** What the database has from the beginning, for the owner to change. */
+const TITLE = 'Feedback'
+
+/** A site whose every text of people is Greek. */
+async function fill(site: ServedSite) {
+  await site.call(settings.update, { description: 'Πείτε μας τι λείπει.' })
+  const { board } = await site.call(boards.create, { name: 'Ιδέες', display: true })
+  await site.call(boards.create, { name: 'Μυστικά', display: false })
+  await site.call(roadmaps.create, { name: 'Σχέδια', display: true })
+  await site.call(roadmaps.create, { name: 'Κρυφά', display: false })
+  const { post } = await site.call(posts.create, {
+    title: 'Σκοτεινό θέμα',
+    contentMarkdown: 'Παρακαλώ, **σύντομα**.',
+    boardId: board.boardId,
+  })
+  await site.call(posts.create, { title: 'Θέμα φωτεινό', contentMarkdown: 'Ναι.', boardId: board.boardId })
+  const { roadmaps: stages } = await site.call(roadmaps.list, {})
+  const roadmapId = stages.find(({ name }) => name === 'Σχέδια')?.id
+  await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
+  const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Ναι' })
+  await site.call(comments.create, { post_id: post.postId, body: 'Όχι', parent_id: activity.id, is_internal: true })
+  return { board, post, comment: activity.id, roadmap: stages.find(({ name }) => name === 'Σχέδια')?.url ?? '' }
+}
+
+/** An address that shows nothing itself: a comment is on the page of its post. */
+const LEADS_ELSEWHERE = ['/posts/:slug/comments/:comment']
+
+it.each([
+  { viewport: WIDE, colorScheme: 'light' },
+  { viewport: NARROW, colorScheme: 'dark' },
+] as const)(
+  'every page is complete in another language, from right to left, with longer texts: %o',
+  async (window) => {
+    const site = await serveSite('sqlite')
+    const { page } = await visit({ ...window, locale: PSEUDO, expected: /status of (401|404|422)/ })
+    const problems: unknown[] = []
+    const seen = new Set<string>()
+    const check = async (name: string) => {
+      const root = page.locator('html')
+      expect([name, await root.getAttribute('lang'), await root.getAttribute('dir')]).toEqual([name, PSEUDO, 'rtl'])
+      const { scrollWidth, clientWidth } = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement
+        return { scrollWidth, clientWidth }
+      })
+      if (scrollWidth > clientWidth) problems.push([name, 'is wider than the window', scrollWidth])
+      const astray = await page.evaluate(() =>
+        Array.from(document.querySelectorAll('.excerpt bdi, .comment .prose p'), (element) => {
+          const [text, edge] = [element, element.closest('.body, article')].map((each) => each?.getBoundingClientRect())
+          return (edge?.right ?? 0) - (text?.right ?? 0)
+        }).filter((distance) => distance > 12),
+      )
+      if (astray.length > 0) problems.push([name, 'a text begins far from the edge', astray])
+      for (const text of new Set(
+        (await textsOf(page)).map((each) => withoutCatalogue(each.replace(TITLE, '').replace('{votes}', ''))),
+      ))
+        if (LATIN.test(text) && !text.includes(OWNER.email)) problems.push([name, 'not of the catalogue', text])
+      await page.evaluate(source)
+      const { violations } = await page.evaluate(async () => (globalThis as unknown as Checked).axe.run())
+      for (const { id, nodes } of violations) problems.push([name, id, nodes.map(({ html }) => html)])
+    }
+    const look = async (patterns: Record<string, string>) => {
+      for (const [pattern, path] of Object.entries(patterns)) {
+        await page.goto(site.url + path)
+        await check(path)
+        seen.add(pattern)
+      }
+    }
+    const send = async (path: string, selector = 'main form') => {
+      await page.goto(site.url + path)
+      await page.evaluate((form) => document.querySelector<HTMLFormElement>(form)?.submit(), selector)
+      await page.locator('.summary').waitFor()
+      await check(`${path}, refused`)
+    }
+
+    await look({ '/setup/welcome': '/setup/welcome', '/setup/create-account': '/setup/create-account' })
+    await send('/setup/create-account')
+    await page.fill('#field-siteTitle', 'Σελήνη')
+    await page.fill('#field-name', 'Άδα')
+    await page.fill('#field-email', OWNER.email)
+    await page.fill('#field-password', OWNER.password)
+    await page.click('main form button')
+    await page.waitForURL('**/setup/create-board')
+    await look({ '/setup/create-board': '/setup/create-board' })
+    const empty = { '/': '/', '/boards': '/boards', '/roadmaps': '/roadmaps', '/search': '/search?q=τίποτα' }
+    await site.call(settings.update, { description: '' })
+    await look(empty)
+
+    const { board, post, comment, roadmap } = await fill(site)
+    const at = `/posts/${encodeURIComponent(post.slug)}`
+    const lists = {
+      '/': '/?sort=votes',
+      '/boards': '/boards',
+      '/boards/:url': `/boards/${encodeURIComponent(board.url)}`,
+      '/roadmaps': '/roadmaps',
+      '/roadmaps/:url': `/roadmaps/${encodeURIComponent(roadmap)}`,
+      '/search': '/search?q=θέμα',
+      '/posts/new': '/posts/new',
+      '/posts/similar': '/posts/similar?title=θέμα',
+      '/posts/:slug': at,
+      '/posts/:slug/voters': `${at}/voters`,
+      missing: '/nowhere',
+    }
+    await look(lists)
+    for (const each of ['edit', 'delete', 'report'])
+      await look({
+        [`/posts/:slug/${each}`]: `${at}/${each}`,
+        [`/posts/:slug/comments/:comment/${each}`]: `${at}/comments/${comment}/${each}`,
+      })
+    await look({ '/settings': '/settings', '/settings/delete': '/settings/delete' })
+    await send('/posts/new', '.post-form')
+    await send('/settings', 'form[action$="/settings/password"]')
+    await page.goto(`${site.url}/settings`)
+    await page.click('form[action$="/settings/totp"] button')
+    await page.locator('.qr').waitFor()
+    await check('the second factor')
+
+    await page.click('header form[action$="/logout"] button')
+    await page.locator('.flash').waitFor()
+    await check('signed out')
+    await look(lists)
+    await look({
+      '/login': '/login',
+      '/join': '/join',
+      '/password-reset': '/password-reset',
+      '/password-reset/confirm': '/password-reset/confirm?token=',
+      '/email-verify': '/email-verify?token=1',
+    })
+    await look({ '/password-reset/confirm': '/password-reset/confirm?token=1' })
+    await look({ '/login/link': '/login/link' })
+    await look({ '/login/link': '/login/link?token=1' })
+    await send('/login')
+    await send('/join')
+    await send('/password-reset/confirm?token=1')
+    expect(problems).toEqual([])
+    const shown = Object.keys(routes.pages).filter((path) => !LEADS_ELSEWHERE.includes(path))
+    expect([...seen]).toEqual(expect.arrayContaining(shown))
+  },
+  240_000,
+)
