@@ -29,6 +29,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./settings.js'),
   },
   { name: 'labs', summary: 'Show and switch experimental features', group: SITE, load: () => import('./labs.js') },
+  {
+    name: 'open',
+    summary: 'Open the site, a post, board or roadmap in the browser',
+    group: SITE,
+    load: () => import('./open.js'),
+  },
   { name: 'demo', summary: 'Serve a temporary site with sample data', group: SITE, load: () => import('./demo.js') },
   { name: 'posts', summary: 'Manage posts', group: CONTENT, load: () => import('./posts.js') },
   {
@@ -75,6 +81,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./account.js'),
   },
   {
+    name: 'owner',
+    summary: 'Get back in as the owner, or hand the site over',
+    group: PEOPLE,
+    load: () => import('./owner.js'),
+  },
+  {
     name: 'keys',
     summary: 'Manage API keys of programs',
     group: PEOPLE,
@@ -116,8 +128,26 @@ export const branches: readonly Branch[] = [
     group: OPERATION,
     load: () => import('./serve.js'),
   },
+  {
+    name: 'status',
+    summary: 'Show which site this is and who serves it',
+    group: OPERATION,
+    load: () => import('./status.js'),
+  },
   { name: 'events', summary: 'Show the event log', group: OPERATION, load: () => import('./events.js') },
   { name: 'audit', summary: 'Check the event log', group: OPERATION, load: () => import('./audit.js') },
+  {
+    name: 'backup',
+    summary: 'Back up the site, and check backups',
+    group: OPERATION,
+    load: () => import('./backup.js'),
+  },
+  {
+    name: 'restore',
+    summary: 'Put a backup in place of the site',
+    group: OPERATION,
+    load: () => import('./restore.js'),
+  },
   {
     name: 'migrate',
     summary: 'Update the database schema',

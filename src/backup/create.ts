@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { createWriteStream, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import path from 'node:path'
+import type { Writable } from 'node:stream'
+import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
+import { makeFolder } from '../core/folder.js'
+import { newer } from '../db/schema.js'
+import { NEWEST } from '../db/schema.js'
+import { openSnapshot, type Snapshot } from '../db/snapshot.js'
+import { assertDatabaseKept, assertSiteThere } from '../marker.js'
+import { secretFile } from '../secret.js'
+import { writeContainer } from './container.js'
+import { linesOf, type Manifest, type SiteFiles, type Told } from './records.js'
+
+export const ENDING = '.backup'
+
+/** A backup that was made. `file` is null where it went to a stream. */
+export interface Made {
+  file: string | null
+  schema: string
+  createdAt: string
+  encrypted: boolean
+  redacted: boolean
+  bytes: number | null
+  sha256: string | null
+  tables: Record<string, { rows: number }>
+}
+
+interface Options {
+  /** A file that does not exist, a folder, or a stream. Default: the folder of backups. */
+  to: string | Writable | undefined
+  version: string
+  now: Date
+  redact?: boolean
+  dryRun?: boolean
+  told?: Told | undefined
+  /** The beginning of the name in a folder. */
+  name?: string
+}
+
+/** 2026-11-22T23:01:02.345Z as 20261122T230102Z, for names of files. */
+export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+
+/** Writes a backup of the configured site, whole or not at all. Nothing waits for it, not even what writes. */
+export async function createBackup(config: Config, options: Options): Promise<Made> {
+  const { to = config.get('backup.dir') ?? '', version, now, redact = false, dryRun = false, told } = options
+  assertDatabaseKept(config)
+  assertSiteThere(config)
+  const target = typeof to === 'string' ? fileFor(to, now, options) : undefined
+  if (target !== undefined && existsSync(target)) throw exists(target)
+  const snapshot = await openSnapshot(config.get('database.url') ?? '')
+  try {
+    const schema = schemaOf(snapshot)
+    const passphrase = config.get('backup.passphrase')
+    const header = { version, schema, engine: snapshot.engine, createdAt: now.toISOString(), redacted: redact }
+    const base = { schema, createdAt: header.createdAt, encrypted: passphrase !== undefined, redacted: redact }
+    if (dryRun) return { file: target ?? null, ...base, bytes: null, sha256: null, tables: {} }
+    const held: { manifest?: Manifest } = {}
+    const lines = linesOf(snapshot, siteFiles(config), { redact, told, done: (manifest) => (held.manifest = manifest) })
+    const write = (stream: Writable) => writeContainer(stream, header, { lines, passphrase })
+    const sha256 = await (target === undefined ? write(to as Writable) : whole(target, write))
+    const tables = Object.entries(held.manifest?.tables ?? {}).map(([name, { rows }]) => [name, { rows }])
+    const bytes = target === undefined ? null : statSync(target).size
+    return { file: target ?? null, ...base, bytes, sha256, tables: Object.fromEntries(tables) }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+function schemaOf({ schema }: Snapshot): string {
+  if (schema === undefined) throw new AppError('SITE_NOT_FOUND', 'The database has no tables of feedbackctl yet.')
+  if (schema > NEWEST) throw newer()
+  return schema
+}
+
+/** The secret that signs tokens, without which a restored site signs everybody out. */
+function siteFiles(config: Config): SiteFiles {
+  const file = secretFile(config)
+  const read = () => (existsSync(file) ? readFileSync(file, 'utf8').trim() : null)
+  return { secret: config.get('secret') ?? read() }
+}
+
+const isFolder = (name: string): boolean =>
+  statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
+
+function fileFor(to: string, now: Date, { to: given, name = 'feedback' }: Options): string {
+  return given === undefined || isFolder(to) ? path.resolve(to, `${name}-${stampOf(now)}${ENDING}`) : path.resolve(to)
+}
+
+const exists = (file: string): AppError =>
+  new AppError('BACKUP_EXISTS', `${file} exists. Choose another name, or remove it first. Nothing was written.`)
+
+/** Writes a file for its owner only, which has its name when all of it is on the disk. */
+async function whole(file: string, write: (to: Writable) => Promise<string>): Promise<string> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
+  try {
+    makeFolder(path.dirname(file))
+    const stream = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
+    const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
+    const hash = await Promise.race([write(stream), failed])
+    await Promise.race([new Promise<void>((resolve) => stream.end(resolve)), failed])
+    linkSync(temporary, file) // unlike a rename, it fails where the file exists by now
+    await syncFolder(path.dirname(file))
+    return hash
+  } catch (error) {
+    const { code = '' } = error as { code?: string }
+    if (code === 'EEXIST') throw exists(file)
+    if (error instanceof AppError || !/^E[A-Z]+$/.test(code)) throw error
+    throw new AppError(
+      code === 'ENOSPC' || code === 'EDQUOT' ? 'STORAGE_FULL' : 'BACKUP_FAILED',
+      `Cannot write ${file}: ${code}. There is no backup.`,
+      { cause: error },
+    )
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** Makes the names in a folder outlast a power failure. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder).catch(() => undefined)
+  await handle?.sync().catch(() => {}) // some file systems cannot
+  await handle?.close()
+}

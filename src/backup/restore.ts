@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import path from 'node:path'
+import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
+import { makeFolder } from '../core/folder.js'
+import { isPostgres, openDatabase, transaction } from '../db/connect.js'
+import { clear, load, type Contents } from '../db/load.js'
+import { migrationNames, newestApplied } from '../db/schema.js'
+import type { Db } from '../db/tables.js'
+import { secretFile } from '../secret.js'
+import { readHeader } from './container.js'
+import { createBackup, stampOf, syncFolder } from './create.js'
+import { readRecords, type Found, type Manifest, type Told } from './records.js'
+import { verifyBackup } from './verify.js'
+
+/** What a restore did, or would do. */
+export interface Restored {
+  /** The SQLite file, or null with PostgreSQL. */
+  file: string | null
+  /** What was there before: a file, or a backup of the PostgreSQL database. Null where there was nothing. */
+  kept: string | null
+  createdAt: string
+  /** The last migration of the backup. */
+  schema: string
+  /** The secret: the same as before, written from the backup, a setting that differs, or not in the backup. */
+  secret: 'same' | 'restored' | 'differs' | 'none'
+  tables: Manifest['tables']
+}
+
+interface Options {
+  /** A new data folder, in place of the configured database. */
+  into?: string | undefined
+  version: string
+  now: Date
+  dryRun?: boolean
+  told?: Told | undefined
+}
+
+/** Where a restore writes. */
+interface Target {
+  url: string
+  file: string | undefined
+  secretFile: string
+  /** The secret that is a setting. */
+  secret: string | undefined
+}
+
+/**
+ * Puts the site of a backup in place of what is there, which is kept. The backup is read to its end first. Throws
+ * DATABASE_IN_USE while another process has the database open. Killed at any moment, the old site is there or the new
+ * one.
+ */
+export async function restoreBackup(config: Config, file: string, options: Options): Promise<Restored> {
+  const target = targetOf(config, options.into)
+  const { schema } = (await readHeader(file)).header
+  if (!(await migrationNames()).includes(schema))
+    throw new AppError(
+      'DATABASE_NEWER',
+      `${file} was made by a newer feedbackctl (schema ${schema}). Install that version, and restore with it. Nothing was changed.`,
+    )
+  const { manifest, verified } = await verifyBackup(config, file, options.told)
+  await assertUnused(target)
+  const found: Partial<Found> = {}
+  const contents = await contentsOf(config, file, found)
+  const done = { createdAt: verified.createdAt, schema, tables: manifest.tables }
+  if (options.dryRun) {
+    await contents.rows[Symbol.asyncIterator]().next() // the first line has the secret
+    const secret = secretState(target, found.site?.secret ?? null)
+    return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret }
+  }
+  const kept =
+    target.file === undefined
+      ? await intoPostgres(config, target.url, contents, options)
+      : await intoFile(target.file, contents, options.now)
+  return {
+    file: target.file ?? null,
+    kept,
+    ...done,
+    secret: keepSecret(target, found.site?.secret ?? null, options.now),
+  }
+}
+
+function targetOf(config: Config, into: string | undefined): Target {
+  if (into !== undefined) {
+    const folder = path.resolve(into)
+    const target = { file: path.join(folder, 'feedback.db'), secretFile: path.join(folder, 'secret') }
+    for (const each of Object.values(target))
+      if (existsSync(each)) throw new AppError('BACKUP_EXISTS', `${each} exists. --into takes a folder without a site.`)
+    return { url: `sqlite:${target.file}`, ...target, secret: undefined }
+  }
+  const url = config.get('database.url') ?? ''
+  const file = isPostgres(url) ? undefined : path.resolve(url.slice('sqlite:'.length))
+  return { url, file, secretFile: secretFile(config), secret: config.get('secret') }
+}
+
+async function contentsOf(config: Config, file: string, found: Partial<Found>): Promise<Contents> {
+  const opened = await readHeader(file)
+  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found })
+  return { schema: opened.header.schema, rows, sequences: () => found.manifest?.sequences ?? {} }
+}
+
+const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
+
+/** A free name: there may have been a restore in the same second. */
+function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
+  if (file === undefined || !hasContent(file)) return null
+  const name = `${file}.before-restore-${stampOf(now)}`
+  let free = name
+  for (let number = 2; existsSync(free); number++) free = `${name}-${number}`
+  return free
+}
+
+async function assertUnused({ url, file }: Target): Promise<void> {
+  if (file === undefined) return (await import('../db/postgres/alone.js')).assertAlone(url)
+  if (!hasContent(file)) return
+  const { lockFile } = await import('../db/sqlite/alone.js')
+  lockFile(file).release()
+}
+
+/** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */
+async function intoFile(file: string, contents: Contents, now: Date): Promise<string | null> {
+  makeFolder(path.dirname(file))
+  removeLeftovers(file)
+  const fresh = `${file}.restoring-${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    const { db, close } = await openDatabase(`sqlite:${fresh}`)
+    try {
+      await load(db, contents)
+    } finally {
+      await close()
+    }
+    await sync(fresh)
+    const { lockFile } = await import('../db/sqlite/alone.js')
+    const lock = hasContent(file) ? lockFile(file) : undefined
+    const kept = keptName({ file }, now)
+    try {
+      if (kept !== null) lock?.keep(kept)
+      renameSync(fresh, file)
+    } finally {
+      lock?.release()
+    }
+    await syncFolder(path.dirname(file))
+    return kept
+  } finally {
+    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${fresh}${ending}`, { force: true })
+  }
+}
+
+/** Removes what restores have left that were killed. */
+function removeLeftovers(file: string): void {
+  const begin = `${path.basename(file)}.restoring-`
+  for (const name of readdirSync(path.dirname(file)).filter((each) => each.startsWith(begin))) {
+    const pid = Number.parseInt(name.slice(begin.length), 10)
+    if (!isRunning(pid)) rmSync(path.join(path.dirname(file), name), { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM'
+  }
+}
+
+async function sync(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** One transaction removes the old tables and makes the new ones. What was there is kept as a backup. */
+async function intoPostgres(config: Config, url: string, contents: Contents, options: Options): Promise<string | null> {
+  const prepare = config.get('database.prepare') !== 'false'
+  const { db, close } = await openDatabase(url, { prepare })
+  try {
+    const { version, now } = options
+    const isThere = (await newestApplied(db)) !== undefined
+    const kept = isThere
+      ? await createBackup(config, { to: undefined, version, now, name: 'before-restore' })
+      : undefined
+    await transaction(db, async (inside: Db) => {
+      await clear(inside)
+      await load(inside, contents)
+    })
+    return kept?.file ?? null
+  } finally {
+    await close()
+  }
+}
+
+function secretState({ secret, secretFile: file }: Target, restored: string | null): Restored['secret'] {
+  if (restored === null) return 'none'
+  if (secret !== undefined) return secret === restored ? 'same' : 'differs'
+  return existsSync(file) && readFileSync(file, 'utf8').trim() === restored ? 'same' : 'restored'
+}
+
+/** Writes the secret of the backup, unless it is there already. Another one is kept beside it. */
+function keepSecret(target: Target, restored: string | null, now: Date): Restored['secret'] {
+  const state = secretState(target, restored)
+  if (state !== 'restored') return state
+  const file = target.secretFile
+  makeFolder(path.dirname(file))
+  if (existsSync(file)) renameSync(file, `${file}.before-restore-${stampOf(now)}`)
+  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  writeFileSync(temporary, `${restored}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  renameSync(temporary, file)
+  return state
+}

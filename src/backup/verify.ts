@@ -1,0 +1,65 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
+import { checkHash, readHeader, type Header, type Opened } from './container.js'
+import { ENDING } from './create.js'
+import { readRecords, type Found, type Manifest, type Told } from './records.js'
+
+/** What is known of a backup without its passphrase. */
+export interface Listed {
+  file: string
+  bytes: number
+  createdAt: string
+  version: string
+  schema: string
+  engine: Header['engine']
+  encrypted: boolean
+  redacted: boolean
+}
+
+const listed = (file: string, { header, size }: Opened): Listed => {
+  const { createdAt, version, schema, engine, encryption, redacted } = header
+  return { file, bytes: size, createdAt, version, schema, engine, encrypted: encryption !== null, redacted }
+}
+
+/** The backups in the folder of backups, or another, newest first. Other files are left out. */
+export async function listBackups(config: Config, folder = config.get('backup.dir') ?? ''): Promise<Listed[]> {
+  const found: Listed[] = []
+  for (const name of namesIn(folder).filter((each) => each.endsWith(ENDING))) {
+    const file = path.resolve(folder, name)
+    const opened = await readHeader(file).catch(() => undefined) // not a backup, or removed meanwhile
+    if (opened) found.push(listed(file, opened))
+  }
+  return found.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'ENOENT') return []
+    throw new AppError('BACKUP_FAILED', `Cannot read the folder ${folder}: ${code}.`, { cause: error })
+  }
+}
+
+/** A backup of which every byte, row and count was checked. */
+export interface Verified extends Listed {
+  tables: Manifest['tables']
+}
+
+/** Reads all of a backup. Throws BACKUP_DAMAGED where it is not what was written. */
+export async function verifyBackup(
+  config: Config,
+  file: string,
+  told?: Told,
+): Promise<{ opened: Opened; manifest: Manifest; verified: Verified }> {
+  const opened = await readHeader(file)
+  await checkHash(file, opened)
+  const found: Partial<Found> = {}
+  const records = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, told })
+  while (!(await records.next()).done);
+  const manifest = found.manifest ?? { tables: {}, sequences: {} } // readRecords throws where there is none
+  return { opened, manifest, verified: { ...listed(path.resolve(file), opened), tables: manifest.tables } }
+}

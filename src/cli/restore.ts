@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { Restored } from '../backup/restore.js'
+import { explain } from './lib/helptext.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { progress } from './lib/progress.js'
+import { confirm } from './lib/prompts.js'
+import { assertLocal, type Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { say } from './lib/terminal.js'
+import { version } from './version.js'
+
+const SECRETS: Record<Restored['secret'], string> = {
+  same: 'as before',
+  restored: 'from the backup',
+  differs: 'the setting "secret", which is not that of the backup',
+  none: 'not in the backup',
+}
+
+const columns: Column<Restored>[] = [
+  { head: 'DATABASE', text: ({ file }) => file ?? 'PostgreSQL', drop: 0 },
+  { head: 'KEPT', text: ({ kept }) => kept ?? '', drop: 0 },
+  { head: 'FROM', text: ({ createdAt }) => createdAt, drop: 0 },
+  { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
+  { head: 'SECRET', text: ({ secret }) => SECRETS[secret], drop: 0 },
+]
+
+export function register(command: Command, cli: Cli): void {
+  explain(command, {
+    examples: ['restore site.backup --dry-run', 'restore site.backup', 'restore site.backup --into /srv/feedback'],
+    notes: [
+      'Reads the whole backup before anything changes. What was there is kept: a SQLite file beside the new one, a PostgreSQL database as a backup in backup.dir. Stop "feedbackctl serve" first.',
+      'A backup of SQLite restores into PostgreSQL, and the other way round. Mail that was waiting when the backup was made is sent again.',
+    ],
+  })
+    .argument('<file>', 'backup')
+    .option('--dry-run', 'check the backup and the database, but change nothing')
+    .option('--into <folder>', 'new data folder, with a SQLite database, in place of the configured database')
+    .option('-y, --yes', 'skip the confirmation prompt')
+    .action(async (file: string, given: { into?: string }) => {
+      const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; yes?: boolean; input?: boolean }>()
+      const config = await cli.config()
+      assertLocal(config, 'restore')
+      const { terminal } = cli
+      const { restoreBackup } = await import('../backup/restore.js')
+      const { told, end } = progress(terminal)
+      const { dryRun = false } = flags
+      const run = (isDry: boolean) =>
+        restoreBackup(config, file, { into: given.into, version, now: terminal.now(), dryRun: isDry, told }).finally(
+          end,
+        )
+      if (!dryRun && given.into === undefined && !flags.yes) {
+        await run(true) // nobody is asked about what cannot be done
+        await confirm(terminal, flags, `Replace the site by the backup ${file}?`)
+      }
+      const done = await run(dryRun)
+      await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
+      say(terminal, dryRun ? 'Dry run, nothing was changed.' : 'The site is restored. Start "feedbackctl serve".')
+      if (!dryRun && (done.secret === 'differs' || done.secret === 'none'))
+        say(terminal, 'Run "feedbackctl secret new" before that: everyone has to sign in again.')
+    })
+}

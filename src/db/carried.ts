@@ -1,0 +1,76 @@
+/** Values of a row, in the order of the columns. Both engines store nothing else. */
+export type Value = string | number | null
+
+/** A table of the site, with its columns in alphabetical order: the engines do not have them in one order. */
+export interface TableShape {
+  name: string
+  columns: readonly string[]
+}
+
+/** All data of a site as they were at one moment, however long they are read. Others write meanwhile. */
+export interface Snapshot {
+  engine: 'sqlite' | 'postgres'
+  /** The last migration; undefined for a database without a schema. */
+  schema: string | undefined
+  tables: readonly TableShape[]
+  /** The last id that each table with a counting key has given. */
+  sequences: Readonly<Record<string, number>>
+  /** The rows of a table in the same order on both engines, some at a time. */
+  rows(table: TableShape): AsyncIterable<Value[][]>
+  close(): Promise<void>
+}
+
+/** Rows that are read at a time. */
+export const BATCH = 500
+
+/** What a backup carries. A test fails where a table is in neither list. */
+export const CARRIED = [
+  'api_key_uses',
+  'api_keys',
+  'boards',
+  'comments',
+  'counters',
+  'event_erasures',
+  'event_seals',
+  'events',
+  'former_usernames',
+  'limits',
+  'one_time_tokens',
+  'outbox',
+  'post_counts',
+  'post_moves',
+  'posts',
+  'recovery_codes',
+  'reports',
+  'reviews',
+  'roadmaps',
+  'role_permissions',
+  'roles',
+  'roles_users',
+  'session_uses',
+  'sessions',
+  'settings',
+  'totp',
+  'users',
+  'votes',
+] as const
+
+/** What belongs to a database or to processes that use it, or is made anew of other tables. */
+export const LEFT_OUT = [
+  'change_log',
+  'job_leases',
+  'kysely_migration',
+  'kysely_migration_lock',
+  'post_search',
+  'servers',
+] as const
+
+/** Tables with a counting key. */
+export const COUNTING: readonly string[] = ['events', 'post_moves']
+
+/** Where the engines have different primary keys: columns that both have an index of. */
+const ORDER: Readonly<Record<string, readonly string[]>> = { votes: ['postId', 'createdAt', 'voteId'] }
+
+/** The columns by which the rows of a table are read. Without a key all of them decide. */
+export const orderOf = ({ name, columns }: TableShape, key: readonly string[]): readonly string[] =>
+  ORDER[name] ?? (key.length > 0 ? key : columns)

@@ -1,0 +1,265 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { CARRIED, LEFT_OUT } from '../../src/db/carried.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { cleanup, engines, temporaryFolder, type Engine } from '../support/site.js'
+
+const LISTENING = /listening on (http:\S+?)"/
+const secretOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/secret')
+const backupsOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/backups')
+
+async function opened({ databaseUrl }: Pick<Machine, 'databaseUrl'>) {
+  const db = await connect(databaseUrl)
+  cleanup(() => db.destroy())
+  return db
+}
+
+/** Every row of every table that a backup carries, in the order of its text. */
+async function rowsOf(machine: Pick<Machine, 'databaseUrl'>): Promise<Record<string, string[]>> {
+  const db = await connect(machine.databaseUrl)
+  const found: Record<string, string[]> = {}
+  for (const table of CARRIED) {
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(db)
+    const sorted = rows.map((row) =>
+      JSON.stringify(Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    )
+    found[table] = sorted.toSorted()
+  }
+  await db.destroy()
+  return found
+}
+
+async function json(machine: Machine, args: string, env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await machine.run(`${args} --json`, { env })
+  if (code !== 0) throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+/** A site with posts, votes, a comment, a hidden board, a post that was moved and one that is gone. */
+async function filled(engine: Engine): Promise<Machine> {
+  const machine = await makeMachine(engine)
+  if (engine === 'postgres') await machine.run('migrate')
+  await machine.setup()
+  const commands = [
+    'labs update --vote-on-behalf',
+    'boards create Ideas',
+    'boards create Secret --private',
+    'roadmaps create Planned',
+    "posts create 'Dark mode' --board ideas --body 'at night ☾'",
+    "posts create 'Hidden wish' --board secret",
+    "posts create 'Gone soon' --board ideas",
+    'posts update 1 --roadmap planned',
+    'posts delete 3 --yes',
+    'comments create 1 --body first',
+  ]
+  for (const command of commands) {
+    const { code, stderr } = await machine.run(command)
+    if (code !== 0) throw new Error(`${command}: ${stderr}`)
+  }
+  return machine
+}
+
+it.each(engines)('every table of %s is carried by a backup or left out on purpose', async (engine) => {
+  const machine = await makeMachine(engine)
+  await machine.run('migrate')
+  const db = await opened(machine)
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  const names = tables.map(({ name }) => name).filter((name) => !/^post_search_|^sqlite_/.test(name))
+  expect([...CARRIED, ...LEFT_OUT].toSorted()).toEqual(names.toSorted())
+})
+
+// Each test starts some thirty processes
+describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
+  it.each(engines)('restores into %s with every row as it was, and the site goes on', async (to) => {
+    const machine = await filled(engine)
+    const made = await json(machine, 'backup create')
+    expect(statSync(made.file).mode & 0o777).toBe(0o600)
+    expect((await machine.run('backup verify nowhere')).code).toBe(3)
+    expect((await machine.run(`backup verify ${made.file}`)).code).toBe(0)
+    expect((await json(machine, 'backup list')).backups).toMatchObject([{ file: made.file, engine }])
+
+    const other = await makeMachine(to)
+    const dry = await other.run(`restore ${made.file} --dry-run`)
+    expect(dry).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was changed') })
+    expect(existsSync(secretOf(other))).toBe(false)
+    const { stderr, code } = await other.run(`restore ${made.file} --yes`)
+    expect({ stderr, code }).toMatchObject({ code: 0 })
+    expect(await rowsOf(other)).toEqual(await rowsOf(machine))
+    expect(readFileSync(secretOf(other), 'utf8')).toBe(readFileSync(secretOf(machine), 'utf8'))
+
+    // Numbers, counts, search and the event log go on where they were
+    expect(await json(other, "posts create 'Next one' --board ideas")).toMatchObject({ post: { number: 4 } })
+    expect((await json(other, 'posts search night')).posts).toHaveLength(1)
+    expect(JSON.stringify(await json(other, 'boards show ideas'))).toMatch(/"post_count":"?2/)
+    expect((await other.run('posts delete 1 --yes')).code).toBe(0)
+    expect((await json(other, 'audit verify')).findings).toEqual([])
+    const [, url = ''] = await other.start('serve').says(LISTENING)
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  })
+
+  it('is refused by "restore" while serve runs, and replaces what is there afterwards, which is kept', async () => {
+    const machine = await filled(engine)
+    const { file } = await json(machine, 'backup create')
+    const before = await rowsOf(machine)
+    await machine.run("posts create 'After the backup' --board ideas")
+    const server = machine.start('serve')
+    await server.says(LISTENING)
+    expect(await machine.run(`restore ${file} --yes`)).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/feedbackctl serve[^]*DATABASE_IN_USE/),
+    })
+    await server.stop()
+    const later = await rowsOf(machine)
+    expect(await machine.run(`restore ${file}`)).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
+    })
+    expect(await rowsOf(machine)).toEqual(later)
+    const { kept } = await json(machine, `restore ${file} --yes`)
+    expect(await rowsOf(machine)).toEqual(before)
+    if (engine === 'postgres') await machine.run(`restore ${kept} --yes`)
+    const old = engine === 'postgres' ? machine : { databaseUrl: `sqlite:${kept}` }
+    expect(await rowsOf(old)).toEqual(later)
+  })
+})
+
+it.each(engines)(
+  'killed at any moment, a restore on %s leaves the old site or the new one',
+  { timeout: 240_000 },
+  async (engine) => {
+    const machine = await filled(engine)
+    const file = path.join(machine.folder, 'old.backup')
+    expect((await machine.run(`backup create ${file}`)).code).toBe(0)
+    const { posts: before } = await rowsOf(machine)
+    await machine.run("posts create 'After the backup'")
+    const { posts: after } = await rowsOf(machine)
+    const seen = []
+    for (let delay = 40; delay <= 1000; delay += 80) {
+      const restore = machine.start(`restore ${file} --yes`)
+      await setTimeout(delay)
+      await restore.stop('SIGKILL')
+      const { posts } = await rowsOf(machine)
+      const isNew = JSON.stringify(posts) === JSON.stringify(before)
+      expect(posts).toEqual(isNew ? before : after)
+      seen.push(isNew)
+      expect(await machine.run('posts list')).toMatchObject({ code: 0 })
+      if (isNew) break // from here on every restore ends before it is killed
+    }
+    expect(seen[0], 'the first was killed before it could change anything').toBe(false)
+    expect(await machine.run(`restore ${file} --yes`)).toMatchObject({ code: 0 })
+    expect((await rowsOf(machine)).posts).toEqual(before)
+  },
+)
+
+describe('a backup file', { timeout: 120_000 }, () => {
+  it('is refused wherever one bit of it is flipped, or its end is missing', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const passphrase = { FEEDBACKCTL_BACKUP_PASSPHRASE: 'open sesame please' }
+    const plain = await json(machine, 'backup create plain.backup')
+    const sealed = await json(machine, 'backup create sealed.backup', passphrase)
+    const { verifyBackup } = await import('../../src/backup/verify.js')
+    for (const { file } of [plain, sealed]) {
+      const whole = readFileSync(file)
+      const bad = path.join(temporaryFolder(), 'bad.backup')
+      const config = { get: () => passphrase.FEEDBACKCTL_BACKUP_PASSPHRASE, origin: () => '' } as never
+      const verdict = () => verifyBackup(config, bad).then(() => 'whole', (error) => String(error.code)) // prettier-ignore
+      writeFileSync(bad, whole)
+      expect(await verdict()).toBe('whole')
+      // Every byte of the first line and of the end, and some of what is between
+      const isEdge = (at: number) => at < 400 || at > whole.length - 60
+      for (let at = 0; at < whole.length; at += isEdge(at) ? 1 : 9) {
+        const changed = Buffer.from(whole)
+        changed[at] = (whole[at] ?? 0) ^ (1 << (at % 8))
+        writeFileSync(bad, changed)
+        expect(await verdict(), `byte ${at}`).toBe('BACKUP_DAMAGED')
+      }
+      for (const length of [0, 10, 500, whole.length - 33, whole.length - 1]) {
+        writeFileSync(bad, whole.subarray(0, length))
+        expect(await verdict()).toBe('BACKUP_DAMAGED')
+      }
+    }
+    const changed = readFileSync(plain.file)
+    changed[700] = (changed[700] ?? 0) ^ 1
+    writeFileSync(plain.file, changed)
+    const before = await rowsOf(machine)
+    for (const args of [`backup verify ${plain.file}`, `restore ${plain.file} --yes`])
+      expect(await machine.run(args)).toMatchObject({ code: 9, stderr: expect.stringContaining('BACKUP_DAMAGED') })
+    expect(await rowsOf(machine)).toEqual(before)
+  })
+
+  it('is encrypted with a passphrase, and opens with no other', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const secret = readFileSync(secretOf(machine), 'utf8').trim()
+    const env = { FEEDBACKCTL_BACKUP_PASSPHRASE: 'open sesame please' }
+    const { file } = await json(machine, 'backup create', env)
+    for (const [code, given] of [
+      [2, {}],
+      [2, { FEEDBACKCTL_BACKUP_PASSPHRASE: 'another passphrase' }],
+      [0, env],
+    ] as const) {
+      // prettier-ignore
+      const { stderr, ...done } = await machine.run(`restore ${file} --into elsewhere`, { env: given })
+      expect(done).toMatchObject({ code })
+      expect(stderr.includes('PASSPHRASE_WRONG')).toBe(code !== 0)
+      expect(existsSync(path.join(machine.folder, 'elsewhere/feedback.db'))).toBe(code === 0)
+    }
+    expect(readFileSync(path.join(machine.folder, 'elsewhere/secret'), 'utf8').trim()).toBe(secret)
+    expect(statSync(path.join(machine.folder, 'elsewhere/secret')).mode & 0o777).toBe(0o600)
+    expect(await machine.run(`restore ${file} --into elsewhere`, { env })).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('BACKUP_EXISTS'),
+    })
+  })
+
+  it('takes the place of a damaged database, which is kept', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const { file } = await json(machine, 'backup create')
+    const before = await rowsOf(machine)
+    const database = machine.databaseUrl.slice('sqlite:'.length)
+    writeFileSync(database, 'not a database '.repeat(1000))
+    expect(await machine.run('boards list')).toMatchObject({ stderr: expect.stringContaining('DATABASE_UNUSABLE') })
+    const { kept } = await json(machine, `restore ${file} --yes`)
+    expect(readFileSync(kept, 'utf8')).toMatch(/^not a database/)
+    expect(await rowsOf(machine)).toEqual(before)
+  })
+
+  it('has no secret where it is redacted', async () => {
+    const machine = await makeMachine('sqlite')
+    const token = await machine.setup()
+    const secret = readFileSync(secretOf(machine), 'utf8').trim()
+    const db = await opened(machine)
+    const { password } = await db.selectFrom('users').select('password').executeTakeFirstOrThrow()
+    const { gunzipSync } = await import('node:zlib')
+    const lines = async (flags: string) => {
+      const { file } = await json(machine, `backup create ${temporaryFolder()}/ ${flags}`)
+      const bytes = readFileSync(file)
+      return gunzipSync(bytes.subarray(bytes.indexOf(10) + 1, -32)).toString()
+    }
+    expect(await lines('')).toContain(secret)
+    expect(await lines('')).toContain(password)
+    const redacted = await lines('--redact')
+    for (const hidden of [secret, password, token]) expect(redacted).not.toContain(hidden)
+    expect(redacted).toContain('ada@example.org')
+  })
+
+  it('is whole or not there, and overwrites nothing', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    expect((await machine.run('backup create --dry-run')).code).toBe(0)
+    expect(existsSync(backupsOf(machine))).toBe(false)
+    writeFileSync(path.join(machine.folder, 'there.backup'), 'mine')
+    expect(await machine.run('backup create there.backup')).toMatchObject({ code: 5 })
+    expect(readFileSync(path.join(machine.folder, 'there.backup'), 'utf8')).toBe('mine')
+    expect(await machine.run('backup create /proc/none/x.backup')).toMatchObject({ code: 1, stderr: expect.stringContaining('BACKUP_FAILED') }) // prettier-ignore
+    expect(readdirSync(machine.folder).filter((name) => name.endsWith('.part'))).toEqual([])
+    rmSync(path.join(machine.folder, 'data/feedbackctl/feedback.db'))
+    expect(await machine.run('backup create')).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_MISSING') }) // prettier-ignore
+  })
+})
