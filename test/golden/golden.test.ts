@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { API_ROOT } from '../../src/core/wire.js'
 import { buildProgram } from '../../src/cli/program.js'
 import { branches } from '../../src/cli/tree.js'
+import { documents } from '../../src/cli/version.js'
 import { topics } from '../../src/cli/help.js'
 import type { Terminal } from '../../src/cli/lib/terminal.js'
 import { openapi } from '../../src/http/api/openapi.js'
@@ -17,7 +18,7 @@ it('the API document', async () => {
 it('the help of every command and topic', async () => {
   const written: string[] = []
   const stream = {
-    columns: 100,
+    columns: 80,
     isTTY: false,
     write: (text: string) => written.push(text) > 0,
   } as unknown as NodeJS.WriteStream
@@ -36,7 +37,8 @@ it('the help of every command and topic', async () => {
     await program.parseAsync(args, { from: 'user' }).catch((error: { exitCode?: number }) => {
       if (error.exitCode !== 0) throw error // commander throws an error with exit code 0 after it prints help
     })
-    return `$ feedbackctl ${args.join(' ')}\n${written.join('')}`
+    const text = written.join('').replace(documents, '/usr/lib/node_modules/feedbackctl/docs')
+    return `$ feedbackctl ${args.join(' ')}\n${text}`
   }
   const calls: string[][] = [[], ['--help']]
   for (const branch of branches) {
