@@ -17,8 +17,8 @@ export function rateOf(text: string): Rate | null | undefined {
   return points !== undefined && seconds <= LONGEST ? { points: Number(points), seconds } : undefined
 }
 
-/** What an operation may declare as its `limit`. */
-export type LimitName = 'sign-in' | 'mail' | 'token'
+/** What an operation may declare as its `limit`, or a page guards its work with. */
+export type LimitName = 'sign-in' | 'mail' | 'token' | 'preview'
 
 interface Limit {
   default: string
@@ -73,6 +73,15 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     failures: ['INVALID_TOKEN'],
     accounts: 'none',
     message: 'Too many wrong tokens.',
+  },
+  preview: {
+    default: '30/1m',
+    what: 'previews of posts for one address',
+    counted: 'previews of posts',
+    failures: [],
+    successes: true,
+    accounts: 'none',
+    message: 'Too many previews.',
   },
 }
 

@@ -213,6 +213,7 @@ const SETTINGS = {
   'limits.sign-in': limitOf('sign-in'),
   'limits.mail': limitOf('mail'),
   'limits.token': limitOf('token'),
+  'limits.preview': limitOf('preview'),
   'log.level': {
     description: `how much serve logs: ${LEVELS.join(', ')}`,
     value: 'level',

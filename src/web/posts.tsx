@@ -1,4 +1,4 @@
-import { invalidField } from '../core/fields.js'
+import { invalidField, parse } from '../core/fields.js'
 import * as comments from '../service/comments.js'
 import type { DashboardPost } from '../service/lib/postshapes.js'
 import * as moderation from '../service/moderation.js'
@@ -225,6 +225,12 @@ function titleGiven({ title = '' }: Fields): string {
   throw invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given' })
 }
 
+/** Visitors may ask for it, and to make HTML of Markdown takes longer than most pages. */
+async function admitPreview(view: View, { title, contentMarkdown = '' }: Fields): Promise<void> {
+  parse(service.create.input, { contentMarkdown, ...(title && { title }) })
+  await view.guard('preview', () => Promise.resolve())
+}
+
 export const create = action({
   operation: service.create,
   page: async () => newPost,
@@ -236,6 +242,7 @@ export const create = action({
   async before(view, form) {
     const isPreview = form.preview !== undefined
     if (!isPreview && (form.checked !== undefined || !form.title?.trim())) return undefined
+    if (isPreview) await admitPreview(view, form)
     const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
     if (!isPreview && found.length === 0) return undefined
     return {
@@ -307,7 +314,9 @@ export const update = action({
   }),
   async before(view, form) {
     if (form.preview === undefined) return undefined
-    return { title: view.t('post.editTitle'), show: editPost.show(view, await editPost.load(view)) }
+    const data = await editPost.load(view)
+    await admitPreview(view, form)
+    return { title: view.t('post.editTitle'), show: editPost.show(view, data) }
   },
   done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
 })

@@ -131,3 +131,21 @@ it('a comment leads to its place on the page, with a word that it is there', asy
   const { headers: found } = await site.http(`GET /${String(headers.location)}`)
   expect(found.location).toBe(`/posts/${post.slug}?done=commented#comment-${id}`)
 })
+
+describe('what a visitor may cost', () => {
+  it('is bounded for a preview: by the length of a text, before any work, and by a limit of its address', async () => {
+    const rates = { preview: { points: 2, seconds: 60 } }
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost', trustProxy: 'loopback', rates })
+    await site.owner()
+    const preview = (contentMarkdown: string, address = '198.51.100.1') =>
+      send(site, '/posts/new', { title: 'x', contentMarkdown, preview: 'yes' }, { 'x-forwarded-for': address })
+    const long = await preview(`**${'x'.repeat(65_536)}**`)
+    expect([long.status, long.text.includes('<strong>')]).toEqual([422, false])
+    for (const status of [200, 200, 429]) {
+      const { text, ...answer } = await preview('**bold**')
+      expect([answer.status, text.includes('<strong>bold')]).toEqual([status, status === 200])
+    }
+    expect((await preview('**bold**', '198.51.100.2')).status).toBe(200)
+  })
+
+})

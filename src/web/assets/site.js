@@ -167,10 +167,10 @@ if (title instanceof HTMLInputElement && box instanceof HTMLElement) {
 // The preview, without leaving the form.
 const preview = document.querySelector('button[name=preview]')
 if (preview instanceof HTMLButtonElement)
-  preview.addEventListener('click', (event) => void showPreview(event, preview.form))
+  preview.addEventListener('click', (event) => void showPreview(event, preview, preview.form))
 
-/** @param {Event} event @param {HTMLFormElement | null} form */
-async function showPreview(event, form) {
+/** @param {Event} event @param {HTMLButtonElement} button @param {HTMLFormElement | null} form */
+async function showPreview(event, button, form) {
   const place = document.querySelector('#preview')
   const html = place?.querySelector('[data-html]')
   if (!form || !html || !(place instanceof HTMLElement)) return
@@ -181,12 +181,12 @@ async function showPreview(event, form) {
   try {
     const page = await pageOf(form.action, { method: 'POST', body: fields })
     const made = page.querySelector('#preview [data-html]')
-    if (!made) return form.submit()
+    if (!made || page.querySelector('.summary')) return form.requestSubmit(button) // to the page that says why
     html.replaceChildren(...Array.from(made.childNodes, (node) => document.importNode(node, true)))
     place.hidden = false
     place.scrollIntoView({ block: 'nearest' })
   } catch {
-    form.submit()
+    form.requestSubmit(button)
   }
 }
 

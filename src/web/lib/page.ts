@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { Key, Words } from '../../core/catalogue.js'
 import type { AppError } from '../../core/errors.js'
+import type { LimitName } from '../../core/limits.js'
 import type { Permission } from '../../core/permissions.js'
 import type { Actor } from '../../service/lib/access.js'
 import type { Call, Operation } from '../../service/lib/operation.js'
@@ -22,6 +23,8 @@ interface Viewer {
 export interface View extends Addresses {
   /** Runs an operation. A page whose operations all declare a cache is cached too. */
   call: Call
+  /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
+  guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
   actor: Actor
   /** Null for visitors. */
   viewer: Viewer | null

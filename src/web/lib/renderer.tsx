@@ -65,13 +65,10 @@ export class Renderer {
     const { raw, db, url } = request
     const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
     const actor = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
+    const context = (): Context => ({ ...this.#parts.site, db, actor, origin: 'http', client: clientOf(raw), dryRun: false }) // prettier-ignore
     const call: Call = async (op, input) => {
       if (!op.cache) request.isCacheable = false
-      return execute(
-        op,
-        { ...this.#parts.site, db, actor, origin: 'http', client: clientOf(raw), dryRun: false },
-        input,
-      )
+      return execute(op, context(), input)
     }
     const { settings } = await call(siteSettings, {})
     const viewer = actor.refusal === null && actor.userId !== null ? (await call(profile, {})).user : null
@@ -80,6 +77,7 @@ export class Renderer {
     return {
       ...this.addresses,
       call,
+      guard: (name, work) => this.#parts.site.limits?.guard(name, context(), undefined, work) ?? work(),
       actor,
       viewer,
       can: (permission) => can(actor, permission),
@@ -158,7 +156,8 @@ export class Renderer {
     const words = wordsOf(languageFor(raw.headers['accept-language']))
     return {
       ...this.addresses,
-      call: () => Promise.reject(new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached.')),
+      call: unreachable,
+      guard: unreachable,
       actor: visitor(new AppError('INVALID_AUTH_HEADER', 'This is a page for visitors.')),
       viewer: null,
       can: () => false,
@@ -173,6 +172,8 @@ export class Renderer {
     }
   }
 }
+
+const unreachable = () => Promise.reject(new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached.'))
 
 const BLANK = {
   title: 'Feedback',

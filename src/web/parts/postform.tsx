@@ -44,7 +44,7 @@ export function PostForm({
   cancel,
 }: PostFormProps) {
   const { t, form } = view
-  const text = form.values.preview === undefined ? undefined : (form.values.contentMarkdown ?? '')
+  const text = form.values.preview === undefined || form.error ? undefined : (form.values.contentMarkdown ?? '')
   return (
     <Form view={view} to={to} class="post-form" id="post-form">
       {isChecked ? <Hidden name="checked" value="yes" /> : null}
