@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { ResponseCache } from '../../src/http/cache/responses.js'
+import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import { htmlOf } from '../../src/web/lib/markdown.js'
@@ -146,6 +148,26 @@ describe('what a visitor may cost', () => {
       expect([answer.status, text.includes('<strong>bold')]).toEqual([status, status === 200])
     }
     expect((await preview('**bold**', '198.51.100.2')).status).toBe(200)
+  })
+
+  it('is one sitemap and one feed, whatever is added to the address, and whoever asks', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost/below' })
+    await site.owner()
+    const made = vi.spyOn(ResponseCache.prototype, 'open')
+    for (const path of ['/sitemap.xml', '/feed.atom', '/robots.txt']) {
+      const { text } = await site.http(`GET /${path}`)
+      for (const other of [`${path}?1`, `${path}?page=2`, `${path}/`, path.toUpperCase(), path.replace('.', '%2e')]) {
+        const { status, headers } = await site.http(`GET /${other}`)
+        expect([other, status, headers.location]).toEqual([other, 301, `/below${path}`])
+      }
+      for (const cookie of ['feedbackctl=1', 'feedbackctl=2', 'x=y'])
+        expect((await site.http(`GET /${path}`, { headers: { cookie } })).text).toBe(text)
+    }
+    const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
+    const { headers } = await site.http(`GET //boards/${board.url}/feed.atom?x`)
+    expect(headers.location).toBe(`/below/boards/${board.url}/feed.atom`)
+    expect(made).toHaveBeenCalledTimes(6) // each for those with a cookie of ours, and for all others
+    made.mockRestore()
   })
 
 })

@@ -15,6 +15,8 @@ import type { Renderer } from './renderer.js'
 import type { Routes } from './routes.js'
 
 const cache = { vary: ['cookie', 'accept-language', 'accept-encoding'] } as const
+/** Machines see what visitors see. */
+const forMachines = { vary: ['accept-language', 'accept-encoding'] } as const
 
 /** The pages of a site. What makes them is loaded at the first request: a server starts without it. */
 export const surfaceOf =
@@ -54,17 +56,23 @@ export const surfaceOf =
       )
 
     for (const [path, find] of Object.entries(routes.documents))
-      server.get<{ Params: Record<string, string> }>(path, { config: { op: path, cache } }, async (raw, reply) => {
-        const { renderer } = await makers()
-        const { db, allowCaching } = await responses.open(raw.raw)
-        raw.headers.cookie = undefined // machines see what visitors see
-        const request = renderer.open(raw, reply, db)
-        const { type, make } = await find()
-        const text = await make(await renderer.viewOf(request, raw.params))
-        if (request.isCacheable) allowCaching(path)
-        reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).type(type)
-        return reply.send(compressed(raw, reply, text))
-      })
+      server.get<{ Params: Record<string, string> }>(
+        path,
+        { config: { op: path, cache: forMachines } },
+        async (raw, reply) => {
+          const { renderer } = await makers()
+          const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(raw.params[name] ?? ''))
+          if (raw.url !== at) return renderer.redirect(reply, at, 301) // each address would be made anew
+          const { type, make } = await find()
+          reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).type(type)
+          if (raw.method === 'HEAD') return reply.send()
+          const { db, allowCaching } = await responses.open(raw.raw)
+          const request = renderer.open(raw, reply, db)
+          const text = await make(await renderer.viewOf(request, raw.params))
+          if (request.isCacheable) allowCaching(path)
+          return reply.send(compressed(raw, reply, text))
+        },
+      )
 
     for (const [path, find] of Object.entries(routes.downloads))
       server.get<{ Params: Record<string, string> }>(path, { config: { op: path } }, async (raw, reply) => {
