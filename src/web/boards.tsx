@@ -1,7 +1,7 @@
 import { searchWords } from '../core/words.js'
 import * as service from '../service/boards.js'
 import { withQuery } from './lib/addresses.js'
-import { postsOf } from './lib/lists.js'
+import { filterOf, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { Swatch } from './parts/chip.js'
 import { Empty } from './parts/empty.js'
@@ -92,7 +92,7 @@ export const board = page({
         </div>
         <Filters view={view} />
         {list.posts.length > 0 ? (
-          <PostList view={view} posts={list.posts} words={searchWords(view.query.q ?? '')} without="board" />
+          <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
         ) : view.query.q || view.query.by ? (
           <Empty title={t('empty.filtered')}>
             <p>

@@ -2,7 +2,7 @@ import { searchWords } from '../core/words.js'
 import * as posts from '../service/posts.js'
 import * as site from '../service/site.js'
 import { withQuery } from './lib/addresses.js'
-import { boardsWith, postsOf, roadmapsWith } from './lib/lists.js'
+import { boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
 import { page, Redirect } from './lib/page.js'
 import { Empty } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
@@ -50,7 +50,7 @@ export const home = page({
         </div>
         <Filters view={view} boards={places} roadmaps={stages} />
         {list.posts.length > 0 ? (
-          <PostList view={view} posts={list.posts} words={searchWords(query.q ?? '')} />
+          <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (
           <Empty title={t('empty.filtered')}>
             <p>
@@ -78,10 +78,10 @@ const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
 export const search = page({
   isUnlisted: true,
   async load(view) {
-    const text = (view.query.q ?? '').trim()
+    const text = filterOf(view).trim()
     if (text === '' || /^\.{1,2}$/.test(text)) return { text: '', found: [], hasNext: false }
     const { posts: found, has_next_page: hasNext } = await view.call(posts.search, {
-      words: text.slice(0, 200),
+      words: text,
       page: Math.min(pageNumber(view), 250),
       limit: 20,
     })

@@ -170,4 +170,16 @@ describe('what a visitor may cost', () => {
     made.mockRestore()
   })
 
+  it('is the words of a search that are used: the first 200 characters', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+    await site.owner()
+    const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
+    await site.call(posts.create, { title: 'dark late', boardId: board.boardId })
+    const q = encodeURIComponent(`dark${' '.repeat(200)}late`)
+    for (const path of [`/?q=${q}`, `/boards/${board.url}?q=${q}`, `/search?q=${q}`]) {
+      const { text } = await site.http(`GET /${path}`)
+      expect([path, text.includes('<mark>dark</mark> late')]).toEqual([path, true])
+    }
+  })
+
 })

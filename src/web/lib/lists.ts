@@ -41,12 +41,15 @@ export async function roadmapsWith(view: View, url?: string) {
   return [...first, (await view.call(roadmaps.show, { url })).roadmap]
 }
 
+/** The filter by words, as far as it is looked for. */
+export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200)
+
 /** The posts that the address of a page asks for. After the last page it leads to that. */
 export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
   const list = await view.call(posts.list, {
     ...filter,
     ...(view.query.by === 'me' && { mine: true }),
-    ...(view.query.q && { query: view.query.q.slice(0, 200) }),
+    ...(view.query.q && { query: filterOf(view) }),
     sort: sortOf(view),
     page: pageNumber(view),
     limit: sizeOf(view),
