@@ -17,13 +17,16 @@ export function languageName(code: string): string {
 
 const chosen = new Map<string, string>()
 const MAX_CHOSEN = 1000
+/** Longer headers are read anew each time. Browsers send less. */
+const MAX_REMEMBERED = 200
 
 /** The best of our languages for the header Accept-Language. */
 export function languageFor(header: string | undefined): string {
   if (header === undefined) return LANGUAGES[0]
+  if (header.length > MAX_REMEMBERED) return choose(header)
   let found = chosen.get(header)
   if (found === undefined) {
-    if (chosen.size > MAX_CHOSEN) chosen.clear()
+    if (chosen.size >= MAX_CHOSEN) chosen.clear()
     chosen.set(header, (found = choose(header)))
   }
   return found

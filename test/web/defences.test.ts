@@ -1,4 +1,7 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
+import { languageFor } from '../../src/core/language.js'
 import { ResponseCache } from '../../src/http/cache/responses.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -182,4 +185,12 @@ describe('what a visitor may cost', () => {
     }
   })
 
+  it('is no memory for the languages that its browser asks for', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const used = () => (collect(), process.memoryUsage().heapUsed)
+    const before = used()
+    for (let n = 0; n < 900; n++) expect(languageFor(`de,${String(n).padEnd(16_000, 'x')}`)).toBe('de')
+    expect(used() - before).toBeLessThan(4_000_000)
+  })
 })
