@@ -194,3 +194,17 @@ describe('what a visitor may cost', () => {
     expect(used() - before).toBeLessThan(4_000_000)
   })
 })
+
+describe('the cookie of a session', () => {
+  it('is no API key', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+    const { body } = await site.http('POST /keys', { token: await site.owner(), body: { name: 'ci' } })
+    for (const cookie of [`feedbackctl=${body.token}`, `feedbackctl=%20${body.token}`]) {
+      const { text } = await site.http('GET //', { headers: { cookie } })
+      expect([text.includes('Sign out'), text.includes('Sign in')]).toEqual([false, true])
+      expect((await site.http('GET //settings', { headers: { cookie } })).headers.location).toMatch(/^\/login/)
+      expect((await send(site, '/posts/new', { title: 'Mine', checked: 'yes' }, { cookie })).text).toContain('pending')
+    }
+  })
+
+})

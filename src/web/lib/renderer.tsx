@@ -64,7 +64,8 @@ export class Renderer {
   async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<View> {
     const { raw, db, url } = request
     const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
-    const actor = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
+    const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
+    const actor = found.key ? await actorOf(undefined, this.#parts.site) : found // a key is for programs
     const context = (): Context => ({ ...this.#parts.site, db, actor, origin: 'http', client: clientOf(raw), dryRun: false }) // prettier-ignore
     const call: Call = async (op, input) => {
       if (!op.cache) request.isCacheable = false
