@@ -207,4 +207,17 @@ describe('the cookie of a session', () => {
     }
   })
 
+  it('stays with the site when a page of the same host over http sends a form to it', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'https://feedback.example.org' })
+    await site.owner()
+    const from = async (origin: string) =>
+      (
+        await site.http('POST //login', {
+          body: new URLSearchParams({ email: OWNER.email, password: OWNER.password }).toString(),
+          headers: { 'content-type': FORM, host: 'feedback.example.org', origin },
+        })
+      ).status
+    expect(await from('https://feedback.example.org')).toBe(303)
+    expect(await from('http://feedback.example.org')).toBe(403)
+  })
 })

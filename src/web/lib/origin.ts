@@ -14,5 +14,9 @@ export function assertOwnForm(headers: IncomingHttpHeaders, siteOrigin: string):
   )
 }
 
-const isOwn = (origin: string | undefined, host: string | undefined, siteOrigin: string): boolean =>
-  origin === undefined || origin === siteOrigin || (URL.canParse(origin) && new URL(origin).host === host)
+function isOwn(origin: string | undefined, host: string | undefined, siteOrigin: string): boolean {
+  if (origin === undefined || origin === siteOrigin) return true
+  if (!URL.canParse(origin)) return false
+  const { host: from, protocol } = new URL(origin)
+  return from === host && (protocol === 'https:' || !siteOrigin.startsWith('https:')) // on http, anyone may have changed the page
+}
