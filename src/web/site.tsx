@@ -2,7 +2,7 @@ import * as boards from '../service/boards.js'
 import * as service from '../service/site.js'
 import type { ErrorPage } from './lib/routes.js'
 import { action, page, Redirect, type View } from './lib/page.js'
-import { withQuery } from './lib/addresses.js'
+import { signInFrom } from './lib/addresses.js'
 import { Empty } from './parts/empty.js'
 import { errorText, Field, Form, Submit, Summary } from './parts/form.js'
 
@@ -20,7 +20,7 @@ export const error: ErrorPage = {
             {t('settings.sendAgain')}
           </a>
         ) : (status === 401 || status === 403 || status === 404) && !viewer ? (
-          <a class="button primary" href={href(withQuery('/login', { redirect: view.url }))}>
+          <a class="button primary" href={href(signInFrom(view))}>
             {t('login.title')}
           </a>
         ) : null}

@@ -221,3 +221,15 @@ describe('the cookie of a session', () => {
     expect(await from('http://feedback.example.org')).toBe(403)
   })
 })
+
+it('the token of a mail is in no link', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+  await site.owner()
+  for (const path of ['/password-reset/confirm', '/email-verify', '/login/link']) {
+    const { status, text } = await site.http(`GET /${path}?token=a-secret`)
+    expect([path, status]).toEqual([path, 200])
+    expect(text.match(/(href|action)="[^"]*a-secret/g)).toBeNull()
+  }
+  const missing = await site.http('GET //nowhere?token=a-secret', { headers: { accept: 'text/html' } })
+  expect(missing.text.match(/(href|action)="[^"]*a-secret/g)).toBeNull()
+})

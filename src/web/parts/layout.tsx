@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { icon, script, style } from '../lib/assets.js'
 import type { View } from '../lib/page.js'
-import { withQuery } from '../lib/addresses.js'
+import { signInFrom } from '../lib/addresses.js'
 import { Form } from './form.js'
 import { Icon } from './icon.js'
 
@@ -106,15 +106,7 @@ function Header({ view }: { view: View }) {
           </>
         ) : (
           <>
-            <a
-              href={href(
-                path === '/' || path === '/login' || path === '/join'
-                  ? '/login'
-                  : withQuery('/login', { redirect: view.url }),
-              )}
-            >
-              {t('nav.login')}
-            </a>
+            <a href={href(signInFrom(view))}>{t('nav.login')}</a>
             {settings.allowSignup ? (
               <a class="button primary" href={href('/join')}>
                 {t('nav.join')}
