@@ -233,3 +233,35 @@ it('the token of a mail is in no link', async () => {
   const missing = await site.http('GET //nowhere?token=a-secret', { headers: { accept: 'text/html' } })
   expect(missing.text.match(/(href|action)="[^"]*a-secret/g)).toBeNull()
 })
+
+describe.each(engines)('limits of forms on %s', (engine) => {
+  const rates = { 'sign-in': { points: 3, seconds: 900 } }
+  const HERE = { 'x-forwarded-for': '198.51.100.1' }
+
+  it('refuse a public address to sign in after wrong passwords, the right one too', async () => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost', trustProxy: 'loopback', rates })
+    await site.owner()
+    const { email, password } = OWNER
+    const login = (given: string, headers = HERE) => send(site, '/login', { email, password: given }, headers)
+    for (const status of [403, 403, 403, 429]) expect((await login('a wrong password')).status).toBe(status)
+    const refused = await login(password)
+    expect([refused.status, refused.headers['retry-after'], refused.headers['set-cookie']]).toEqual([429, '900', undefined]) // prettier-ignore
+    expect(refused.text).toContain('class="summary"')
+    expect((await login(password, { 'x-forwarded-for': '198.51.100.2' })).status).toBe(303)
+  })
+
+  it('refuse to delete an account after wrong passwords, the right one too', async () => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost', trustProxy: 'loopback', rates })
+    await site.owner()
+    const password = 'the right password'
+    const { userId, token } = await site.member([], { password })
+    const remove = (given: string) =>
+      send(site, '/settings/delete', { password: given, posts: 'keep' }, { ...HERE, cookie: `feedbackctl=${token}` })
+    for (const status of [403, 403, 403, 429]) expect((await remove('a wrong password')).status).toBe(status)
+    expect((await remove(password)).status).toBe(429)
+    site.clock.now = new Date(site.clock.now.getTime() + 900_000)
+    const { status, headers } = await remove(password)
+    expect([status, headers.location]).toEqual([303, '/?done=accountDeleted'])
+    expect(await site.events()).toContainEqual(['user.deleted', userId])
+  })
+})
