@@ -14,6 +14,8 @@ export interface Header {
   format: 'feedbackctl-backup/1'
   version: string
   schema: string
+  /** Tells the site from others. Absent in backups of the first weeks. */
+  site?: string | undefined
   engine: 'sqlite' | 'postgres'
   createdAt: string
   redacted: boolean

@@ -54,7 +54,14 @@ export async function createBackup(config: Config, options: Options): Promise<Ma
   try {
     const schema = schemaOf(snapshot)
     const passphrase = config.get('backup.passphrase')
-    const header = { version, schema, engine: snapshot.engine, createdAt: now.toISOString(), redacted: redact }
+    const header = {
+      version,
+      schema,
+      site: snapshot.site,
+      engine: snapshot.engine,
+      createdAt: now.toISOString(),
+      redacted: redact,
+    }
     const base = { schema, createdAt: header.createdAt, encrypted: passphrase !== undefined, redacted: redact }
     if (dryRun) return { file: target ?? null, ...base, bytes: null, sha256: null, tables: {} }
     const held: { manifest?: Manifest } = {}

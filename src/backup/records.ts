@@ -159,7 +159,7 @@ function lineOf(file: string, line: string): Line {
 }
 
 /** The tables that differ in their rows, and the counting keys that differ. */
-function differences(one: Manifest, other: Manifest): string[] {
+export function differences(one: Manifest, other: Manifest): string[] {
   const names = new Set([...Object.keys(one.tables), ...Object.keys(other.tables)])
   const tables = [...names].filter((name) => {
     const [first, second] = [one.tables[name], other.tables[name]]

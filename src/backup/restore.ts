@@ -7,13 +7,13 @@ import { AppError } from '../core/errors.js'
 import { makeFolder } from '../core/folder.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
 import { clear, load, type Contents } from '../db/load.js'
-import { migrationNames, newestApplied } from '../db/schema.js'
+import { newestApplied } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
 import { secretFile } from '../secret.js'
 import { readHeader } from './container.js'
 import { createBackup, stampOf, syncFolder } from './create.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
-import { verifyBackup } from './verify.js'
+import { assertSchemaKnown, verifyBackup } from './verify.js'
 
 /** What a restore did, or would do. */
 export interface Restored {
@@ -54,12 +54,9 @@ interface Target {
  */
 export async function restoreBackup(config: Config, file: string, options: Options): Promise<Restored> {
   const target = targetOf(config, options.into)
-  const { schema } = (await readHeader(file)).header
-  if (!(await migrationNames()).includes(schema))
-    throw new AppError(
-      'DATABASE_NEWER',
-      `${file} was made by a newer feedbackctl (schema ${schema}). Install that version, and restore with it. Nothing was changed.`,
-    )
+  const { header } = await readHeader(file)
+  const { schema } = header
+  await assertSchemaKnown(file, header)
   const { manifest, verified } = await verifyBackup(config, file, options.told)
   await assertUnused(target)
   const found: Partial<Found> = {}

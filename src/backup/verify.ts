@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
+import { migrationNames } from '../db/schema.js'
 import { checkHash, readHeader, type Header, type Opened } from './container.js'
 import { ENDING } from './create.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
@@ -13,14 +14,16 @@ export interface Listed {
   createdAt: string
   version: string
   schema: string
+  /** Tells the site from others; null where the backup does not say. */
+  site: string | null
   engine: Header['engine']
   encrypted: boolean
   redacted: boolean
 }
 
 const listed = (file: string, { header, size }: Opened): Listed => {
-  const { createdAt, version, schema, engine, encryption, redacted } = header
-  return { file, bytes: size, createdAt, version, schema, engine, encrypted: encryption !== null, redacted }
+  const { createdAt, version, schema, site = null, engine, encryption, redacted } = header
+  return { file, bytes: size, createdAt, version, schema, site, engine, encrypted: encryption !== null, redacted }
 }
 
 /** The backups in the folder of backups, or another, newest first. Other files are left out. */
@@ -42,6 +45,15 @@ function namesIn(folder: string): string[] {
     if (code === 'ENOENT') return []
     throw new AppError('BACKUP_FAILED', `Cannot read the folder ${folder}: ${code}.`, { cause: error })
   }
+}
+
+/** Throws DATABASE_NEWER where this program does not know the schema of the backup. */
+export async function assertSchemaKnown(file: string, { schema }: Pick<Header, 'schema'>): Promise<void> {
+  if ((await migrationNames()).includes(schema)) return
+  throw new AppError(
+    'DATABASE_NEWER',
+    `${file} was made by a newer feedbackctl (schema ${schema}). Install that version, and restore with it. Nothing was changed.`,
+  )
 }
 
 /** A backup of which every byte, row and count was checked. */

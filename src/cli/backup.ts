@@ -1,15 +1,18 @@
 import type { Command } from 'commander'
 import type { Made } from '../backup/create.js'
+import type { Rehearsed, Step, Steps } from '../backup/rehearse.js'
 import type { Listed, Verified } from '../backup/verify.js'
 import { AppError } from '../core/errors.js'
+import { settings } from '../core/settings.js'
 import { counted } from '../core/text.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
-import { progress } from './lib/progress.js'
+import { progress, progressBar } from './lib/progress.js'
+import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say } from './lib/terminal.js'
+import { say, tell } from './lib/terminal.js'
 import { version } from './version.js'
 
 /** Bytes as people say them: 1.2 MB. */
@@ -89,6 +92,117 @@ export function register(group: Command, cli: Cli): void {
         single: true,
       })
       say(cli.terminal, 'The backup is whole.')
+    })
+  registerRehearse(group, cli)
+  registerPrune(group, cli)
+}
+
+const rehearsedColumns: Column<Rehearsed>[] = [
+  ...listColumns.slice(0, 3),
+  { head: 'TABLES', text: ({ tables }) => String(Object.keys(tables).length), drop: 0 },
+  { head: 'ROWS', text: ({ tables }) => String(rowsIn(tables)), drop: 0 },
+  { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
+  { head: 'UPDATED TO', field: 'migratedTo', text: ({ migratedTo }) => migratedTo, drop: 0 },
+]
+
+const STEPS: Record<Step, string> = { check: 'Checking', restore: 'Restoring', compare: 'Comparing' }
+
+/** Ctrl-C ends the work at its next check, so that it can remove its copy, which holds all secrets. A second one kills. */
+function interruptible(): { check(this: void): void; undo(this: void): void } {
+  let isStopped = false
+  const stop = () => void (isStopped = true)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  return {
+    check() {
+      if (isStopped) throw new AppError('INTERRUPTED', 'Interrupted. The temporary copy was removed.')
+    },
+    undo() {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+    },
+  }
+}
+
+function registerRehearse(group: Command, cli: Cli): void {
+  explain(group.command('rehearse'), {
+    examples: ['backup rehearse', 'backup rehearse /mnt/backups/site.backup'],
+    notes: [
+      'Reads all of the backup, restores it into a temporary SQLite database, also where the site is on PostgreSQL, and reads that back. The count and the hash of the rows of each table must be those of the backup. Then it updates the copy to the schema of this program, and removes it. The site is not touched.',
+      'The temporary database is in TMPDIR, or /tmp, and is about as large as that of the site. Exits with 9 if anything differs.',
+    ],
+  })
+    .description('Restore a backup for a trial, and compare all of it')
+    .argument('[file]', 'backup (default: the newest in backup.dir)')
+    .action(async (file: string | undefined, _flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<OutputFlags>()
+      const config = await cli.config()
+      assertLocal(config, 'backup rehearse')
+      const { rehearse } = await import('../backup/rehearse.js')
+      const { told, end } = progressBar(cli.terminal)
+      const { check, undo } = interruptible()
+      const steps: Steps = (step, ...rest) => {
+        check()
+        told(STEPS[step], ...rest)
+      }
+      const done = await rehearse(config, file, steps).finally(() => {
+        end()
+        undo()
+      })
+      await print(cli.terminal, flags, {
+        body: done,
+        rows: [done],
+        columns: rehearsedColumns,
+        id: (row) => row.file,
+        single: true,
+      })
+      const tables = counted(Object.keys(done.tables).length, 'table')
+      const rows = counted(rowsIn(done.tables).toLocaleString('en'), 'row')
+      const keys = counted(Object.keys(done.sequences).length, 'counter')
+      tell(
+        cli.terminal,
+        `Restored into a temporary SQLite database, and compared the counts and hashes of ${tables} with ${rows}, and ${keys}: all are those of the backup.`,
+      )
+    })
+}
+
+function registerPrune(group: Command, cli: Cli): void {
+  explain(group.command('prune'), {
+    examples: ['backup prune --dry-run', 'backup prune --keep 30 --yes'],
+    notes: [
+      'Counts the whole backups of this site by their time. Reads the newest to its end first, and the one before if that is damaged: the newest that is whole stays in any case. If none is whole, all stay.',
+      'Other files, backups of other sites, redacted ones, and those that a restore or an upgrade has kept (before-…) are neither counted nor removed.',
+    ],
+  })
+    .description('Remove the older backups of this site')
+    .argument('[folder]', 'folder (default: backup.dir)')
+    .option('--keep <n>', 'how many stay (default: backup.keep)')
+    .option('--dry-run', 'show what would be removed, but remove nothing')
+    .option('-y, --yes', 'skip the confirmation prompt')
+    .action(async (folder: string | undefined, given: { keep?: string }, command: Command) => {
+      const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; yes?: boolean; input?: boolean }>()
+      const config = await cli.config()
+      assertLocal(config, 'backup prune')
+      const problem = given.keep === undefined ? undefined : settings['backup.keep'].check?.(given.keep)
+      if (problem !== undefined) throw new AppError('USAGE', `--keep ${problem}; ${JSON.stringify(given.keep)} is not.`)
+      const { planPrune, removePlanned } = await import('../backup/prune.js')
+      const { terminal } = cli
+      const { dryRun = false } = flags
+      const keep = given.keep === undefined ? undefined : Number(given.keep)
+      const { told, end } = progress(terminal)
+      const done = await planPrune(config, { folder, keep, told }).finally(end)
+      if (!dryRun && done.removed.length > 0)
+        await confirm(terminal, flags, `Remove ${counted(done.removed.length, 'backup')} from ${done.folder}?`)
+      if (!dryRun) await removePlanned(done)
+      await print(terminal, flags, {
+        body: done,
+        rows: done.removed,
+        columns: listColumns,
+        id: (row) => row.file,
+        single: false,
+      })
+      for (const { file, why } of done.left) say(terminal, `Left alone: ${file} (${why})`)
+      const bytes = sizeOf(done.removed.reduce((sum, each) => sum + each.bytes, 0))
+      const what = `${counted(done.removed.length, 'backup')}${done.removed.length > 0 ? ` of ${bytes}` : ''}`
+      say(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what}. ${done.kept.length} ${dryRun ? 'would stay' : 'stay'}.`) // prettier-ignore
     })
 }
 

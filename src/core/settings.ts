@@ -143,6 +143,13 @@ const SETTINGS = {
     derived: 'backups in data.dir',
     notFromHere: () => true,
   },
+  'backup.keep': {
+    description: 'how many backups "backup prune" and the schedule keep, from 1 to 9999',
+    value: 'n',
+    default: '7',
+    notFromHere: () => true,
+    check: (value) => (/^[1-9]\d{0,3}$/.test(value) ? undefined : 'must be a number from 1 to 9999'),
+  },
   'backup.passphrase': {
     description: 'passphrase that backups are encrypted with, at least 12 characters',
     value: 'text',

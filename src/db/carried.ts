@@ -12,6 +12,8 @@ export interface Snapshot {
   engine: 'sqlite' | 'postgres'
   /** The last migration; undefined for a database without a schema. */
   schema: string | undefined
+  /** What tells the site from others, also after a restore: the id of a role that every site has from its beginning. */
+  site: string | undefined
   tables: readonly TableShape[]
   /** The last id that each table with a counting key has given. */
   sequences: Readonly<Record<string, number>>
@@ -67,6 +69,9 @@ export const LEFT_OUT = [
 
 /** Tables with a counting key. */
 export const COUNTING: readonly string[] = ['events', 'post_moves']
+
+/** Finds what tells a site from others. */
+export const SITE_SQL = `select min(id) as id from roles where "isSystem" = 1`
 
 /** Where the engines have different primary keys: columns that both have an index of. */
 const ORDER: Readonly<Record<string, readonly string[]>> = { votes: ['postId', 'createdAt', 'voteId'] }

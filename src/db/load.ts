@@ -13,6 +13,8 @@ export interface Contents {
   rows: AsyncIterable<{ table: TableShape; rows: readonly Value[][] }>
   /** Asked for after the last row. */
   sequences(this: void): Readonly<Record<string, number>>
+  /** Called when all rows are there, before the schema is updated. */
+  loaded?(this: void): Promise<void>
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- for tables of any schema
@@ -26,7 +28,7 @@ const SEARCH_SINCE = '0016_search'
  * without triggers, and migrates. On PostgreSQL call it inside a transaction; on SQLite the file counts only when all
  * is done.
  */
-export async function load(db: Db, { schema, rows, sequences }: Contents): Promise<void> {
+export async function load(db: Db, { schema, rows, sequences, loaded }: Contents): Promise<void> {
   const { migrations } = await import('./migrations/index.js')
   const names = Object.keys(migrations).toSorted()
   const apply = async (list: readonly string[]) => {
@@ -45,6 +47,7 @@ export async function load(db: Db, { schema, rows, sequences }: Contents): Promi
   for await (const { table, rows: some } of rows) await transaction(db, (inside) => insert(inside, table, some))
   await setSequences(db, sequences())
   await restoreHooks()
+  await loaded?.()
   await apply(names.filter((name) => name > schema))
   if (schema >= SEARCH_SINCE) await indexPosts(db)
   // What the migrations logged is about rows that nobody has read

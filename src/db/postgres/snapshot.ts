@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { BATCH, CARRIED, COUNTING, orderOf, type Snapshot, type TableShape, type Value } from '../carried.js'
+import { BATCH, CARRIED, COUNTING, orderOf, SITE_SQL, type Snapshot, type TableShape, type Value } from '../carried.js'
 import { TYPES } from './driver.js'
 import { connectFailed } from './errors.js'
 
@@ -51,9 +51,11 @@ async function snapshotOf(client: pg.Client): Promise<Snapshot> {
     const [row] = await all<{ last: number }>(`select coalesce(max(id), 0) as last from ${quoted(name)}`)
     sequences[name] = row?.last ?? 0
   }
+  const site = there.has('roles') ? await all<{ id: string | null }>(SITE_SQL) : []
   return {
     engine: 'postgres',
     schema: newest[0]?.name ?? undefined,
+    site: site[0]?.id ?? undefined,
     tables: CARRIED.filter((name) => there.has(name)).map((name) => ({
       name,
       columns: columns

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
-import { BATCH, CARRIED, COUNTING, orderOf, type Snapshot, type TableShape, type Value } from '../carried.js'
+import { BATCH, CARRIED, COUNTING, orderOf, SITE_SQL, type Snapshot, type TableShape, type Value } from '../carried.js'
 import { openSqlite } from './binding.js'
 import { explained } from './errors.js'
 
@@ -44,6 +44,7 @@ function snapshotOf(database: BetterSqlite.Database, file: string): Snapshot {
   return {
     engine: 'sqlite',
     schema: newest[0]?.name ?? undefined,
+    site: (there.has('roles') && all<{ id: string | null }>(SITE_SQL)[0]?.id) || undefined,
     tables,
     sequences: Object.fromEntries(
       COUNTING.filter((name) => there.has(name)).map((name) => [

@@ -1,0 +1,54 @@
+import path from 'node:path'
+import { sql } from 'kysely'
+import { connect } from '../../src/db/connect.js'
+import { CARRIED } from '../../src/db/carried.js'
+import { makeMachine, type Machine } from './cli.js'
+import type { Engine } from './site.js'
+
+export const secretOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/secret')
+export const backupsOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/backups')
+
+/** Every row of every table that a backup carries, in the order of its text. */
+export async function rowsOf(machine: Pick<Machine, 'databaseUrl'>): Promise<Record<string, string[]>> {
+  const db = await connect(machine.databaseUrl)
+  const found: Record<string, string[]> = {}
+  for (const table of CARRIED) {
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(db)
+    const sorted = rows.map((row) =>
+      JSON.stringify(Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    )
+    found[table] = sorted.toSorted()
+  }
+  await db.destroy()
+  return found
+}
+
+export async function json(machine: Machine, args: string, env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await machine.run(`${args} --json`, { env })
+  if (code !== 0) throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+/** A site with posts, votes, a comment, a hidden board, a post that was moved and one that is gone. */
+export async function filled(engine: Engine): Promise<Machine> {
+  const machine = await makeMachine(engine)
+  if (engine === 'postgres') await machine.run('migrate')
+  await machine.setup()
+  const commands = [
+    'labs update --vote-on-behalf',
+    'boards create Ideas',
+    'boards create Secret --private',
+    'roadmaps create Planned',
+    "posts create 'Dark mode' --board ideas --body 'at night ☾'",
+    "posts create 'Hidden wish' --board secret",
+    "posts create 'Gone soon' --board ideas",
+    'posts update 1 --roadmap planned',
+    'posts delete 3 --yes',
+    'comments create 1 --body first',
+  ]
+  for (const command of commands) {
+    const { code, stderr } = await machine.run(command)
+    if (code !== 0) throw new Error(`${command}: ${stderr}`)
+  }
+  return machine
+}
