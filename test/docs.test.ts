@@ -171,6 +171,9 @@ const commandRows = async (): Promise<string[][]> =>
       const command = new Command(name)
       const { register } = await load()
       register(command, {} as never) // nothing runs
-      return [code(name), command.commands.map((verb) => verb.name()).join(', '), summary]
+      const verbs = command.commands.flatMap((verb) =>
+        verb.commands.length === 0 ? [verb.name()] : verb.commands.map((inner) => `${verb.name()} ${inner.name()}`),
+      )
+      return [code(name), verbs.join(', '), summary]
     }),
   )

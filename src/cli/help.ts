@@ -86,7 +86,7 @@ Control characters and direction marks in what people wrote never reach a termin
 
 Colour: --color always|never (--no-color), NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a terminal has colour. TERM and COLORTERM say how many colours it has.
 `,
-  mail: () => `Mail
+  'mail-url': () => `Mail
 
 mail.url (--mail-url, FEEDBACKCTL_MAIL_URL) says how mail is sent:
 

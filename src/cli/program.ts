@@ -39,7 +39,7 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .description('Show help for a command or a topic')
     .helpGroup('Help:')
     .action(async (words: string[]) => help(program, cli, words))
-  explain(program, { examples: [], notes: ['Topics: exit-codes, environment, formatting, mail, options.'] })
+  explain(program, { examples: [], notes: ['Topics: exit-codes, environment, formatting, mail-url, options.'] })
   program.addHelpText('beforeAll', ({ command }) => {
     if (command === program) assertKnown(program)
     return ''
@@ -184,20 +184,25 @@ function allOptions(program: Command, width: number): string {
 
 /** The command exists, and has no such subcommand. */
 function unknownVerb(branch: Command, word: string): AppError {
+  const name = pathOf(branch)
   const verbs = branch.commands.map((each) => each.name())
   const aliases = branch.commands.flatMap((each) => each.aliases())
   return new AppError(
     'USAGE',
-    `Unknown command "${branch.name()} ${word}".${guess(word, [...verbs, ...aliases])} "${branch.name()}" has: ${verbs.join(', ')}.`,
+    `Unknown command "${name} ${word}".${guess(word, [...verbs, ...aliases])} "${name}" has: ${verbs.join(', ')}.`,
   )
 }
+
+/** The words of a command, without the name of the program. */
+const pathOf = (command: Command): string =>
+  command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
 
 /** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */
 export function usageError(error: unknown, branch?: Command): AppError | undefined {
   if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
   if (error.code === 'commander.help') {
     const verbs = branch?.commands.map((each) => each.name()) ?? []
-    return new AppError('USAGE', `"${branch?.name()}" needs a command: ${verbs.join(', ')}.`)
+    return new AppError('USAGE', `"${branch ? pathOf(branch) : ''}" needs a command: ${verbs.join(', ')}.`)
   }
   const [, most, count] = /^error: too many arguments.*Expected (\d+).*got (\d+)/s.exec(error.message) ?? []
   if (error.code === 'commander.excessArguments' && most !== undefined)

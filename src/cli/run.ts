@@ -43,9 +43,13 @@ async function serverOf(cli: Cli, error: unknown): Promise<string | undefined> {
   return cli.config().then((config) => config.get('server'), () => undefined) // prettier-ignore
 }
 
-/** The branch of the command that was typed. */
-const branchOf = (program: Command, [word]: readonly string[]): Command | undefined =>
-  program.commands.find((each) => each.name() === word)
+/** The branch of the command that was typed, or the group in it: the last word that has commands. */
+function branchOf(command: Command, [word, ...rest]: readonly string[]): Command | undefined {
+  const next = command.commands.find((each) => each.name() === word)
+  if (!next) return undefined
+  const group = branchOf(next, rest)
+  return group && group.commands.length > 0 ? group : next
+}
 
 /** The names of the command that was typed and of its parents, as far as they exist. */
 function namesIn(command: Command, [word, ...rest]: readonly string[]): string[] {

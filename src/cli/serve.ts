@@ -189,7 +189,7 @@ async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>): P
         `DANGER: whoever reaches ${host}:${port} first can become the owner of this site. Run "feedbackctl setup" now, or set setup.token, or listen on 127.0.0.1 until then`,
       )
   }
-  if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail)')
+  if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail-url)')
   const file = exposedSecret(config)
   if (file !== undefined) log.warn(`everybody on this machine can read the secret: run "chmod 600 ${file}"`)
 }

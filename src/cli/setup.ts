@@ -50,7 +50,7 @@ export function register(command: Command, cli: Cli): void {
   explain(command, {
     examples: ['setup', 'setup --email ada@example.org --generate-password --mail-url folder:mail'],
     notes: [
-      'On a terminal setup asks for what no option gives. Mail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail).',
+      'On a terminal setup asks for what no option gives. Mail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail-url).',
     ],
   })
     .option('--if-needed', 'succeed without a change if the site has an owner')

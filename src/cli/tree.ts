@@ -134,6 +134,12 @@ export const branches: readonly Branch[] = [
     group: OPERATION,
     load: () => import('./status.js'),
   },
+  {
+    name: 'mail',
+    summary: 'Show and retry mail that waits',
+    group: OPERATION,
+    load: () => import('./mail.js'),
+  },
   { name: 'events', summary: 'Show the event log', group: OPERATION, load: () => import('./events.js') },
   { name: 'audit', summary: 'Check the event log', group: OPERATION, load: () => import('./audit.js') },
   {

@@ -92,6 +92,8 @@ const CODES = {
   UNSUPPORTED_NODE: { status: 500, exit: 1 },
   OUTPUT_FAILED: { status: 500, exit: 1 },
   AUDIT_FINDINGS: { status: 500, exit: 9 },
+  MAIL_NOT_FOUND: { status: 404 },
+  MAIL_NOT_WAITING: { status: 409 },
   BACKUP_DAMAGED: { status: 500, exit: 9 },
   BACKUP_NOT_FOUND: { status: 404 },
   BACKUP_EXISTS: { status: 409 },

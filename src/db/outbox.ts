@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely'
+import type { Expression, ExpressionBuilder, Insertable, SqlBool } from 'kysely'
 import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
@@ -106,3 +106,87 @@ export const recordPostponed = (db: Db, lease: string, lastError: string) =>
     .set((eb) => ({ lastError, attempts: eb('attempts', '-', 1), lease: null, leasedUntil: null }))
     .where('lease', '=', lease)
     .execute()
+
+/** A mail without its text, which has one-time links. */
+export type Envelope = Omit<MailRow, 'text' | 'html' | 'lease'>
+
+const ENVELOPE = [
+  'mailId',
+  'recipient',
+  'subject',
+  'createdAt',
+  'dueAt',
+  'attempts',
+  'leasedUntil',
+  'lastError',
+  'sentAt',
+  'cancelledAt',
+] as const
+
+/** The newest mails, newest first: those that were neither sent nor cancelled, or all. */
+export const listMail = (db: Db, { all, limit }: { all: boolean; limit: number }): Promise<Envelope[]> =>
+  db
+    .selectFrom('outbox')
+    .select(ENVELOPE)
+    .$if(!all, (query) => query.where('sentAt', 'is', null).where('cancelledAt', 'is', null))
+    .orderBy('mailId', 'desc')
+    .limit(limit)
+    .execute()
+
+export async function countMail(db: Db, { all }: { all: boolean }): Promise<number> {
+  const { count } = await db
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .$if(!all, (query) => query.where('sentAt', 'is', null).where('cancelledAt', 'is', null))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export const findMail = (db: Db, mailId: string): Promise<MailRow | undefined> =>
+  db.selectFrom('outbox').selectAll().where('mailId', '=', mailId).executeTakeFirst()
+
+/** The mails whose id starts so. Ids are of digits, letters and dashes, and `~` comes after those. */
+export const mailStarting = (db: Db, start: string, limit: number): Promise<Envelope[]> =>
+  db
+    .selectFrom('outbox')
+    .select(ENVELOPE)
+    .where('mailId', '>=', start)
+    .where('mailId', '<', `${start}~`)
+    .orderBy('mailId')
+    .limit(limit)
+    .execute()
+
+/** Neither sent, nor cancelled, nor held by a process that may be sending it in this moment. */
+const isOpen =
+  ({ now, leaseLimit }: Moment) =>
+  (eb: ExpressionBuilder<Tables, 'outbox'>): Expression<SqlBool> =>
+    eb.and([
+      eb('sentAt', 'is', null),
+      eb('cancelledAt', 'is', null),
+      eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now), eb('leasedUntil', '>', leaseLimit)]),
+    ])
+
+/** Makes a mail due now, as if it had never been tried. False if it was sent or cancelled, or is being sent. */
+export async function retryMail(db: Db, mailId: string, moment: Moment): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('outbox')
+    .set({ dueAt: moment.now, attempts: 0, lease: null, leasedUntil: null })
+    .where('mailId', '=', mailId)
+    .where(isOpen(moment))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/**
+ * Makes sure that a mail is never sent, and clears its text. False if it was sent or cancelled, or is being sent. The
+ * lease goes too, so that a process that comes back late cannot make it due again.
+ */
+export async function cancelMail(db: Db, mailId: string, moment: Moment): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('outbox')
+    .set({ cancelledAt: moment.now, dueAt: null, lease: null, leasedUntil: null, text: '', html: '' })
+    .where('mailId', '=', mailId)
+    .where(isOpen(moment))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -172,7 +172,7 @@ export interface Tables {
     text: string
     html: string
     createdAt: string
-    /** When the next attempt is due. Null after the mail was sent, or if it is no longer retried. */
+    /** When the next attempt is due. Null if there will be none: the mail was sent, cancelled, or refused too often. */
     dueAt: string | null
     attempts: Generated<number>
     /** Until then, only the holder of `lease` may send the mail. */
@@ -180,6 +180,8 @@ export interface Tables {
     lease: string | null
     lastError: string | null
     sentAt: string | null
+    /** Its text is empty from then on, as that of a mail that was sent. */
+    cancelledAt: string | null
   }
   /** `holder` is the process that may run the job until then. */
   job_leases: { name: string; holder: string; until: string }

@@ -104,7 +104,7 @@ async function leaseNext({ db, now }: Sender, lease: string): Promise<MailRow | 
 }
 
 /** Another server's clock may be ahead by as long as a lease. */
-const momentOf = (now: Date): Moment => ({
+export const momentOf = (now: Date): Moment => ({
   now: now.toISOString(),
   leaseLimit: later(now, 2 * LEASE_MS),
   dueLimit: later(now, LONGEST_DELAY_MS + LEASE_MS),

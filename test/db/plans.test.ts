@@ -2,13 +2,15 @@ import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { SORTS } from '../../src/db/postlists.js'
-import { visitor, type Actor } from '../../src/service/lib/access.js'
+import { queueMail } from '../../src/mail/outbox.js'
+import { operator, visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import { operations } from '../../src/service/index.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
 import * as names from '../../src/service/names.js'
 import { NOUNS } from '../../src/core/fields.js'
+import * as outbox from '../../src/service/outbox.js'
 import * as posts from '../../src/service/posts.js'
 import { EVERYONE } from '../../src/core/permissions.js'
 import { AppError } from '../../src/core/errors.js'
@@ -280,6 +282,22 @@ describe.each(engines)('plans on %s', (engine) => {
       if (/^\s*(select|insert|update|delete)/i.test(query.sql)) found.push(...(await faults(site, query)))
     expect(statements.length).toBeGreaterThan(20)
     expect([...new Set(found)]).toEqual([])
+  })
+
+  it('the queue of mails is read and changed by indexes, however many were sent', async () => {
+    const { site } = await filled(engine)
+    const ctx = { ...site.base, actor: operator, origin: 'cli:test', dryRun: false }
+    const mailId = await queueMail(site.db, site.clock.now, { recipient: 'x@example.org', subject: 'x', text: '', html: '' }) // prettier-ignore
+    const statements = await statementsOf(site, async () => {
+      await outbox.listQueue(ctx, { all: false, limit: 100 })
+      await outbox.showMail(ctx, mailId.slice(0, 20), { links: false })
+      await outbox.retryQueued(ctx, mailId)
+      await outbox.cancelQueued(ctx, mailId)
+    })
+    const found: string[] = []
+    for (const query of statements)
+      if (/^\s*(select|insert|update|delete)/i.test(query.sql)) found.push(...(await faults(site, query)))
+    expect(found).toEqual([])
   })
 
   it('a scan of a table and a sort are detected', async () => {

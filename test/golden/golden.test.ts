@@ -46,7 +46,10 @@ it('the help of every command and topic', async () => {
     const { register } = await branch.load()
     const command = new Command(branch.name)
     register(command, {} as never)
-    for (const verb of command.commands) calls.push([branch.name, verb.name(), '--help'])
+    for (const verb of command.commands) {
+      calls.push([branch.name, verb.name(), '--help'])
+      for (const inner of verb.commands) calls.push([branch.name, verb.name(), inner.name(), '--help'])
+    }
   }
   calls.push(...[...Object.keys(topics), 'options'].map((topic) => ['help', topic]))
   const texts: string[] = []

@@ -70,6 +70,8 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     KEY_NOT_FOUND: run('keys list'),
     KEY_LIMIT: run('keys list'),
     SESSION_NOT_FOUND: run('sessions list'),
+    MAIL_NOT_FOUND: run('mail queue list --all'),
+    MAIL_NOT_WAITING: run('mail queue list --all'),
     TOTP_REQUIRED: [`${again(args).join('')} --code CODE`],
     TOTP_NOT_ENABLED: command[0] === 'users' ? [] : run('totp begin'),
     TOTP_ENABLED: run('totp disable'),
@@ -86,7 +88,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     ],
     MAIL_CONFIG_MISSING: [
       '--mail-url smtp://USER:PASSWORD@HOST:587',
-      'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail)',
+      'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail-url)',
     ],
     SITE_NOT_FOUND: [
       ...(existsSync(`${STATE}/feedback.db`)

@@ -12,6 +12,7 @@ export type Action =
   | 'post.voted'
   | 'post.unvoted'
   | 'roadmap.moved'
+  | `mail.${'retried' | 'cancelled'}`
   | `role.${'assigned' | 'unassigned'}`
   | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'link_created' | 'link_used' | 'promoted' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset'}`}`
   | `key.${'created' | 'revoked'}`

@@ -85,6 +85,6 @@ export function assertMail(op: Pick<AnyOperation, 'mails'>, { mail }: Pick<Conte
   if (!op.mails || mail) return
   throw new AppError(
     'MAIL_CONFIG_MISSING',
-    'Mail is not configured, so no mail can be sent. Set mail.url (feedbackctl help mail).',
+    'Mail is not configured, so no mail can be sent. Set mail.url (feedbackctl help mail-url).',
   )
 }

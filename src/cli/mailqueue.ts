@@ -1,0 +1,226 @@
+import type { Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import { printable, printableLines } from '../core/text.js'
+import type { Context } from '../service/lib/context.js'
+import * as outbox from '../service/outbox.js'
+import type { Mail, MailShown } from '../service/outbox.js'
+import { ago } from './lib/age.js'
+import { explain } from './lib/helptext.js'
+import { formatOf, isStructured, print, type OutputFlags } from './lib/output.js'
+import { nothingFound } from './lib/pages.js'
+import { confirm } from './lib/prompts.js'
+import { assertLocal, type Cli } from './lib/session.js'
+import { actOnAll, namesGiven } from './lib/several.js'
+import type { Column } from './lib/table.js'
+import { say, widthOf, write } from './lib/terminal.js'
+import { wrappedText } from './lib/wrap.js'
+
+interface Flags extends OutputFlags {
+  dryRun?: boolean
+  yes?: boolean
+  input?: boolean
+}
+
+const time = (head: string, field: 'createdAt' | 'sentAt' | 'cancelledAt', drop?: number): Column<Mail> => ({
+  head,
+  field,
+  text: (mail) => mail[field] ?? '',
+  shown: (mail, _paint, now) => (mail[field] === null ? '' : ago(mail[field], now)),
+  ...(drop !== undefined && { drop }),
+  ifAny: true,
+})
+
+const columns: Column<Mail>[] = [
+  { head: 'ID', field: 'mailId', text: ({ mailId }) => mailId, drop: 0, short: true },
+  { head: 'TO', field: 'recipient', text: ({ recipient }) => recipient, drop: 0 },
+  {
+    head: 'STATE',
+    field: 'state',
+    text: ({ state }) => state,
+    shown: ({ state }, paint) => (state === 'failed' ? paint.red(state) : state),
+    drop: 0,
+  },
+  { head: 'TRIES', field: 'attempts', text: ({ attempts }) => String(attempts), right: true, drop: 3 },
+  {
+    head: 'NEXT',
+    field: 'dueAt',
+    text: ({ dueAt }) => dueAt ?? '',
+    shown: ({ dueAt }, _paint, now) => nextOf(dueAt, now),
+    drop: 2,
+  },
+  { head: 'LAST ERROR', field: 'lastError', text: ({ lastError }) => lastError ?? '', drop: 1, ifAny: true },
+  { head: 'SUBJECT', field: 'subject', text: ({ subject }) => subject },
+  time('CREATED', 'createdAt'),
+  time('SENT', 'sentAt', 4),
+  time('CANCELLED', 'cancelledAt', 4),
+]
+
+/** A mail is due from then on. It waits for a server that sends it. */
+const nextOf = (dueAt: string | null, now: Date): string =>
+  dueAt === null ? '' : dueAt <= now.toISOString() ? 'now' : ago(dueAt, now).replace('just now', 'in seconds')
+
+const shownColumns: Column<MailShown>[] = [
+  ...columns,
+  { head: 'TEXT', field: 'text', text: ({ text }) => text.trimEnd(), drop: 0 },
+]
+
+const id = ({ mailId }: Mail): string => mailId
+const MOST = 1000
+
+export function registerQueue(group: Command, cli: Cli): void {
+  const queue = explain(group.command('queue').description('Show the mails that wait, and retry or cancel them'), {
+    examples: ['mail queue list', 'mail queue retry --all'],
+  })
+  registerList(queue, cli)
+  registerShow(queue, cli)
+  registerRetry(queue, cli)
+  registerCancel(queue, cli)
+}
+
+/** The context of whoever can open the database. */
+async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Context> {
+  assertLocal(await cli.config(), `mail queue ${verb}`)
+  formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
+  const app = await cli.open()
+  const { operatorContext } = await import('../app.js')
+  return operatorContext(app, { dryRun: flags.dryRun ?? false })
+}
+
+function registerList(queue: Command, cli: Cli): void {
+  explain(queue.command('list'), {
+    examples: ['mail queue list', 'mail queue list --all --limit 20', 'mail queue list --json'],
+    notes: [
+      'A mail waits for its next attempt, is being sent in this moment, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
+    ],
+  })
+    .alias('ls')
+    .description('List mails that are not sent yet with the last error of each, newest first')
+    .option('--all', 'list mails that were sent or cancelled too')
+    .option('--limit <n>', `at most so many (1 to ${MOST}; default: 100)`)
+    .action(async (_flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags & { all?: boolean; limit?: string }>()
+      const { all = false, limit = '100' } = flags
+      if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MOST)
+        throw new AppError('USAGE', `--limit must be a number from 1 to ${MOST}.`)
+      const body = await outbox.listQueue(await contextOf(cli, 'list', flags), { all, limit: Number(limit) })
+      const { mails, total } = body
+      await print(cli.terminal, flags, { body, rows: mails, columns, id, single: false })
+      if (mails.length === 0) return nothingFound(cli.terminal, all ? 'No mails yet.' : 'No mail waits.')
+      if (total > mails.length) say(cli.terminal, `The newest ${mails.length} of ${total} mails.`)
+    })
+}
+
+function registerShow(queue: Command, cli: Cli): void {
+  explain(queue.command('show'), {
+    examples: ['mail queue show 01a2058a', 'mail queue show 01a2058a --links'],
+    notes: ['The text of a mail is erased when it is sent or cancelled.'],
+  })
+    .description('Show a mail, without the secret part of its links')
+    .argument('<mail>', 'id of the mail, or the start of it')
+    .option('--links', 'show whole links, which sign people in or set their passwords')
+    .action(async (mail: string, _flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags & { links?: boolean }>()
+      const shown = await outbox.showMail(await contextOf(cli, 'show', flags), mail, { links: flags.links ?? false })
+      const isDrawn = ['table', 'wide'].includes(formatOf(cli.terminal, flags))
+      const filled = shownColumns.filter((column) => column.head !== 'TEXT' && column.text(shown) !== '')
+      await print(cli.terminal, flags, { body: shown, rows: [shown], columns: isDrawn ? filled : shownColumns, id, single: true }) // prettier-ignore
+      const text = wrappedText(printableLines(shown.text), widthOf(cli.terminal.stdout)).trimEnd()
+      if (isDrawn && text !== '') await write(cli.terminal, `\n${text}\n`)
+    })
+}
+
+function registerRetry(queue: Command, cli: Cli): void {
+  explain(queue.command('retry'), {
+    examples: ['mail queue retry 01a2058a', 'mail queue retry --all'],
+    notes: ['A retried mail is due now, and has all its attempts again. "feedbackctl serve" sends it.'],
+  })
+    .description('Send mails now that wait or have failed')
+    .argument('[mail...]', 'ids of mails or their starts, or - for ids from stdin')
+    .option('--all', 'retry every mail that is not sent yet')
+    .option('--dry-run', 'check whether it would work, but change nothing')
+    .action(async (typed: string[], _flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags & { all?: boolean }>()
+      const { all = false, dryRun = false } = flags
+      if (all === typed.length > 0) throw new AppError('USAGE', 'Give the ids of mails, or --all.')
+      const ctx = await contextOf(cli, 'retry', flags)
+      const names = all ? await waiting(ctx) : typed
+      if (all && names.length === 0) say(cli.terminal, 'No mail waits.')
+      await act(cli, flags, names, {
+        verb: 'retry',
+        single: !all && isOne(names),
+        act: (name) => outbox.retryQueued(ctx, name),
+        said: ({ recipient }) =>
+          dryRun ? `Would retry the mail to ${recipient}.` : `The mail to ${recipient} is due now. "feedbackctl serve" sends it.`, // prettier-ignore
+      })
+    })
+}
+
+/** The ids of what is not sent yet, oldest first, but for what is being sent. */
+async function waiting(ctx: Context): Promise<string[]> {
+  const { mails } = await outbox.listQueue(ctx, { all: false, limit: Number.MAX_SAFE_INTEGER })
+  return mails
+    .filter(({ state }) => state !== 'sending')
+    .map(id)
+    .toReversed()
+}
+
+function registerCancel(queue: Command, cli: Cli): void {
+  explain(queue.command('cancel'), {
+    examples: ['mail queue cancel 01a2058a', 'mail queue list --quiet | feedbackctl mail queue cancel - --yes'],
+    notes: ['A cancelled mail is never sent, and its text is erased. Whoever waits for it has to ask for another.'],
+  })
+    .description('Make sure that mails are never sent')
+    .argument('<mail...>', 'ids of mails or their starts, or - for ids from stdin')
+    .option('--dry-run', 'check whether it would work, but change nothing')
+    .option('-y, --yes', 'skip the confirmation prompt')
+    .action(async (typed: string[], _flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>()
+      const ctx = await contextOf(cli, 'cancel', flags)
+      await act(cli, flags, typed, {
+        verb: 'cancel',
+        single: isOne(typed),
+        question: async (name) => {
+          const { subject, recipient } = await outbox.showMail(ctx, name, { links: false })
+          return `Cancel the mail "${printable(subject)}" to ${recipient}? It is never sent then.`
+        },
+        act: (name) => outbox.cancelQueued(ctx, name),
+        said: ({ recipient }) =>
+          flags.dryRun ? `Would cancel the mail to ${recipient}.` : `Cancelled the mail to ${recipient}. It is never sent.`, // prettier-ignore
+      })
+    })
+}
+
+const isOne = (names: readonly string[]): boolean => names.length === 1 && names[0] !== '-'
+
+interface Act {
+  verb: string
+  /** One answer, and not a list of them. */
+  single: boolean
+  question?: (name: string) => Promise<string>
+  act: (name: string) => Promise<Mail>
+  said: (mail: Mail) => string
+}
+
+async function act(
+  cli: Cli,
+  flags: Flags,
+  typed: readonly string[],
+  { verb, single, question, act: change, said }: Act,
+): Promise<void> {
+  const { terminal } = cli
+  const [only] = typed
+  if (!single || only === undefined) {
+    const names = await namesGiven(terminal, typed)
+    const actOn = async (name: string) => {
+      const mail = await change(name)
+      return { body: mail, rows: [mail], said: said(mail) }
+    }
+    return actOnAll(terminal, flags, { names, verb, noun: 'mail', columns, id, question, act: actOn })
+  }
+  if (question && !flags.dryRun) await confirm(terminal, flags, await question(only))
+  const mail = await change(only)
+  await print(terminal, flags, { body: mail, rows: [mail], columns: oneColumns, id, single: true })
+  if (!isStructured(formatOf(terminal, flags)) && !flags.quiet) say(terminal, said(mail))
+}
+
+const oneColumns = columns.filter(({ head }) => ['ID', 'TO', 'STATE', 'SUBJECT'].includes(head))

@@ -1,0 +1,132 @@
+import { AppError } from '../core/errors.js'
+import { isId, isIdStart } from '../core/ids.js'
+import { printable, quoted } from '../core/text.js'
+import { cancelMail, countMail, findMail, listMail, mailStarting, retryMail, type Envelope } from '../db/outbox.js'
+import type { Db } from '../db/tables.js'
+import { momentOf } from '../mail/outbox.js'
+import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
+
+// The queue of mails. No operations: mails are secrets of whoever gets them, so only who can open the database sees them.
+
+/**
+ * What becomes of a mail: it waits for its next attempt, a process is sending it in this moment, it was refused so often
+ * that it is not tried again, it was sent, or it was cancelled.
+ */
+type State = 'waiting' | 'sending' | 'failed' | 'sent' | 'cancelled'
+
+/** Times are ISO 8601. */
+export interface Mail {
+  mailId: string
+  recipient: string
+  subject: string
+  state: State
+  /** How often it was tried since it was queued, or since it was last retried by hand. */
+  attempts: number
+  lastError: string | null
+  createdAt: string
+  /** When it is tried next. */
+  dueAt: string | null
+  sentAt: string | null
+  cancelledAt: string | null
+}
+
+export interface MailShown extends Mail {
+  /** With the secret part of links left out. Empty after the mail was sent or cancelled. */
+  text: string
+}
+
+/** How many candidates an error names. */
+const MOST = 5
+
+/** The newest mails, newest first, and how many there are: those that are still to be sent and failed ones, or all. */
+export async function listQueue(
+  { db, now }: Context,
+  given: { all: boolean; limit: number },
+): Promise<{ mails: Mail[]; total: number }> {
+  const rows = await listMail(db, given)
+  return { mails: rows.map((row) => mailOf(row, now())), total: await countMail(db, given) }
+}
+
+/** A mail by its id, or the start of it. The links in its text sign people in: they are whole only with `links`. */
+export async function showMail({ db, now }: Context, given: string, { links }: { links: boolean }): Promise<MailShown> {
+  const row = await existing(db, await idOf(db, given))
+  return { ...mailOf(row, now()), text: links ? row.text : withoutSecrets(row.text) }
+}
+
+/** Makes a mail due now, as if it had never been tried. "serve" sends it. */
+export const retryQueued = (ctx: Context, given: string): Promise<Mail> => settle(ctx, given, 'mail.retried', retryMail)
+
+/** Makes sure that a mail is never sent, and erases its text. */
+export const cancelQueued = (ctx: Context, given: string): Promise<Mail> =>
+  settle(ctx, given, 'mail.cancelled', cancelMail)
+
+async function settle(
+  ctx: Context,
+  given: string,
+  action: 'mail.retried' | 'mail.cancelled',
+  write: typeof retryMail,
+): Promise<Mail> {
+  const mailId = await idOf(ctx.db, given)
+  return change(ctx, async ({ db, record }) => {
+    const done = await write(db, mailId, momentOf(ctx.now()))
+    const mail = mailOf(await existing(db, mailId), ctx.now())
+    if (!done) throw settled(mail)
+    record(action, mailId)
+    return mail
+  })
+}
+
+function settled({ state, recipient }: Mail): AppError {
+  const to = `The mail to ${recipient}`
+  if (state === 'sent') return new AppError('MAIL_NOT_WAITING', `${to} was sent. Nothing was changed.`)
+  if (state === 'cancelled')
+    return new AppError('MAIL_NOT_WAITING', `${to} was cancelled, and its text erased. Nothing was changed.`)
+  return new AppError(
+    'MAIL_NOT_WAITING',
+    `${to} is being sent in this moment. Nothing was changed. Try again in a minute.`,
+  )
+}
+
+async function idOf(db: Db, given: string): Promise<string> {
+  const start = given.trim().toLowerCase()
+  if (isId(start)) return start
+  const found = isIdStart(start) ? await mailStarting(db, start, MOST + 1) : []
+  const [only] = found
+  if (!only) throw notFound(given)
+  if (found.length === 1) return only.mailId
+  throw new AppError('AMBIGUOUS_NAME', `${quoted(given)} is the start of several ids. Give more characters of one.`, {
+    errors: found.slice(0, MOST).map(({ mailId, recipient, subject }) => {
+      const rule = `${mailId}   ${printable(subject)} (${recipient})`
+      return { code: 'CANDIDATE', message: rule, field: 'mail', rule, value: mailId }
+    }),
+  })
+}
+
+async function existing(db: Db, mailId: string) {
+  const row = await findMail(db, mailId)
+  if (!row) throw notFound(mailId)
+  return row
+}
+
+const notFound = (given: string) =>
+  new AppError(
+    'MAIL_NOT_FOUND',
+    `Mail ${quoted(given)} not found. Give its id, or at least four characters of the start.`,
+  )
+
+function mailOf(row: Envelope, now: Date): Mail {
+  const { mailId, recipient, subject, attempts, lastError, createdAt, dueAt, sentAt, cancelledAt } = row
+  return { mailId, recipient, subject, state: stateOf(row, now), attempts, lastError, createdAt, dueAt, sentAt, cancelledAt } // prettier-ignore
+}
+
+function stateOf({ sentAt, cancelledAt, dueAt, leasedUntil }: Envelope, now: Date): State {
+  if (sentAt !== null) return 'sent'
+  if (cancelledAt !== null) return 'cancelled'
+  if (dueAt === null) return 'failed'
+  const moment = momentOf(now)
+  return leasedUntil !== null && leasedUntil > moment.now && leasedUntil <= moment.leaseLimit ? 'sending' : 'waiting'
+}
+
+/** What comes after the path of an address: there the tokens are. */
+const withoutSecrets = (text: string): string => text.replaceAll(/(https?:\/\/[^\s?#]+)[?#]\S*/g, '$1?…')
