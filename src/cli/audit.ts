@@ -7,7 +7,7 @@ import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 
 const columns: Column<Finding>[] = [
   { head: 'AFTER', text: (finding) => String(finding.after), right: true, drop: 0 },
@@ -45,7 +45,7 @@ export function register(group: Command, cli: Cli): void {
           'AUDIT_FINDINGS',
           `The event log does not match its hashes in ${counted(findings.length, 'place')}.${rest}`,
         )
-      say(
+      tell(
         cli.terminal,
         checked === 0
           ? `No events to check yet.${rest}`

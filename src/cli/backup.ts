@@ -12,7 +12,7 @@ import { progress, progressBar } from './lib/progress.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say, tell } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 import { version } from './version.js'
 
 /** Bytes as people say them: 1.2 MB. */
@@ -69,7 +69,7 @@ export function register(group: Command, cli: Cli): void {
         id: ({ file }) => file,
         single: false,
       })
-      if (backups.length === 0) say(cli.terminal, `There is no backup in ${folder ?? config.get('backup.dir')}.`)
+      if (backups.length === 0) tell(cli.terminal, `There is no backup in ${folder ?? config.get('backup.dir')}.`)
     })
   explain(group.command('verify'), {
     examples: ['backup verify feedback-20261122T230102Z.backup'],
@@ -91,7 +91,7 @@ export function register(group: Command, cli: Cli): void {
         id: (row) => row.file,
         single: true,
       })
-      say(cli.terminal, 'The backup is whole.')
+      tell(cli.terminal, 'The backup is whole.')
     })
   registerRehearse(group, cli)
   registerPrune(group, cli)
@@ -199,10 +199,10 @@ function registerPrune(group: Command, cli: Cli): void {
         id: (row) => row.file,
         single: false,
       })
-      for (const { file, why } of done.left) say(terminal, `Left alone: ${file} (${why})`)
+      for (const { file, why } of done.left) tell(terminal, `Left alone: ${file} (${why})`)
       const bytes = sizeOf(done.removed.reduce((sum, each) => sum + each.bytes, 0))
       const what = `${counted(done.removed.length, 'backup')}${done.removed.length > 0 ? ` of ${bytes}` : ''}`
-      say(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what}. ${done.kept.length} ${dryRun ? 'would stay' : 'stay'}.`) // prettier-ignore
+      tell(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what}. ${done.kept.length} ${dryRun ? 'would stay' : 'stay'}.`) // prettier-ignore
     })
 }
 
@@ -235,8 +235,8 @@ function registerCreate(group: Command, cli: Cli): void {
         told,
       }).finally(end)
       const what = counted(rowsIn(made.tables).toLocaleString('en'), 'row')
-      if (isStream) return say(terminal, dryRun ? 'Dry run, nothing was written.' : `Wrote a backup of ${what}.`)
+      if (isStream) return tell(terminal, dryRun ? 'Dry run, nothing was written.' : `Wrote a backup of ${what}.`)
       await print(terminal, flags, { body: made, rows: [made], columns: madeColumns, id: ({ file }) => file ?? '', single: true }) // prettier-ignore
-      say(terminal, dryRun ? 'Dry run, nothing was written.' : `Backed up ${what}.`)
+      tell(terminal, dryRun ? 'Dry run, nothing was written.' : `Backed up ${what}.`)
     })
 }

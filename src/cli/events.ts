@@ -14,7 +14,7 @@ import { formatOf, listsFields, print, type Format, type OutputFlags } from './l
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { withTimes } from './lib/times.js'
-import { say, write, type Terminal } from './lib/terminal.js'
+import { say, tell, write, type Terminal } from './lib/terminal.js'
 import { commandLine, withOptions, withoutOption } from './lib/commandline.js'
 
 const actorName = ({ actor, via, operator }: Event): string => {
@@ -126,7 +126,7 @@ async function follow(printer: Printer, call: Call, input: Record<string, unknow
       if (answer.events.length === 100) continue
     } catch (error) {
       if (!(error instanceof AppError) || error.exit !== 6) throw error
-      if (!unreachable) say(printer.terminal, `${error.message} Retrying until it responds.`)
+      if (!unreachable) tell(printer.terminal, `${error.message} Retrying until it responds.`)
       unreachable = true
     }
     await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {}) // rejects when stopped

@@ -10,7 +10,7 @@ import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
-import { canPrompt, say, write, type Terminal } from './lib/terminal.js'
+import { canPrompt, tell, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   password?: Source
@@ -42,7 +42,7 @@ export function register(command: Command, cli: Cli): void {
         return call(auth.login, { ...credentials, code: typed })
       },
     )
-    if (answer.user.totpNeeded) say(cli.terminal, 'A role of yours counts only with a second factor: feedbackctl totp begin') // prettier-ignore
+    if (answer.user.totpNeeded) tell(cli.terminal, 'A role of yours counts only with a second factor. Set one up with "feedbackctl totp begin".') // prettier-ignore
     const file = saveToken(config, server, answer.user.authToken)
     if (isMachineReadable(flags))
       return print(cli.terminal, flags, {

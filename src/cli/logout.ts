@@ -6,7 +6,7 @@ import { explain } from './lib/helptext.js'
 import { serverMissing } from './lib/inputs.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
-import { say } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 
 /** What the server says of a session that has ended before. */
 const ENDED = ['INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED', 'SESSION_NOT_FOUND']
@@ -29,7 +29,7 @@ export function register(command: Command, cli: Cli): void {
     }
     const body = { server, signedOut: isSaved }
     await print(cli.terminal, flags, { body, rows: [], columns: [], id: String, single: true })
-    say(cli.terminal, isSaved ? `Signed out of ${server}. The session has ended.` : `Not signed in to ${server}.`)
+    tell(cli.terminal, isSaved ? `Signed out of ${server}. The session has ended.` : `Not signed in to ${server}.`)
   })
 }
 

@@ -12,7 +12,7 @@ import { ago } from './lib/age.js'
 import { nameOf, PERSON } from './lib/person.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 
 type Person = Static<typeof User>
 type Link = Awaited<ReturnType<typeof owner.createLink>>
@@ -57,14 +57,14 @@ export function register(group: Command, cli: Cli): void {
         id: () => url ?? '',
         single: true,
       })
-      say(
+      tell(
         cli.terminal,
         dryRun
           ? `Would make a link that signs ${email} in.`
           : `It signs ${email} in once, within an hour.\nIt opens while "feedbackctl serve" runs.`,
       )
       if (config.origin('site.url') === 'default')
-        say(
+        tell(
           cli.terminal,
           `Note: the link starts with ${config.get('site.url')}. Set site.url to the public URL of the site.`,
         )

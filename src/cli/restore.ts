@@ -6,7 +6,7 @@ import { progress } from './lib/progress.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 import { version } from './version.js'
 
 const SECRETS: Record<Restored['secret'], string> = {
@@ -54,8 +54,8 @@ export function register(command: Command, cli: Cli): void {
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
-      say(terminal, dryRun ? 'Dry run, nothing was changed.' : 'The site is restored. Start "feedbackctl serve".')
+      tell(terminal, dryRun ? 'Dry run, nothing was changed.' : 'The site is restored. Start "feedbackctl serve".')
       if (!dryRun && (done.secret === 'differs' || done.secret === 'none'))
-        say(terminal, 'Run "feedbackctl secret new" before that: everyone has to sign in again.')
+        tell(terminal, 'Run "feedbackctl secret new" before that: everyone has to sign in again.')
     })
 }

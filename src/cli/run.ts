@@ -5,7 +5,7 @@ import { buildProgram, usageError, withColorFlag } from './program.js'
 import { NothingToDo } from './lib/nothingtodo.js'
 import { report } from './lib/report.js'
 import type { Cli } from './lib/session.js'
-import { say, type Terminal } from './lib/terminal.js'
+import { tell, type Terminal } from './lib/terminal.js'
 
 /**
  * Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a
@@ -23,7 +23,7 @@ export async function run(terminal: Terminal): Promise<void> {
     await program.parseAsync(withColorFlag(program, terminal.args), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return
-    if (error instanceof NothingToDo) return say(terminal, error.message)
+    if (error instanceof NothingToDo) return tell(terminal, error.message)
     const failed = {
       flags: program.opts(),
       server: await serverOf(cli, error),

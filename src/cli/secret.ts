@@ -6,7 +6,7 @@ import { print, type OutputFlags } from './lib/output.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 
 export function register(group: Command, cli: Cli): void {
   explain(group.command('new'), {
@@ -44,9 +44,9 @@ export function register(group: Command, cli: Cli): void {
         id: () => file ?? '',
         single: true,
       })
-      if (flags.dryRun) return say(cli.terminal, `Would replace the secret. This ends ${loss}.`)
-      say(cli.terminal, 'Everyone has to sign in again.')
-      say(
+      if (flags.dryRun) return tell(cli.terminal, `Would replace the secret. This ends ${loss}.`)
+      tell(cli.terminal, 'Everyone has to sign in again.')
+      tell(
         cli.terminal,
         isFile
           ? 'A server that runs notices within a second.\nServers on other machines need the new file too.'
@@ -74,6 +74,6 @@ export function register(group: Command, cli: Cli): void {
       const columns = [{ head: 'SECRET', text: () => file, drop: 0 }]
       await print(cli.terminal, flags, { body: { file }, rows: [file], columns, id: () => file, single: true })
       const done = `Tokens of the old secret work for ${hours} hours more.`
-      say(cli.terminal, flags.dryRun ? `Dry run, nothing was changed: ${done}` : done)
+      tell(cli.terminal, flags.dryRun ? `Dry run, nothing was changed: ${done}` : done)
     })
 }

@@ -17,7 +17,7 @@ import { hasWholeBody, isMachineReadable, print, type OutputFlags } from './lib/
 import { PERSON } from './lib/person.js'
 import { withPrompts } from './lib/prompts.js'
 import { settingFlags, type Cli } from './lib/session.js'
-import { canPrompt, colors, hasColor, say, write, type Terminal } from './lib/terminal.js'
+import { canPrompt, colors, hasColor, tell, write, type Terminal } from './lib/terminal.js'
 
 interface Flags extends OutputFlags {
   ifNeeded?: boolean
@@ -72,7 +72,7 @@ export function register(command: Command, cli: Cli): void {
         if (!remote && error instanceof AppError && error.code === 'SETUP_COMPLETED')
           finishEarlierSetup(cli, config, flags)
         if (!flags.ifNeeded || !(error instanceof AppError) || error.code !== 'SETUP_COMPLETED') throw error
-        say(cli.terminal, 'The site already has an owner: nothing to do.') // also if another process was faster
+        tell(cli.terminal, 'The site already has an owner: nothing to do.') // also if another process was faster
       }
     })
 }
@@ -123,13 +123,15 @@ async function setUpLocally(
   if (isTrial) await app.close()
   if (!flags.dryRun) markSite(config)
   commitSettings(cli, config, settingsFile)
-  const source = (key: Key) =>
-    key in kept ? `${flags.dryRun ? 'would be written' : 'written'} to ${config.file}` : `from ${config.origin(key)}`
+  const origin = (key: Key) => (key in kept ? '' : ` (from ${config.origin(key)})`)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
-    `mail    ${redactedUrl(mail?.url ?? '')} (${source('mail.url')})`,
-    ...('site.url' in kept ? [`address ${kept['site.url']} (${source('site.url')})`] : []),
-    ...('listen' in kept ? [`listen  ${kept.listen} (${source('listen')})`] : []),
+    `mail    ${redactedUrl(mail?.url ?? '')}${origin('mail.url')}`,
+    ...('site.url' in kept ? [`address ${kept['site.url']}`] : []),
+    ...('listen' in kept ? [`listen  ${kept.listen}`] : []),
+    ...(Object.keys(kept).length > 0
+      ? [`config  ${config.file} (${flags.dryRun ? 'would be written' : 'written'})`]
+      : []),
   ])
   if (!mail || !mailWorks || flags.dryRun) return
   await deliverOutbox(cli.terminal, app, mail)
@@ -162,7 +164,7 @@ function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags
   const kept: Entries = { 'mail.url': mailUrl, ...givenAsFlags(config) }
   assertMayHold(config, kept)
   prepareSettings(config.file, kept).commit()
-  say(terminal, `mail.url was not set yet: written to ${config.file}.`)
+  tell(terminal, `mail.url was not set yet: written to ${config.file}.`)
 }
 
 /** Only warns if it fails: the owner exists by now, and a generated password must still be shown. */
@@ -170,7 +172,7 @@ function commitSettings({ terminal }: Cli, { file }: Config, prepared: PreparedS
   try {
     prepared?.commit()
   } catch (error) {
-    say(
+    tell(
       terminal,
       `Warning: could not write ${file} (${(error as { code?: string }).code}). Set mail.url there by hand, or serve sends no mail.`,
     )

@@ -12,7 +12,7 @@ import { explain } from './lib/helptext.js'
 import { formatOf, print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say } from './lib/terminal.js'
+import { say, tell } from './lib/terminal.js'
 
 type Overview = Awaited<ReturnType<typeof site.overview.run>>
 
@@ -40,9 +40,6 @@ const number = (value: number | null): string => (value === null ? '' : String(v
 const processOf = ({ version, workers, host, pid }: site.Server): string =>
   `version ${version}, ${workers > 1 ? `${workers} workers, ` : ''}pid ${pid} on ${host}`
 
-/** Below the first line of a value in a record. */
-const BELOW = `\n${' '.repeat('MAIL WAITING'.length + 2)}`
-
 const columns: Column<Status>[] = [
   { head: 'SITE', text: ({ title, is_setup: isSetUp }) => (isSetUp === false ? 'not set up' : (title ?? '')), drop: 0 },
   { head: 'DATA', text: ({ data, origin }) => (origin === 'default' ? data : `${data} (from ${origin})`), drop: 0 },
@@ -52,8 +49,8 @@ const columns: Column<Status>[] = [
       (servers ?? []).map((each) => `${each.url}, since ${each.startedAt}, ${processOf(each)}`).join('\n'),
     shown: ({ servers }, _paint, now) =>
       (servers ?? [])
-        .map((each) => `${each.url}, started ${ago(each.startedAt, now)}${BELOW}${processOf(each)}`)
-        .join(BELOW) || 'nobody',
+        .map((each) => `${each.url}, started ${ago(each.startedAt, now)}\n${processOf(each)}`)
+        .join('\n') || 'nobody',
     drop: 0,
   },
   {
@@ -80,7 +77,7 @@ export function register(command: Command, cli: Cli): void {
       id: ({ data }) => data,
       single: true,
     })
-    if (note !== undefined) say(cli.terminal, note)
+    if (note !== undefined) tell(cli.terminal, note)
   })
 }
 
@@ -112,21 +109,27 @@ async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
   const file = url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined
   const there = neighbours(file)
   const { schema, state } = await schemaOf(config).catch((error: unknown) => {
-    for (const each of there) warnOf(cli, each)
+    warnOf(cli, there)
     throw error
   })
   const data = redactedUrl(file ?? url)
   const origin = config.origin('database.url') === 'default' ? config.origin('data.dir') : config.origin('database.url')
   const base = { ...UNKNOWN, data, origin, schema: schema ?? null, schema_state: state }
   if (state !== 'current') {
-    for (const each of there.filter(({ isSame }) => isSame === false)) warnOf(cli, each)
+    warnOf(
+      cli,
+      there.filter(({ isSame }) => isSame === false),
+    )
     return { status: base, note: state === 'outdated' ? outdatedNote(file) : undefined }
   }
   const overview = await (await cli.connect())(site.overview, {})
   const servers = overview.servers.filter(isRunning)
   const isOurs = ({ pid, isSame }: Neighbour) =>
     isSame ?? servers.some((server) => server.host === hostname() && server.pid === pid)
-  for (const each of there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers))) warnOf(cli, each)
+  warnOf(
+    cli,
+    there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers)),
+  )
   return { status: { ...base, ...overview, servers }, note: nextStep(overview, servers) }
 }
 
@@ -155,11 +158,13 @@ function isRunning({ host, pid }: site.Server): boolean {
   }
 }
 
-function warnOf({ terminal }: Cli, { pid, database }: Neighbour): void {
-  const own = database === undefined ? 'serves another site.' : 'uses other data:'
-  say(terminal, `Warning: the server with pid ${pid} on this machine ${own}`)
-  if (database !== undefined)
-    say(terminal, `  ${database}\nAdd --data-dir ${path.dirname(database)} to run commands on that.`)
+/** Servers on this machine that serve something else: the usual reason why a command shows too little. */
+function warnOf({ terminal }: Cli, others: readonly Neighbour[]): void {
+  if (others.length === 0) return
+  tell(terminal, 'Warning: this machine also serves other sites.')
+  for (const { pid, database } of others) say(terminal, `  pid ${pid}${database === undefined ? '' : `  ${database}`}`)
+  if (others.some(({ database }) => database !== undefined))
+    tell(terminal, 'Add --data-dir with the folder of a database to run commands on that.')
 }
 
 /** A visitor sees only that there is a site. */

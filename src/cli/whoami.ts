@@ -4,7 +4,7 @@ import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
-import { say } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 
 export function register(command: Command, cli: Cli): void {
   explain(command, { examples: ['whoami', 'whoami --server https://feedback.example.org'] }).action(async () => {
@@ -19,7 +19,7 @@ export function register(command: Command, cli: Cli): void {
       id: (user) => user.userId,
       single: true,
     })
-    say(
+    tell(
       cli.terminal,
       server === undefined
         ? 'You are the operator of this database, with all permissions. You act as this account, unless --as names another.'

@@ -53,7 +53,7 @@ describe('a command that only reads', () => {
     const { code, stdout } = await machine.run(args)
     expect(code).toBe(0)
     expect(stdout).toContain('Dry run: this would set up the site. Nothing was changed.\n')
-    expect(stdout).toContain(`(would be written to ${machine.folder}/config/feedbackctl/config.toml)`)
+    expect(stdout).toContain(`  config  ${machine.folder}/config/feedbackctl/config.toml (would be written)\n`)
     expect(readdirSync(machine.folder)).not.toContain('data')
     expect(readdirSync(machine.folder)).not.toContain('config')
     expect((await machine.run('setup --dry-run --email x --generate-password --mail-url folder:mail')).code).toBe(2)

@@ -73,3 +73,22 @@ it.each([80, 60])('an error breaks between words in %i columns, and its commands
     /fix {3}feedbackctl setup --data-dir a-folder-with-a-name-of-some-length-that-does-not-fit/,
   )
 })
+
+it.each([80, 60])('a card and a sentence break between words in %i columns', async (columns) => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const words = 'A title of many words that goes on and on until no line of a terminal has any room left for it'
+  expect(await machine.run(`boards create 'Ideas for all that we make' --url ideas`)).toMatchObject({ code: 0 })
+  const { text } = await machine.terminal(`posts create '${words}' --board ideas --body '${words}'`, { columns }).ended
+  const card = await machine.terminal('posts show 1', { columns }).ended
+  for (const shown of [text, card.text]) {
+    const lines = plain(shown).filter((line) => !/^(SLUG|ID) /.test(line))
+    expect(lines.filter((line) => line.length > columns)).toEqual([])
+    expect(shown.replaceAll(/\s+/g, ' ')).toContain(words)
+  }
+  const value = plain(card.text).findIndex((line) => line.startsWith('TITLE'))
+  const column = plain(card.text)[value]?.indexOf('A title')
+  expect(plain(card.text)[value + 1]?.search(/\S/)).toBe(column)
+  const whoami = await machine.terminal('whoami', { columns }).ended
+  expect(plain(whoami.text).filter((line) => line.length > columns)).toEqual([])
+})

@@ -17,7 +17,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect([code, stderr]).toEqual([0, ''])
     const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
     expect(stdout).toMatch(/✓ The site is set up\.\n {2}owner {3}Ada <ada@example\.org>, user name ada_\w{8}\n/)
-    expect(stdout).toContain(`folder:${machine.folder}/mail (written to ${file})`)
+    expect(stdout).toContain(`  mail    folder:${machine.folder}/mail\n  config  ${file} (written)\n`)
     expect(readFileSync(file, 'utf8')).toBe(`[mail]\nurl = "folder:${machine.folder}/mail"\n`)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(path.join(machine.folder, 'mail'))).toHaveLength(1)

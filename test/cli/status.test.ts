@@ -97,10 +97,10 @@ describe('status', () => {
     const other = `${machine.folder}/other`
     const elsewhere = await machine.run(`status --data-dir ${other}`)
     expect(elsewhere.code).toBe(3)
-    expect(elsewhere.stderr).toContain(
-      `Warning: the server with pid ${server.child.pid} on this machine uses other data:\n  ${machine.folder}/data/feedbackctl/feedback.db\nAdd --data-dir ${machine.folder}/data/feedbackctl to run commands on that.\n`,
-    )
-    expect((await machine.run('status')).stderr).not.toContain(`pid ${server.child.pid} `)
+    expect(elsewhere.stderr).toContain('Warning: this machine also serves other sites.\n')
+    expect(elsewhere.stderr).toContain(`\n  pid ${server.child.pid}  ${machine.folder}/data/feedbackctl/feedback.db\n`)
+    expect(elsewhere.stderr).toContain('Add --data-dir with the folder of a database to run commands on that.\n')
+    expect((await machine.run('status')).stderr).not.toContain(`pid ${server.child.pid}`)
   })
 
   it('says that the schema is older, and does not update it', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { AppError } from '../../core/errors.js'
 import { accountDocument } from '../../service/account.js'
 import type { Cli } from './session.js'
-import { say, write } from './terminal.js'
+import { tell, write } from './terminal.js'
 
 /**
  * Writes what the site stores of a person, part by part, so that no more than one is in the memory. Nobody else can read
@@ -29,7 +29,7 @@ export async function exportAccount(cli: Cli, { file, as }: { file: string | und
     await rm(target, { force: true })
     throw error instanceof AppError ? error : notWritten(file, error)
   }
-  say(terminal, `Wrote the account to ${file}.`)
+  tell(terminal, `Wrote the account to ${file}.`)
 }
 
 function notWritten(file: string, error: unknown): AppError {

@@ -13,7 +13,7 @@ import { footer, nothingFound, streamAll } from './pages.js'
 import { confirm } from './prompts.js'
 import type { Cli } from './session.js'
 import { takeSwitchValues } from './switches.js'
-import { canPrompt, say } from './terminal.js'
+import { canPrompt, tell } from './terminal.js'
 import { withTimes } from './times.js'
 import type { Values, View } from './view.js'
 
@@ -191,7 +191,7 @@ export function command<In, Out, Row, Subject>(
     if (rows.length === 0 && output.list)
       return nothingFound(cli.terminal, output.empty && printableLines(output.empty(input)))
     const said = await saidOf(flags, answer, input, connect)
-    if (said !== undefined) say(cli.terminal, printableLines(said))
+    if (said !== undefined) tell(cli.terminal, printableLines(said))
   }
 
   /** What was done, or what a dry run would have done and lost. */

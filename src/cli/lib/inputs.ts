@@ -4,7 +4,7 @@ import type { Field } from '../../core/fields.js'
 import { assertNewPassword, assertUncommonPassword } from '../../service/lib/passwords.js'
 import { isSource, type FieldOption, type Source } from './options.js'
 import { withoutEcho, withPrompts } from './prompts.js'
-import { canPrompt, say, whyNoPrompts, type Terminal } from './terminal.js'
+import { canPrompt, say, tell, whyNoPrompts, type Terminal } from './terminal.js'
 import { readText, type EditedText } from './textfile.js'
 
 interface Request {
@@ -65,7 +65,7 @@ export async function readSource(terminal: Terminal, source: Source): Promise<st
   if (kind === 'random') return randomBytes(18).toString('base64url')
   if (kind === 'file') return readText(terminal, value, flag)
   if (secret)
-    say(terminal, `Warning: ${flag} is visible to all users of this machine in the process list. Use ${flag}-stdin.`)
+    tell(terminal, `Warning: ${flag} is visible to all users of this machine in the process list. Use ${flag}-stdin.`)
   return value
 }
 
@@ -141,7 +141,7 @@ export async function promptForNewPassword(terminal: Terminal): Promise<string> 
       const password = await ask('Password (8 to 256 characters)')
       const refusal = await problem(password)
       if (refusal === undefined && (await ask('Confirm password')) === password) return password
-      say(terminal, refusal ?? 'The passwords do not match. Try again.')
+      tell(terminal, refusal ?? 'The passwords do not match. Try again.')
     }
   })
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config.js'
 import { absoluteUrl } from '../../core/addresses.js'
 import { withPrompts } from './prompts.js'
 import type { Cli } from './session.js'
-import { say, type Terminal } from './terminal.js'
+import { tell, type Terminal } from './terminal.js'
 
 /** Prompts for the mail settings until they work, or until the user accepts them anyway. */
 export async function promptForMailUrl(terminal: Terminal, config: Config): Promise<{ url: string; works: boolean }> {
@@ -11,7 +11,7 @@ export async function promptForMailUrl(terminal: Terminal, config: Config): Prom
     const url = await promptForUrl(terminal)
     const problem = await smtpProblem(terminal, url, config.get('mail.from') ?? '')
     if (problem === undefined) return { url, works: true }
-    say(terminal, `The connection failed: ${problem}`)
+    tell(terminal, `The connection failed: ${problem}`)
     const accepted = await withPrompts(terminal, (prompts, streams) =>
       prompts.confirm(
         { message: 'Save anyway? Mail is queued until the server can be reached.', default: false },
@@ -26,7 +26,7 @@ export async function promptForMailUrl(terminal: Terminal, config: Config): Prom
 export async function checkMail(terminal: Terminal, url: string, from: string): Promise<boolean> {
   const problem = await smtpProblem(terminal, url, from)
   if (problem !== undefined)
-    say(terminal, `Warning: mail cannot be sent now (${problem}). It is queued, and "feedbackctl serve" keeps trying.`)
+    tell(terminal, `Warning: mail cannot be sent now (${problem}). It is queued, and "feedbackctl serve" keeps trying.`)
   return problem === undefined
 }
 
@@ -35,7 +35,7 @@ export async function deliverLocally(cli: Cli): Promise<void> {
   const config = await cli.config()
   if (config.get('server') !== undefined) return
   if (config.origin('site.url') === 'default')
-    say(
+    tell(
       cli.terminal,
       `Note: links in mails start with ${config.get('site.url')}. Set site.url to the public URL of the site.`,
     )
@@ -50,15 +50,15 @@ export async function deliverOutbox(
   mail: NonNullable<App['base']['mail']>,
 ): Promise<void> {
   const { deliverDue } = await import('../../mail/delivery.js')
-  const failed = await deliverDue(app.base, mail, (line) => say(terminal, line))
+  const failed = await deliverDue(app.base, mail, (line) => tell(terminal, line))
   if (!failed) return
   const { recipient, reason } = failed
-  say(terminal, `The mail to ${recipient} is not delivered yet: ${reason}. "feedbackctl serve" keeps trying.`)
+  tell(terminal, `The mail to ${recipient} is not delivered yet: ${reason}. "feedbackctl serve" keeps trying.`)
 }
 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
   if (!/^smtps?:/.test(url)) return undefined
-  say(terminal, 'Checking the mail server…')
+  tell(terminal, 'Checking the mail server…')
   const { mailProblem } = await import('../../mail/delivery.js')
   return mailProblem({ url, from })
 }

@@ -4,7 +4,7 @@ import { counted } from '../../core/text.js'
 import type { Call, Operation } from '../../service/lib/operation.js'
 import { commandLine, withOptions, withoutOption } from './commandline.js'
 import { formatOf, jsonOf, print, type OutputFlags } from './output.js'
-import { say, write, type Terminal } from './terminal.js'
+import { say, tell, write, type Terminal } from './terminal.js'
 import type { Output } from './view.js'
 
 /** Rows that --all requests at once. */
@@ -118,9 +118,9 @@ export function footer(terminal: Terminal, answer: unknown, { list, shown, numbe
   const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
   const { current_page: current } = page
   if (total === 0) return nothingFound(terminal)
-  if (shown === 0 && current === null) return say(terminal, `No more rows, of ${total} in total.`)
+  if (shown === 0 && current === null) return tell(terminal, `No more rows, of ${total} in total.`)
   if (shown === 0)
-    return say(
+    return tell(
       terminal,
       `Page ${current} is past the end. The list has ${counted(count, 'page')}, ${counted(total, 'row')}.`,
     )
@@ -132,7 +132,7 @@ export function footer(terminal: Terminal, answer: unknown, { list, shown, numbe
 
 /** A pipe that ends in a mail or a log gets no message about an empty list. */
 export function nothingFound(terminal: Terminal, message = 'Nothing found.'): void {
-  if (terminal.stderr.isTTY) say(terminal, message)
+  if (terminal.stderr.isTTY) tell(terminal, message)
 }
 
 function nextCommand(

@@ -80,7 +80,8 @@ export function session(terminal: Terminal, program: Command): Cli {
       const onRefused = (message: string) => {
         if (isSaid) return
         isSaid = true
-        say(terminal, `${message} You see what visitors see. To sign in, run: ${commandLine(['login', '--server', server])}`) // prettier-ignore
+        tell(terminal, `${message} You see what visitors see. To sign in, run:`)
+        say(terminal, `  ${commandLine(['login', '--server', server])}`)
       }
       const saved = token === undefined ? savedToken(settings, server) : undefined
       return withNames(

@@ -4,7 +4,7 @@ import { counted, escaped, printable } from '../../core/text.js'
 import type { Column } from './table.js'
 import { formatOf, isStructured, jsonOf, print, type OutputFlags } from './output.js'
 import { confirm, type Confirmation } from './prompts.js'
-import { canPrompt, colors, hasColor, say, write, type Terminal } from './terminal.js'
+import { canPrompt, colors, hasColor, say, tell, write, type Terminal } from './terminal.js'
 
 interface Flags extends OutputFlags {
   dryRun?: boolean
@@ -64,7 +64,7 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
     failures.push(error.exit)
     sayFailure(terminal, flags, name, error)
   }
-  if (names.length === 0) say(terminal, 'No names were given. Nothing was changed.')
+  if (names.length === 0) tell(terminal, 'No names were given. Nothing was changed.')
   const isSure = flags.yes || flags.dryRun || names.length === 0
   const sure = isSure ? names : await confirmed(terminal, flags, several, fail)
   for (const name of sure) {
@@ -81,7 +81,7 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
   if (failures.length > 0) {
     process.exitCode = done > 0 ? PARTLY : (WORST.find((code) => failures.includes(code)) ?? failures[0])
     const rest = untried > 0 ? ` ${untried} more were not tried.` : ''
-    if (!isStructured(formatOf(terminal, flags))) say(terminal, `${failures.length} of ${counted(names.length, noun)} failed.${rest}`) // prettier-ignore
+    if (!isStructured(formatOf(terminal, flags))) tell(terminal, `${failures.length} of ${counted(names.length, noun)} failed.${rest}`) // prettier-ignore
   }
 }
 
@@ -123,7 +123,7 @@ async function confirmed<Row>(
 function sayFailure(terminal: Terminal, flags: Flags, name: string, error: AppError): void {
   if (formatOf(terminal, flags) === 'json') return say(terminal, escaped(JSON.stringify({ name, ...error.body, exit: error.exit }))) // prettier-ignore
   const { red } = colors(hasColor(terminal, terminal.stderr, flags))
-  say(terminal, `${red('✗')} ${printable(name)}: ${printable(error.message)} (${error.code})`)
+  tell(terminal, `${printable(name)}: ${printable(error.message)} (${error.code})`, { start: `${red('✗')} ` })
 }
 
 /** Writes what is done: at once where the format allows it, at the end where the whole is one table or document. */
@@ -147,7 +147,7 @@ function resultsOf<Row>(terminal: Terminal, flags: Flags, { columns, id }: Sever
         await print(terminal, count === 0 ? flags : { ...flags, header: false, bom: false }, { ...outcome, columns, id, single: false }) // prettier-ignore
       count += 1
       const isShown = isWhole && outcome.rows.length > 0 && !flags.dryRun // a table says it too
-      if (outcome.said !== undefined && !isShown) say(terminal, printable(outcome.said))
+      if (outcome.said !== undefined && !isShown) tell(terminal, printable(outcome.said))
     },
     async end(): Promise<void> {
       if (format === 'json') return write(terminal, count === 0 ? '[]\n' : ']\n')

@@ -2,6 +2,7 @@ import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk'
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import { printable, printableLines } from '../../core/text.js'
+import { wrapped } from './wrap.js'
 
 /** A column. `text` is the full value, for pipes; `shown` is what a table shows instead. */
 export interface Column<Row> {
@@ -179,10 +180,17 @@ function startsOf(ids: readonly string[]): string[] {
   return [...ids]
 }
 
-/** Draws one row as a list of labels and values. */
+/** Draws one row as a list of labels and values. Values break between words, and go on below where they began. */
 export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style: Style): string {
   const paint = new Chalk({ level: style.color })
   const label = Math.max(...columns.map((column) => column.head.length)) + GAP
-  const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row)).replaceAll('\n', `\n${' '.repeat(label)}`) // prettier-ignore
-  return columns.map((column) => paint.dim(column.head.padEnd(label)) + value(column)).join('\n')
+  const indent = ' '.repeat(label)
+  const broken = (line: string) => (style.wide ? indent + line : wrapped(line, style.width, indent, stringWidth))
+  const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row))
+  return columns
+    .map((column) => {
+      const lines = value(column).split('\n').map(broken).join('\n')
+      return (paint.dim(column.head.padEnd(label)) + lines.slice(label)).trimEnd()
+    })
+    .join('\n')
 }

@@ -48,7 +48,7 @@ interface Shape {
   indent?: number
 }
 
-/** Says a sentence, which breaks between words on a terminal. Command lines are for `say`: they are copied. */
+/** Says sentences, a paragraph a line, that break between words on a terminal. Lines to copy are for `say`. */
 export function tell(
   terminal: Terminal,
   sentence: string,
@@ -56,7 +56,8 @@ export function tell(
 ): void {
   const { stderr } = terminal
   const space = ' '.repeat(indent)
-  const text = stderr.isTTY ? wrapped(sentence, widthOf(stderr), space).slice(space.length) : sentence
+  const broken = (line: string) => wrapped(line, widthOf(stderr), space)
+  const text = stderr.isTTY ? sentence.split('\n').map(broken).join('\n').slice(space.length) : sentence
   say(terminal, start + text)
 }
 

@@ -1,14 +1,26 @@
-/** Breaks a paragraph between words into lines of at most `width` columns. A longer word has a line of its own. */
-export function wrapped(text: string, width: number, indent = ''): string {
+/** Takes the place of spaces in a command within a sentence, which is copied and so stays in one piece. */
+const GLUE = '\u0000'
+
+/**
+ * Breaks a paragraph between words into lines of at most `width` columns. A longer word has a line of its own, and so
+ * has a command in quotes. `measured` says how many columns a text takes, where it can hold more than plain letters.
+ */
+export function wrapped(
+  text: string,
+  width: number,
+  indent = '',
+  measured: (text: string) => number = ({ length }) => length,
+): string {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+  const glued = text.replace(/"feedbackctl [^"]*"/g, (command) => command.replaceAll(' ', GLUE))
+  for (const word of glued.split(' ')) {
+    if (line !== '' && indent.length + measured(line) + 1 + measured(word) > width) {
       lines.push(indent + line)
       line = word
     } else line = line === '' ? word : `${line} ${word}`
   }
-  return [...lines, indent + line].join('\n')
+  return [...lines, indent + line].join('\n').replaceAll(GLUE, ' ')
 }
 
 interface Place {
