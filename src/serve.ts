@@ -7,6 +7,7 @@ import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import type { Log } from './http/site.js'
 import { clientFolder } from './http/web/clientfolder.js'
+import type { Schedule } from './jobs/backups.js'
 import { jobsOf } from './jobs/index.js'
 import { absent, presence, type Presence } from './jobs/presence.js'
 import { startJobs } from './jobs/runner.js'
@@ -35,6 +36,8 @@ interface Listening {
   /** What browsers get; the pages where it is left out. A folder is that of another web client. */
   pages?: 'own' | 'none' | { folder: string }
   rates: Rates
+  /** Backups that are made now and then. */
+  schedule?: Schedule | undefined
   /** Of feedbackctl. */
   version: string
   /** The number of this process among the workers; absent where it is the only one. */
@@ -47,7 +50,7 @@ const ABSENT_WITHIN_MS = 1000
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(
   app: App,
-  { host, port, trustProxy, corsOrigins, pages = 'own', rates, version, worker = 0 }: Listening,
+  { host, port, trustProxy, corsOrigins, pages = 'own', rates, schedule, version, worker = 0 }: Listening,
   log: Log,
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
@@ -70,7 +73,7 @@ export async function startDaemon(
   const bound = (server.server.address() as AddressInfo).port // an object, as the server listens on a port
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
   const self: Presence = { url, version, worker }
-  const jobs = startJobs([presence(self, app.base.now()), ...jobsOf(app.base)], {
+  const jobs = startJobs([presence(self, app.base.now()), ...jobsOf({ ...app.base, schedule })], {
     db: app.db,
     now: app.base.now,
     log: server.log,

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync, type CipherGCM } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt, type CipherGCM } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -31,8 +31,13 @@ const MAX_HEADER = 4096
 /** As strong as OWASP advises, in 32 MB. */
 const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
 
-const keyOf = (passphrase: string, salt: string): Buffer =>
-  scryptSync(passphrase.normalize('NFKC'), Buffer.from(salt, 'base64'), 32, COST)
+/** In another thread, as a server that makes a backup responds meanwhile. */
+const keyOf = (passphrase: string, salt: string): Promise<Buffer> =>
+  new Promise((resolve, reject) =>
+    scrypt(passphrase.normalize('NFKC'), Buffer.from(salt, 'base64'), 32, COST, (error, key) =>
+      error ? reject(error) : resolve(key),
+    ),
+  )
 
 /** Writes the lines as they come. Resolves with the hash of the backup when `to` has taken all, but does not end it. */
 export async function writeContainer(
@@ -58,7 +63,7 @@ export async function writeContainer(
     },
   })
   all.write(first)
-  const cipher = encryption && createCipheriv('aes-256-gcm', keyOf(passphrase ?? '', encryption.salt), Buffer.from(encryption.iv, 'base64')).setAAD(Buffer.from(first)) // prettier-ignore
+  const cipher = encryption && createCipheriv('aes-256-gcm', await keyOf(passphrase ?? '', encryption.salt), Buffer.from(encryption.iv, 'base64')).setAAD(Buffer.from(first)) // prettier-ignore
   const sealed = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       done(null, cipher ? cipher.update(chunk) : chunk)
@@ -192,6 +197,6 @@ async function decipherOf(
   } finally {
     await handle.close()
   }
-  const key = keyOf(passphrase, encryption.salt)
+  const key = await keyOf(passphrase, encryption.salt)
   return createDecipheriv('aes-256-gcm', key, Buffer.from(encryption.iv, 'base64')).setAAD(first).setAuthTag(tag)
 }

@@ -121,7 +121,15 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
       { cause: error },
     )
   } finally {
-    rmSync(temporary, { force: true })
+    remove(temporary)
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // Where it could not be made either, that error counts
   }
 }
 

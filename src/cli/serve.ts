@@ -83,6 +83,7 @@ async function runServer(
     corsOrigins: config.get('cors.origins'),
     pages: pagesOf(config),
     rates: ratesOf(config),
+    schedule: await scheduleOf(config),
     version,
     worker,
   }
@@ -91,6 +92,12 @@ async function runServer(
   )
   if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
   await stopped
+}
+
+async function scheduleOf(config: Config) {
+  if (config.get('backup.every') === 'off') return undefined
+  const { scheduledBackups } = await import('../backup/schedule.js')
+  return scheduledBackups(config, version)
 }
 
 function pagesOf(config: Config): 'own' | 'none' | { folder: string } {

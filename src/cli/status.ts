@@ -62,6 +62,20 @@ const columns: Column<Status>[] = [
   { head: 'BOARDS', text: ({ boards }) => number(boards), drop: 0 },
   { head: 'POSTS', text: ({ posts }) => number(posts), drop: 0 },
   { head: 'MAIL WAITING', text: ({ mail_waiting: waiting }) => number(waiting), drop: 0 },
+  {
+    head: 'BACKED UP',
+    field: 'backups',
+    text: ({ backups }) => backups?.madeAt ?? '',
+    shown: ({ backups }, _paint, now) => (backups?.madeAt ? `by serve, ${ago(backups.madeAt, now)}` : ''),
+    drop: 0,
+  },
+  {
+    head: 'FAILED',
+    text: ({ backups }) => (backups?.failedAt ? `${backups.failedAt} ${backups.error}` : ''),
+    shown: ({ backups }, _paint, now) =>
+      backups?.failedAt ? `the backup, ${ago(backups.failedAt, now)}: ${backups.error}` : '',
+    drop: 0,
+  },
 ]
 
 export function register(command: Command, cli: Cli): void {
@@ -95,6 +109,7 @@ const UNKNOWN = {
   boards: null,
   posts: null,
   mail_waiting: null,
+  backups: null,
 } as const
 
 interface Found {

@@ -51,6 +51,16 @@ const limit = (description: string, preset: string) =>
   }) as const satisfies Setting
 const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or off`, LIMITS[name].default)
 
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** Reads `1d` as seconds; null for `off`, undefined for anything else. At most 366 days. */
+export function durationOf(text: string): number | null | undefined {
+  if (text === 'off') return null
+  const [, count, unit] = /^([1-9]\d{0,7})([smhdw])$/.exec(text) ?? []
+  const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS]
+  return seconds <= 366 * SECONDS.d ? seconds : undefined
+}
+
 /** What makes a secret guessable; undefined for one that may be random. */
 export function secretProblem(secret: string): string | undefined {
   const fix = 'make one with "openssl rand -hex 32"'
@@ -142,6 +152,15 @@ const SETTINGS = {
     value: 'folder',
     derived: 'backups in data.dir',
     notFromHere: () => true,
+  },
+  'backup.every': {
+    description: 'how often serve backs the site up, such as 1d or 6h, or off',
+    value: 'time',
+    default: 'off',
+    command: 'serve',
+    notFromHere: () => true,
+    check: (value) =>
+      durationOf(value) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined,
   },
   'backup.keep': {
     description: 'how many backups "backup prune" and the schedule keep, from 1 to 9999',

@@ -61,6 +61,7 @@ export const CARRIED = [
 export const LEFT_OUT = [
   'change_log',
   'job_leases',
+  'job_runs',
   'kysely_migration',
   'kysely_migration_lock',
   'post_search',

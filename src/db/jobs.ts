@@ -1,4 +1,5 @@
-import type { Db } from './tables.js'
+import type { Selectable } from 'kysely'
+import type { Db, Tables } from './tables.js'
 
 interface Lease {
   name: string
@@ -54,3 +55,19 @@ export async function renewJobLease(db: Db, { name, holder, until }: Lease): Pro
 
 export const releaseJobLease = (db: Db, { name, holder }: Pick<Lease, 'name' | 'holder'>) =>
   db.deleteFrom('job_leases').where('name', '=', name).where('holder', '=', holder).execute()
+
+/** The name of the job that makes backups. */
+export const BACKUPS = 'backups'
+
+type JobRun = Selectable<Tables['job_runs']>
+
+export const readJobRun = (db: Db, name: string): Promise<JobRun | undefined> =>
+  db.selectFrom('job_runs').selectAll().where('name', '=', name).executeTakeFirst()
+
+/** Notes a success, or beside the last success a failure. */
+export const putJobRun = (db: Db, { name, ...run }: { name: string } & Partial<JobRun>) =>
+  db
+    .insertInto('job_runs')
+    .values({ name, done_at: null, failed_at: null, error: null, ...run })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(run))
+    .execute()

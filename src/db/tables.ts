@@ -198,6 +198,8 @@ export interface Tables {
     started_at: string
     seen_at: string
   }
+  /** When a scheduled job last succeeded, and when and why it failed since. */
+  job_runs: { name: string; done_at: string | null; failed_at: string | null; error: string | null }
   /** What was counted for a limit, until then. */
   limits: { key: string; points: number; until: string }
   counters: { name: string; value: number }

@@ -1,4 +1,5 @@
 import type { MailSettings } from '../mail/transport.js'
+import { backups, type Schedule } from './backups.js'
 import { changeLog } from './changelog.js'
 import { courier } from './courier.js'
 import { limits } from './limits.js'
@@ -7,10 +8,11 @@ import { seals } from './seals.js'
 import { sessions } from './sessions.js'
 
 /** The background jobs of a server. */
-export const jobsOf = ({ mail }: { mail: MailSettings | null }): Job[] => [
+export const jobsOf = ({ mail, schedule }: { mail: MailSettings | null; schedule?: Schedule | undefined }): Job[] => [
   changeLog,
   limits,
   seals,
   sessions,
+  ...(schedule ? [backups(schedule)] : []),
   ...(mail ? [courier(mail)] : []),
 ]

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { visibleTotal } from '../db/counters.js'
+import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { countDueMail } from '../db/outbox.js'
 import { postTotal } from '../db/postlists.js'
 import { newestApplied } from '../db/schema.js'
@@ -57,6 +58,14 @@ const Server = Type.Object({
 })
 export type Server = Type.Static<typeof Server>
 
+const ScheduledBackups = Type.Object({
+  madeAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'When the last was made' }),
+  failedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'When the last attempt failed, if none has succeeded since',
+  }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed' }),
+})
+
 export const overview = operation({
   id: 'site.overview',
   summary: 'Show who serves the site, its schema, and how much is in it',
@@ -73,6 +82,9 @@ export const overview = operation({
     boards: Type.Integer(),
     posts: Type.Integer(),
     mail_waiting: Type.Integer({ description: 'Mails that are still to be sent' }),
+    backups: Type.Union([ScheduledBackups, Type.Null()], {
+      description: 'Null where no server has made any by itself',
+    }),
   }),
   async run({ db, now }) {
     const since = new Date(now().getTime() - SEEN_WITHIN_MS).toISOString()
@@ -80,6 +92,7 @@ export const overview = operation({
     const rows = (await listServers(db, since)).toSorted((one, other) => (one.started_at < other.started_at ? -1 : 1))
     const isFirst = (row: (typeof rows)[number]) =>
       rows.find(({ host, pid }) => host === row.host && pid === row.pid) === row
+    const run = await readJobRun(db, BACKUPS)
     return {
       title: (await readSettings(db)).title,
       is_setup: (await findOwner(db)) !== undefined,
@@ -92,6 +105,7 @@ export const overview = operation({
       boards: await visibleTotal(db, 'boards', ['public', 'private']),
       posts: await postTotal(db, everything),
       mail_waiting: await countDueMail(db),
+      backups: run ? { madeAt: run.done_at, failedAt: run.failed_at, error: run.error } : null,
     }
   },
 })

@@ -30,7 +30,7 @@ describe.each(engines)('a rehearsal on %s', { timeout: 120_000 }, (engine) => {
     const { file, tables } = await json(machine, `backup create ${folder}new.backup`)
     await machine.run(`backup create --redact ${folder}redacted.backup`)
     const done = await machine.run('backup rehearse --json', { env: { TMPDIR } })
-    expect(done).toMatchObject({ code: 0, stderr: expect.stringMatching(/hashes of 28 tables with \d+ rows/) })
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringMatching(/hashes of \d+ tables with \d+ rows/) })
     const rehearsed = JSON.parse(done.stdout)
     expect(rehearsed).toMatchObject({ file, tables })
     expect(rehearsed.tables.posts.rows).toBe(3)

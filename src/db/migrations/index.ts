@@ -21,6 +21,7 @@ import { up as language } from './0019_language.js'
 import { up as ownComments } from './0020_own_comments.js'
 import { up as postMoves } from './0021_post_moves.js'
 import { up as mailQueue } from './0022_mail_queue.js'
+import { up as jobRuns } from './0023_job_runs.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -46,4 +47,5 @@ export const migrations: Record<string, Migration> = {
   '0020_own_comments': { up: ownComments },
   '0021_post_moves': { up: postMoves },
   '0022_mail_queue': { up: mailQueue },
+  '0023_job_runs': { up: jobRuns },
 }
