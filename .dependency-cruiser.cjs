@@ -36,11 +36,16 @@ module.exports = {
       ['core', 'db', 'config', 'secret', 'marker'],
       'backup imports core, db and the files of a site only.',
     ),
+    onlyImports(
+      'doctor',
+      ['core', 'db', 'mail/delivery', 'service', 'backup', 'app', 'config', 'secret', 'marker', 'process'],
+      'doctor looks at everything below the commands.',
+    ),
     onlyImports('process', [], 'process imports nothing of ours: the launcher loads what was built.'),
     onlyImports(
       'cli',
-      ['core', 'service', 'client', 'backup', 'app', 'serve', 'config', 'process', 'mail/delivery'],
-      'cli reaches data through app, backup, client and service. Of mail it knows delivery only.',
+      ['core', 'service', 'client', 'backup', 'doctor', 'app', 'serve', 'config', 'process', 'mail/delivery'],
+      'cli reaches data through app, backup, client, doctor and service. Of mail it knows delivery only.',
     ),
     {
       name: 'nouns above lib',
@@ -57,7 +62,7 @@ module.exports = {
       to: { path: '^src/db/(sqlite|postgres)/', pathNot: '^src/db/$1/' },
     },
     noPackages(
-      '(service|http|web|client|cli|jobs)',
+      '(service|http|web|client|cli|jobs|doctor)',
       ['kysely', 'pg', 'better-sqlite3(-node20)?'],
       'Only db speaks SQL.',
     ),

@@ -140,6 +140,12 @@ export const branches: readonly Branch[] = [
     group: OPERATION,
     load: () => import('./mail.js'),
   },
+  {
+    name: 'doctor',
+    summary: 'Check the site, and say what is wrong and what to do',
+    group: OPERATION,
+    load: () => import('./doctor.js'),
+  },
   { name: 'events', summary: 'Show the event log', group: OPERATION, load: () => import('./events.js') },
   { name: 'audit', summary: 'Check the event log', group: OPERATION, load: () => import('./audit.js') },
   {

@@ -106,5 +106,5 @@ export const widthOf = ({ columns }: NodeJS.WriteStream): number => columns || 8
 /** The colors of messages. Tables use chalk, which is too slow to load for one mark. */
 export function colors(on: boolean) {
   const code = (open: number, close: number) => (text: string) => (on ? `\u001b[${open}m${text}\u001b[${close}m` : text)
-  return { red: code(31, 39), green: code(32, 39), dim: code(2, 22) }
+  return { red: code(31, 39), green: code(32, 39), yellow: code(33, 39), dim: code(2, 22) }
 }

@@ -13,6 +13,16 @@ const NAME = USES_CURRENT ? 'better-sqlite3' : 'better-sqlite3-node20'
 const installed = createRequire(import.meta.filename)
 const require = installed // The build drops this line: esbuild bundles what a plain `require` names.
 
+/** The version of SQLite itself. Throws UNSUPPORTED_NODE where no addon loads. */
+export function nativeVersion(): string {
+  const database = openSqlite(':memory:')
+  try {
+    return String(database.prepare('select sqlite_version()').pluck().get())
+  } finally {
+    database.close()
+  }
+}
+
 interface About {
   version: string
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
 import { transaction } from '../../db/connect.js'
-import { claimFingerprint, updateSettings } from '../../db/settings.js'
+import { claimFingerprint, readSettings, updateSettings } from '../../db/settings.js'
 import { deleteOneTimeToken, findOneTimeToken, putOneTimeToken, type OneTimeToken } from '../../db/tokens.js'
 import type { Db, SessionRow } from '../../db/tables.js'
 import type { Context } from './context.js'
@@ -178,6 +178,15 @@ export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret' | 'pre
     'SECRET_MISMATCH',
     'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the first data folder. If it is lost, make a new one: everybody has to sign in again.',
   )
+}
+
+/** Whether the database was set up with another secret. Unlike `assertSecretFits` it binds nothing. */
+export async function isBoundToAnother(ctx: Pick<Context, 'db' | 'secret' | 'previousSecret'>): Promise<boolean> {
+  const { secretFingerprint: bound } = await readSettings(ctx.db)
+  const known = [ctx.secret(), ctx.previousSecret?.()?.secret].flatMap((each) =>
+    each === undefined ? [] : [fingerprintOf(each)],
+  )
+  return bound !== null && !known.includes(bound)
 }
 
 /**

@@ -1,0 +1,55 @@
+import { AppError } from '../core/errors.js'
+import type { Check, CheckId, Finding, Seen, Site } from './check.js'
+import { counters } from './counters.js'
+import { database, integrity } from './database.js'
+import { files } from './files.js'
+import { NAMES } from './names.js'
+import { runtime } from './runtime.js'
+import { secret } from './secret.js'
+
+export type { Mend } from './check.js'
+export { siteOf } from './site.js'
+
+const CHECKS: Readonly<Record<CheckId, Check>> = { runtime, files, database, integrity, counters, secret }
+
+export const checkIds = Object.keys(NAMES) as CheckId[]
+export const isCheck = (name: string): name is CheckId => Object.hasOwn(NAMES, name)
+
+/** A line of the result: a finding, or a check without any. */
+export type Result = { id: CheckId; title: string } & (
+  ({ severity: 'warning' | 'error' } & Finding) | { severity: 'ok' | 'skipped'; evidence: string; fix: null }
+)
+
+/** Runs checks one after another, in their order. */
+export async function examine(site: Site, ids: readonly CheckId[]): Promise<Result[]> {
+  const results: Result[] = []
+  for (const id of checkIds.filter((each) => ids.includes(each))) {
+    const title = NAMES[id]
+    const why = await unfit(site, CHECKS[id])
+    if (why !== undefined) {
+      results.push({ id, title, severity: 'skipped', evidence: why, fix: null })
+      continue
+    }
+    const found = await attempt(site, CHECKS[id])
+    if ('findings' in found) results.push(...found.findings.map((finding) => ({ id, title, ...finding })))
+    else results.push({ id, title, severity: 'ok', evidence: found.evidence, fix: null })
+  }
+  return results
+}
+
+/** Why a check cannot run. */
+async function unfit(site: Site, { needs }: Check): Promise<string | undefined> {
+  if (needs === 'url' && site.url === undefined) return 'Needs --url.'
+  if (needs === 'data' && !('app' in (await site.opened()))) return 'Needs the database: see the check "database".'
+  return undefined
+}
+
+/** A check that fails is a finding: the others still run. */
+async function attempt(site: Site, { look }: Check): Promise<Seen> {
+  try {
+    return await look(site)
+  } catch (error) {
+    const evidence = error instanceof AppError ? error.message : `The check failed: ${(error as Error).message}`
+    return { findings: [{ severity: 'error', evidence, fix: 'feedbackctl doctor --debug' }] }
+  }
+}

@@ -1,0 +1,217 @@
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { NEWEST } from '../../src/db/schema.js'
+import type { Db } from '../../src/db/tables.js'
+import { NAMES } from '../../src/doctor/names.js'
+import { makeMachine, serve, type Machine } from '../support/cli.js'
+import { engines, type Engine } from '../support/site.js'
+
+interface Row {
+  id: string
+  title: string
+  severity: string
+  evidence: string
+  fix: string | null
+}
+
+const dataOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl')
+/** All files of a machine, without the compiled code that any command keeps. */
+const filesOf = ({ folder }: Machine): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('.cache'))
+    .toSorted()
+const secretOf = (machine: Machine): string => path.join(dataOf(machine), 'secret')
+
+/** A site with a board, a post and a vote, and nothing wrong with it. */
+async function filled(engine: Engine): Promise<Machine> {
+  const machine = await makeMachine(engine)
+  if (engine === 'postgres') await machine.run('migrate')
+  await machine.setup()
+  for (const args of [
+    'boards create Ideas',
+    'roadmaps create Next',
+    'posts create Dark --board ideas --body x',
+    'posts update 1 --roadmap next',
+  ]) {
+    const { code, stderr } = await machine.run(args)
+    if (code !== 0) throw new Error(stderr)
+  }
+  return machine
+}
+
+async function doctor(machine: Machine, args = '', env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await machine.run(`doctor ${args} --json`, { env })
+  const { checks, findings } = JSON.parse(stdout) as { checks: Row[]; findings: number }
+  const found = checks.filter(({ severity }) => severity === 'error' || severity === 'warning')
+  expect([code, found.length]).toEqual([found.length === 0 ? 0 : 9, findings])
+  const ended = code === 0 ? stderr : (JSON.parse(stderr) as { code: string }).code
+  expect(ended).toBe(code === 0 ? 'No findings.\n' : 'DOCTOR_FINDINGS')
+  return { checks, found }
+}
+
+async function damaged({ databaseUrl }: Machine, work: (db: Db) => Promise<unknown>): Promise<void> {
+  const db = await connect(databaseUrl)
+  await work(db)
+  await db.destroy()
+}
+
+describe.each(engines)('doctor on %s', (engine) => {
+  it('finds nothing wrong with a new site, whether it is served or not, and changes nothing', async () => {
+    const machine = await filled(engine)
+    const before = filesOf(machine)
+    const { checks } = await doctor(machine)
+    expect([...new Set(checks.map(({ id }) => id))]).toEqual(Object.keys(NAMES))
+    expect(checks.filter(({ severity }) => severity !== 'ok')).toEqual([])
+    expect(filesOf(machine)).toEqual(before)
+    const server = machine.start('serve')
+    await server.says(/listening on/)
+    expect((await doctor(machine)).found).toEqual([])
+    expect(await machine.run('doctor')).toMatchObject({ code: 0, stderr: 'No findings.\n' })
+  })
+
+  it('says that there is no site, and makes none', async () => {
+    const machine = await makeMachine(engine)
+    const before = filesOf(machine)
+    const { found } = await doctor(machine)
+    expect(found).toMatchObject([
+      {
+        id: 'database',
+        evidence: expect.stringContaining(engine === 'sqlite' ? 'There is no site here' : 'The site is not set up'),
+        fix: expect.stringContaining('feedbackctl setup'),
+      },
+    ])
+    expect(filesOf(machine)).toEqual(before)
+  })
+
+  it('runs only the checks that are named', async () => {
+    const machine = await filled(engine)
+    const { checks } = await doctor(machine, 'secret files')
+    expect(checks.map(({ id }) => id)).toEqual(['files', 'secret'])
+    expect(await machine.run('doctor nope')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no check "nope"'),
+    })
+  })
+
+  it('finds a secret that others can read', async () => {
+    const machine = await filled(engine)
+    chmodSync(secretOf(machine), 0o644)
+    const { found } = await doctor(machine)
+    expect(found).toMatchObject([
+      {
+        id: 'files',
+        severity: 'error',
+        evidence: `Others on this machine can read ${secretOf(machine)}.`,
+        fix: `chmod 640 ${secretOf(machine)}`,
+      },
+    ])
+    expect((await machine.run('doctor --fix --yes')).code).toBe(0)
+    expect(statSync(secretOf(machine)).mode & 0o777).toBe(0o640)
+  })
+
+  it('finds a secret that is lost, or another one', async () => {
+    const machine = await filled(engine)
+    const env = { FEEDBACKCTL_SECRET: 'an other secret than before' }
+    expect((await doctor(machine, '', env)).found).toMatchObject([
+      { id: 'secret', evidence: expect.stringContaining('set up with another secret') },
+    ])
+    rmSync(secretOf(machine))
+    const { found } = await doctor(machine)
+    expect(found).toMatchObject([{ id: 'secret', evidence: expect.stringContaining('is missing') }])
+    expect(existsSync(secretOf(machine))).toBe(false)
+  })
+
+  it('finds counts that are not those of the rows', async () => {
+    const machine = await filled(engine)
+    await damaged(machine, async (db) => {
+      await sql`update posts set "votesCount" = 7, "commentsCount" = 3`.execute(db)
+      await sql`update boards set post_count = 4`.execute(db)
+      await sql`update users set vote_count = 4, post_count = 5`.execute(db)
+      await sql`update counters set value = 12 where name in ('boards', 'boards.public', 'roadmaps', 'roadmaps.public', 'users')`.execute(db) // prettier-ignore
+      await sql`update post_counts set value = 12 where board = '*' and value > 0`.execute(db)
+    })
+    const { found } = await doctor(machine)
+    expect(found.every(({ id, fix }) => id === 'counters' && fix === 'feedbackctl doctor counters --fix')).toBe(true)
+    expect(found.map(({ evidence }) => evidence)).toEqual([
+      '1 stored count of votes of posts is wrong, such as 7 for 1 row.',
+      '1 stored count of comments of posts is wrong, such as 3 for 0 rows.',
+      '1 stored count of posts of boards is wrong, such as 4 for 1 row.',
+      '1 stored count of posts of users is wrong, such as 5 for 1 row.',
+      '1 stored count of votes of users is wrong, such as 4 for 1 row.',
+      '1 stored count of boards is wrong, such as 12 for 1 row.',
+      '1 stored count of public boards is wrong, such as 12 for 1 row.',
+      '1 stored count of roadmaps is wrong, such as 12 for 1 row.',
+      '1 stored count of public roadmaps is wrong, such as 12 for 1 row.',
+      '1 stored count of users is wrong, such as 12 for 1 row.',
+      '2 stored counts of posts in lists are wrong, such as 12 for 1 row.',
+    ])
+
+    // A server has the wrong counts in its cache, and shows the right ones at once
+    const http = await serve(machine)
+    const comments = async () => (await http('POST /posts/get', { body: {} })).body.posts[0].commentsCount
+    expect(await comments()).toBe(3)
+    const dry = await machine.run('doctor --fix --dry-run')
+    expect(dry).toMatchObject({ code: 9, stderr: expect.stringContaining('Would count all rows anew.\n') })
+    expect(await machine.run('doctor --fix')).toMatchObject({ code: 5, stderr: expect.stringContaining('--yes') })
+    expect((await doctor(machine)).found).toHaveLength(11)
+    expect(await machine.run('doctor --fix --yes')).toMatchObject({
+      code: 0,
+      stderr: 'Done: count all rows anew.\nNo findings.\n',
+    })
+    expect((await doctor(machine)).found).toEqual([])
+    expect(await comments()).toBe(0)
+  })
+
+  it('finds an older schema, and does not update it', async () => {
+    const machine = await filled(engine)
+    await damaged(machine, (db) => sql`delete from kysely_migration where name = ${NEWEST}`.execute(db))
+    for (let round = 0; round < 2; round++)
+      expect((await doctor(machine)).found).toMatchObject([
+        { id: 'database', evidence: expect.stringContaining('older than this program'), fix: expect.stringContaining('feedbackctl migrate') }, // prettier-ignore
+      ])
+  })
+
+  it('finds rows and parts of the database that are damaged', async () => {
+    const machine = await filled(engine)
+    await damaged(machine, async (db) => {
+      if (engine === 'postgres') return sql`alter table votes disable trigger votes_added`.execute(db)
+      await sql`pragma foreign_keys = off`.execute(db)
+      return sql`update posts set "roadmap_id" = 'gone'`.execute(db)
+    })
+    const { found } = await doctor(machine, 'integrity')
+    expect(found).toMatchObject([
+      {
+        id: 'integrity',
+        evidence:
+          engine === 'postgres'
+            ? 'The trigger votes_added of votes is switched off.'
+            : 'Rows of posts that name rows of roadmaps which do not exist: 1.',
+        fix: expect.stringContaining('feedbackctl restore FILE'),
+      },
+    ])
+  })
+})
+
+it('finds a file that is no database', async () => {
+  const machine = await filled('sqlite')
+  writeFileSync(path.join(dataOf(machine), 'feedback.db'), 'this is not a database at all, but text')
+  const { found } = await doctor(machine)
+  expect(found).toMatchObject([
+    { id: 'database', evidence: expect.stringContaining('is not a usable SQLite database'), fix: expect.stringContaining('restore FILE') }, // prettier-ignore
+  ])
+})
+
+it('breaks lines at the width of the terminal, with and without colour', async () => {
+  const machine = await filled('sqlite')
+  chmodSync(secretOf(machine), 0o644)
+  const plain = await machine.terminal('doctor', { env: { NO_COLOR: '1' }, columns: 60 }).ended
+  expect(plain.text).toMatch(/^✓ runtime +feedbackctl /m)
+  expect(plain.text).toMatch(/^✗ files +Others on this machine can/m)
+  const colored = await machine.terminal('doctor', { columns: 60 }).ended
+  // oxlint-disable-next-line no-control-regex -- the escapes of colours
+  expect(colored.text.replaceAll(/\u001b\[[\d;]*m/g, '')).toBe(plain.text)
+  expect(colored.text).toContain('\u001b[31m✗')
+})
