@@ -44,8 +44,20 @@ module.exports = {
     onlyImports('process', [], 'process imports nothing of ours: the launcher loads what was built.'),
     onlyImports(
       'cli',
-      ['core', 'service', 'client', 'backup', 'doctor', 'app', 'serve', 'config', 'process', 'mail/delivery'],
-      'cli reaches data through app, backup, client, doctor and service. Of mail it knows delivery only.',
+      [
+        'core',
+        'service',
+        'client',
+        'backup',
+        'doctor',
+        'app',
+        'serve',
+        'config',
+        'process',
+        'mail/delivery',
+        'mail/check',
+      ],
+      'cli reaches data through app, backup, client, doctor and service. Of mail it knows delivery and check only.',
     ),
     {
       name: 'nouns above lib',

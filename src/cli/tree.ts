@@ -136,7 +136,7 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'mail',
-    summary: 'Show and retry mail that waits',
+    summary: 'Test the mail settings, and manage mail that waits',
     group: OPERATION,
     load: () => import('./mail.js'),
   },

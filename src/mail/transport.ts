@@ -38,17 +38,7 @@ export function verdictOf(error: Error): 'refused' | 'deferred' | 'none' {
 
 export async function openTransport({ url, from }: MailSettings): Promise<Transport> {
   const nodemailer = await import('nodemailer')
-  const build = (letter: Letter): SendMailOptions => ({
-    from,
-    to: letter.recipient,
-    subject: letter.subject,
-    text: letter.text,
-    html: letter.html,
-    // Every attempt has the same Message-ID, so that a receiver can discard a second delivery.
-    messageId: `<${letter.mailId}@${from.replace(/^.*@|>$/g, '') || 'localhost'}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
-    signal: AbortSignal.timeout(MAX_SEND_MS), // for a server that goes on sending, but never responds
-  })
+  const build = (letter: Letter) => messageOf(from, letter)
   if (url.startsWith('folder:'))
     return folder(url.slice('folder:'.length), (letter) =>
       render(nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' }), build(letter)),
@@ -63,8 +53,23 @@ export async function openTransport({ url, from }: MailSettings): Promise<Transp
   }
 }
 
+/** The part of a sender's address after the `@`; empty where there is none. */
+export const domainOf = (from: string): string => /@([^@>\s]+)>?\s*$/.exec(from)?.[1]?.toLowerCase() ?? ''
+
+export const messageOf = (from: string, letter: Letter): SendMailOptions => ({
+  from,
+  to: letter.recipient,
+  subject: letter.subject,
+  text: letter.text,
+  html: letter.html,
+  // Every attempt has the same Message-ID, so that a receiver can discard a second delivery.
+  messageId: `<${letter.mailId}@${from.replace(/^.*@|>$/g, '') || 'localhost'}>`,
+  headers: { 'Auto-Submitted': 'auto-generated' },
+  signal: AbortSignal.timeout(MAX_SEND_MS), // for a server that goes on sending, but never responds
+})
+
 /** STARTTLS is required with credentials, so that they are never sent unencrypted, except to this machine. */
-function smtpOptions(url: string) {
+export function smtpOptions(url: string) {
   const { hostname, username } = new URL(url)
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
   return {

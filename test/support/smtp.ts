@@ -1,4 +1,4 @@
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { cleanup } from './site.js'
 
@@ -29,8 +29,9 @@ interface Incoming {
 /** Starts an SMTP server that requires STARTTLS and a login, unless the options disable them. */
 export async function smtpHost({
   port = 0,
+  address = '127.0.0.1',
   ...options
-}: SMTPServerOptions & { port?: number } = {}): Promise<MailHost> {
+}: SMTPServerOptions & { port?: number; address?: string } = {}): Promise<MailHost> {
   const host: MailHost = { url: '', port: 0, received: [], onMail: async () => {}, onContent: () => {} }
   const sockets = new Map<number | undefined, Socket>() // by the port of the client
   const server = new SMTPServer({
@@ -70,10 +71,26 @@ export async function smtpHost({
   })
   server.server.on('connection', (socket) => sockets.set(socket.remotePort, socket))
   server.on('error', () => {}) // killed clients reset their connections
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, address, resolve))
   cleanup(() => new Promise<void>((resolve) => server.close(() => resolve())))
   host.port = (server.server.address() as AddressInfo).port
   // The certificate is self-signed. The password has characters that a URL must escape.
-  host.url = `smtp://board:p%40ss%3Aw%2Frd@127.0.0.1:${host.port}/?tls.rejectUnauthorized=false`
+  host.url = `smtp://board:p%40ss%3Aw%2Frd@${address}:${host.port}/?tls.rejectUnauthorized=false`
   return host
+}
+
+/** Starts a server that does with each connection what no mail server should, and returns its port on 127.0.0.1. */
+export async function brokenHost(onConnection: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    onConnection(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanup(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+  })
+  return (server.address() as AddressInfo).port
 }

@@ -118,6 +118,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     INVALID_TOKEN: login,
     AMBIGUOUS_NAME: missing,
     SETUP_INPUT_MISSING: missing,
+    MAIL_TEST_FAILED: missing,
     INPUT_MISSING: missing,
   }
   const ownFixes = fixes[error.code]

@@ -33,8 +33,11 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
         : `Internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`
     tell(terminal, printable(message), { start: `${red('✗')} ` })
     if (error.why !== undefined) tell(terminal, printable(error.why), { start: `  ${dim('why')}   `, indent: 8 })
-    for (const [index, line] of fix.entries())
-      say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${printable(line)}`)
+    for (const [index, line] of fix.entries()) {
+      const start = `  ${index === 0 ? dim('fix') : '   '}   `
+      if (/^[A-Z].*[.]$/.test(line)) tell(terminal, printable(line), { start, indent: 8 })
+      else say(terminal, start + printable(line))
+    }
     say(terminal, `  ${dim('code')}  ${error.code} (exit ${exit})`)
   }
   if (flags.debug) say(terminal, printableLines(String((error.cause as Error | undefined)?.stack ?? error.stack)))

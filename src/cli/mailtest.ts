@@ -1,0 +1,108 @@
+import type { Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import { printable } from '../core/text.js'
+import type { MailReport, Step } from '../mail/check.js'
+import { explain } from './lib/helptext.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { assertLocal, type Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { colors, hasColor, say, tell, widthOf, write, type Terminal } from './lib/terminal.js'
+import { wrappedRow } from './lib/wrap.js'
+
+const columns: Column<Step>[] = [
+  { head: 'STEP', field: 'step', text: ({ step }) => step, drop: 0 },
+  { head: 'RESULT', field: 'result', text: ({ result }) => result, drop: 0 },
+  { head: 'DETAIL', field: 'detail', text: ({ detail }) => detail, drop: 0 },
+]
+
+interface Flags extends OutputFlags {
+  to?: string
+  dryRun?: boolean
+  timeout?: string
+  dns?: string
+  dkimSelector?: string
+}
+
+const MAX_TIMEOUT_S = 120
+
+export function registerTest(group: Command, cli: Cli): void {
+  explain(group.command('test'), {
+    examples: ['mail test', 'mail test --to ada@example.org', 'mail test --json'],
+    notes: [
+      'Looks at the settings mail.url and mail.from step by step, with the server up or down: the name, the port, the banner, TLS, the sign-in, then SPF, DKIM and DMARC of the sender. Exits with 9 if mail cannot be sent. A warning does not change the exit code.',
+      'Only --to sends a mail. It goes past the queue, and is not tried again.',
+    ],
+  })
+    .description('Find out why mail does not arrive')
+    .option('--to <address>', 'send a test mail to this address')
+    .option('--dry-run', 'send no mail, also with --to')
+    .option('--timeout <s>', `seconds to wait for each answer (1 to ${MAX_TIMEOUT_S}; default: 10)`)
+    .option('--dns <address>', 'the DNS server to ask, as 192.0.2.1 or 192.0.2.1:53 (default: that of this machine)')
+    .option('--dkim-selector <name>', 'look for the DKIM key under this name')
+    .action(async (_flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>()
+      const { terminal } = cli
+      const format = formatOf(terminal, flags)
+      const seconds = secondsOf(flags.timeout)
+      const to = flags.to?.trim()
+      if (to !== undefined && !/^[^\s@<>]+@[^\s@<>]+$/.test(to)) throw new AppError('USAGE', '--to must be an e-mail address.') // prettier-ignore
+      if (flags.dns !== undefined) await assertDnsServer(flags.dns)
+      const config = await cli.config()
+      assertLocal(config, 'mail test')
+      const url = config.get('mail.url')
+      if (url === undefined) throw new AppError('MAIL_CONFIG_MISSING', 'Mail is not configured: mail.url is not set.')
+      if (terminal.stderr.isTTY) say(terminal, 'Trying the mail settings…')
+      const { checkMail } = await import('../mail/check.js')
+      const report = await checkMail(
+        { url, from: config.get('mail.from') ?? '' },
+        {
+          to: flags.dryRun ? undefined : to,
+          timeout: seconds * 1000,
+          dns: flags.dns,
+          selector: flags.dkimSelector,
+          programs: terminal.env.PATH ?? '',
+        },
+      )
+      const { steps } = report
+      if (format === 'table' || format === 'wide') await draw(terminal, flags, report)
+      else await print(terminal, flags, { body: report, rows: steps, columns, id: ({ step }) => step, single: false })
+      conclude(terminal, report)
+    })
+}
+
+function secondsOf(timeout = '10'): number {
+  if (/^[1-9]\d{0,2}$/.test(timeout) && Number(timeout) <= MAX_TIMEOUT_S) return Number(timeout)
+  throw new AppError('USAGE', `--timeout must be a number from 1 to ${MAX_TIMEOUT_S}.`)
+}
+
+async function assertDnsServer(server: string): Promise<void> {
+  const { Resolver } = await import('node:dns')
+  try {
+    new Resolver().setServers([server])
+  } catch {
+    throw new AppError('USAGE', '--dns must be the address of a DNS server, such as 192.0.2.1 or [2001:db8::1]:53.')
+  }
+}
+
+/** The steps, whose details break between words, then what was said. */
+async function draw(terminal: Terminal, flags: Flags, { steps, transcript }: MailReport): Promise<void> {
+  const width = widthOf(terminal.stdout)
+  const paint = colors(hasColor(terminal, terminal.stdout, flags))
+  const painted = { ok: paint.green, failed: paint.red, warning: paint.yellow, skipped: paint.dim } as const
+  const column = Math.max(...steps.map(({ step }) => step.length)) + 11
+  for (const { step, result, detail } of steps) {
+    const row = wrappedRow(`${result.padEnd(9)}${step}`, printable(detail), { width, indent: 0, column })
+    await write(terminal, `${painted[result](result)}${row.slice(result.length)}\n`)
+  }
+  if (transcript.length === 0) return
+  await write(terminal, `\n${transcript.map((line) => `${paint.dim(printable(line))}\n`).join('')}`)
+}
+
+/** Says what to do next. A failure is an error, whose fix it is. */
+function conclude(terminal: Terminal, { works, steps, next }: MailReport): void {
+  if (works) return tell(terminal, next, { start: 'Next: ' })
+  const { step, detail } = steps.find(({ result }) => result === 'failed') ?? { step: 'mail', detail: 'it failed' }
+  throw new AppError('MAIL_TEST_FAILED', `Mail cannot be sent. ${step}: ${detail}`, {
+    errors: [{ code: 'MAIL_TEST_FAILED', message: detail, field: step, rule: next }],
+  })
+}

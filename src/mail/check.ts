@@ -1,0 +1,199 @@
+import { accessSync, constants } from 'node:fs'
+import path from 'node:path'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { NodemailerError } from 'nodemailer'
+import { newId } from '../core/ids.js'
+import { openServer } from './probe.js'
+import { checkSender } from './sender.js'
+import type { Step, Transcript } from './steps.js'
+import { domainOf, messageOf, openTransport, type Letter, type MailSettings } from './transport.js'
+
+export type { Step } from './steps.js'
+
+/** What a test of the mail settings found. */
+export interface MailReport {
+  works: boolean
+  steps: Step[]
+  /** Lines to the server (`C:`) and from it (`S:`), without secrets. */
+  transcript: Transcript
+  /** What to do next. */
+  next: string
+}
+
+export interface MailCheck {
+  /** Who gets a test mail; none is sent without. */
+  to?: string | undefined
+  /** Milliseconds for each answer. */
+  timeout: number
+  /** The server to ask for SPF, DKIM and DMARC, instead of that of the machine. */
+  dns?: string | undefined
+  /** Where the DKIM key of the sender is. */
+  selector?: string | undefined
+  /** The variable PATH. */
+  programs: string
+}
+
+/** Tries out the mail settings step by step, and says what to do about what does not work. It throws nothing. */
+export async function checkMail(mail: MailSettings, check: MailCheck): Promise<MailReport> {
+  const steps: Step[] = []
+  const transcript: Transcript = []
+  const isSmtp = /^smtps?:/.test(mail.url)
+  const failed = isSmtp ? await checkServer(mail, check, steps, transcript) : await checkPlace(mail, check, steps)
+  if (isSmtp) {
+    const { timeout, dns: server, selector } = check
+    const host = new URL(mail.url).hostname
+    steps.push(...(await checkSender(domainOf(mail.from), { host, selector, asking: { timeout, server } })))
+  }
+  const warned = steps.find(({ result }) => result === 'warning')
+  return {
+    works: failed === undefined,
+    steps: steps.map((step) => ({ ...step, detail: masked(step.detail, mail.url) })),
+    transcript: transcript.map((line) => masked(line, mail.url)),
+    next: failed?.next ?? warned?.next ?? nextOf(check),
+  }
+}
+
+const nextOf = ({ to }: MailCheck): string =>
+  to === undefined
+    ? 'Send a test mail: feedbackctl mail test --to ADDRESS'
+    : `Look into the mailbox of ${to}, and into its folder for spam.`
+
+/** The step that failed, if any. */
+async function checkServer(
+  mail: MailSettings,
+  { to, timeout }: MailCheck,
+  steps: Step[],
+  said: Transcript,
+): Promise<Step | undefined> {
+  const { connection, failed } = await openServer(mail.url, timeout, steps, said)
+  if (!connection) return failed
+  try {
+    if (to === undefined) {
+      steps.push({ step: 'sending', result: 'skipped', detail: 'add --to ADDRESS to send a test mail' })
+      return undefined
+    }
+    const sent = sentStep(mail, to, await send(connection, mail, to))
+    steps.push(sent)
+    return sent.result === 'failed' ? sent : undefined
+  } finally {
+    connection.quit()
+  }
+}
+
+async function send(connection: SMTPConnection, { from }: MailSettings, to: string): Promise<NodemailerError | string> {
+  const { createTransport } = await import('nodemailer')
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+  const { message, envelope } = (await composer.sendMail(messageOf(from, letterTo(to)))) as unknown as {
+    message: Buffer
+    envelope: SMTPConnection.Envelope
+  }
+  return new Promise((resolve) => {
+    connection.once('error', resolve)
+    connection.once('end', () => resolve(new Error('the server closed the connection')))
+    connection.send(envelope, message, (error, info) => resolve(error ?? info.response))
+  })
+}
+
+const letterTo = (to: string): Letter => ({
+  mailId: newId(),
+  recipient: to,
+  subject: 'A test of the mail settings',
+  text: 'This is the test mail of "feedbackctl mail test". Mail of this site arrives here.\n',
+  html: '<p>This is the test mail of "feedbackctl mail test". Mail of this site arrives here.</p>\n',
+})
+
+function sentStep({ from }: MailSettings, to: string, ended: NodemailerError | string): Step {
+  if (typeof ended === 'string')
+    return { step: 'sending', result: 'ok', detail: `the server accepts the mail: ${ended}` }
+  const { command, response, message, responseCode = 0 } = ended
+  const detail = response ?? message
+  if (responseCode >= 400 && responseCode < 500)
+    return {
+      step: 'sending',
+      result: 'failed',
+      detail: `the server does not accept the mail to ${to} now: ${detail}`,
+      next: 'Try again in some minutes: servers put off mail of senders they do not know. "feedbackctl serve" does so by itself.', // prettier-ignore
+    }
+  if (command === 'MAIL FROM')
+    return {
+      step: 'sending',
+      result: 'failed',
+      detail: `the server refuses the sender ${from}: ${detail}`,
+      next: 'Set mail.from to an address that the account in mail.url may send from.',
+    }
+  if (command === 'RCPT TO')
+    return {
+      step: 'sending',
+      result: 'failed',
+      detail: `the server refuses the recipient ${to}: ${detail}`,
+      next: 'Check the address. If it is right, the mail server may want a user and password in mail.url.',
+    }
+  return {
+    step: 'sending',
+    result: 'failed',
+    detail: `the server refuses the mail: ${detail}`,
+    next: 'Ask who runs the mail server why it refuses the mail.',
+  }
+}
+
+/** A folder or a program instead of a server. */
+async function checkPlace(mail: MailSettings, { to, programs }: MailCheck, steps: Step[]): Promise<Step | undefined> {
+  const isFolder = mail.url.startsWith('folder:')
+  const place = mail.url.replace(/^\w+:/, '') || 'sendmail'
+  const add = (step: Step): Step => {
+    steps.push(step)
+    return step
+  }
+  const transport = await openTransport(mail)
+  try {
+    if (isFolder) await transport.verify()
+    else if (!isProgram(place, programs)) return add({ step: 'program', result: 'failed', detail: `${place} is no program here`, next: 'Install sendmail, or write its path into mail.url: sendmail:/usr/sbin/sendmail.' }) // prettier-ignore
+    add({ step: isFolder ? 'folder' : 'program', result: 'ok', detail: isFolder ? `${place} can be written` : place })
+    if (isFolder) add({ step: 'delivery', result: 'warning', detail: 'mail is written to files, and reaches nobody', next: 'Set mail.url to smtp://USER:PASSWORD@HOST:587 when people are to get mail.' }) // prettier-ignore
+    if (to !== undefined) await transport.send(letterTo(to))
+    if (to !== undefined) add({ step: 'sending', result: 'ok', detail: isFolder ? 'the mail is in the folder' : 'the program accepts the mail' }) // prettier-ignore
+    return undefined
+  } catch (error) {
+    const detail = (error as Error).message
+    return isFolder
+      ? add({ step: 'folder', result: 'failed', detail, next: `Let the user that runs feedbackctl write to ${place}.` })
+      : add({ step: 'sending', result: 'failed', detail, next: 'Look into the log of the sendmail program.' })
+  } finally {
+    transport.close()
+  }
+}
+
+function isProgram(program: string, folders: string): boolean {
+  const searched = program.includes('/') ? [''] : folders.split(path.delimiter)
+  return searched.map((folder) => path.join(folder, program)).some(isExecutable)
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Leaves out what signs in, in every form in which a server could repeat it. */
+function masked(line: string, url: string): string {
+  const { username, password } = new URL(/^smtps?:/.test(url) ? url : 'smtp://x')
+  const secrets = [password, decoded(password)].filter((secret) => secret !== '')
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(`\0${decoded(username)}\0${secret}`).toString('base64'),
+  ])
+  const shown = line.replace(/^(C: AUTH \S+) .+/i, '$1 ***').replaceAll('/* secret */', '***')
+  return forms.reduce((text, form) => text.replaceAll(form, '***'), shown)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,11 @@
+/** What was looked at, and how it went. A warning does not stop a mail from leaving; it may end as spam. */
+export interface Step {
+  step: string
+  result: 'ok' | 'warning' | 'failed' | 'skipped'
+  detail: string
+  /** What to do about a warning or a failure. */
+  next?: string
+}
+
+/** What is between a command and the server: whole lines, `S:` from the server and `C:` to it, without secrets. */
+export type Transcript = string[]

@@ -1,0 +1,259 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { MailReport } from '../../src/mail/check.js'
+import { buildHost, makeMachine } from '../support/cli.js'
+import { dnsHost } from '../support/dns.js'
+import { engines } from '../support/site.js'
+import { brokenHost, smtpHost, type MailHost } from '../support/smtp.js'
+
+let HOST: string
+beforeAll(() => {
+  HOST = buildHost()
+})
+
+const PASSWORD = 'p@ss:w/rd'
+const FORMS = [
+  PASSWORD,
+  encodeURIComponent(PASSWORD),
+  ...[PASSWORD, `\0board\0${PASSWORD}`].map((text) => Buffer.from(text).toString('base64')),
+]
+
+/** Nothing has the name of a machine without a site: the test of the mail needs no database. */
+async function tested(url: string, args = '') {
+  const machine = await makeMachine('sqlite')
+  const run = machine.host(HOST)
+  const env = { FEEDBACKCTL_MAIL_URL: url, FEEDBACKCTL_MAIL_FROM: 'noreply@moonbase.example' }
+  const dns = args.includes('--dns') ? '' : `--dns ${await dnsHost({ 'moonbase.example': ['v=spf1 mx ~all'] })}`
+  const { code, stdout, stderr } = await run(`mail test --json --timeout 2 ${dns} ${args}`, { env })
+  for (const secret of FORMS) expect(stdout + stderr).not.toContain(secret)
+  const report = JSON.parse(stdout) as MailReport
+  expect([code, report.works]).toEqual([report.works ? 0 : 9, report.works])
+  const { fix } = report.works ? { fix: /^Next: (.*)\n$/.exec(stderr)?.[1] } : (JSON.parse(stderr) as { fix: string })
+  expect(fix).toBe(report.next)
+  const failed = report.steps
+    .filter(({ result }) => result === 'failed')
+    .map(({ step, detail }) => `${step}: ${detail}`)
+  return { ...report, failed }
+}
+
+const strictUrl = (host: MailHost): string => host.url.replace(/\/\?.*/, '')
+const TO = '--to bob@example.org'
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}
+
+const refusing = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
+
+describe('mail test says why mail does not arrive, and what to do', () => {
+  it('there is no such host', async () => {
+    const { failed, next } = await tested('smtp://nosuch.invalid:587')
+    expect(failed).toEqual([expect.stringMatching(/^name: .*nosuch\.invalid/)])
+    expect(next).toMatch(/^(Correct the host in mail\.url|Check the DNS)/)
+  })
+
+  it('the port is closed', async () => {
+    const port = await freePort()
+    const { failed, next } = await tested(`smtp://127.0.0.1:${port}`)
+    expect(failed).toEqual([`port: 127.0.0.1:${port} refuses connections`])
+    expect(next).toContain('Correct the port in mail.url')
+  })
+
+  it('the server says nothing', async () => {
+    const { failed, next, steps } = await tested(`smtp://127.0.0.1:${await brokenHost(() => {})}`)
+    expect(failed).toEqual(['banner: nothing within 2 s'])
+    expect(steps).toContainEqual(expect.objectContaining({ step: 'TLS', result: 'skipped', detail: expect.stringContaining('TLS from the start does not work either') })) // prettier-ignore
+    expect(next).toContain('Ask who runs the mail server why it does not answer')
+  })
+
+  it('the server hangs up at once', async () => {
+    const { failed, next } = await tested(`smtp://127.0.0.1:${await brokenHost((socket) => socket.end())}`)
+    expect(failed).toEqual(['banner: the server closes the connection at once'])
+    expect(next).toContain('refuses the address of this machine')
+  })
+
+  it('the server hangs up after its banner', async () => {
+    const port = await brokenHost((socket) => socket.write('220 mail.example.org\r\n', () => socket.end()))
+    const { failed, transcript } = await tested(`smtp://127.0.0.1:${port}`)
+    expect(failed).toEqual([expect.stringMatching(/^TLS: STARTTLS if offered does not work: .*closed/)])
+    expect(transcript[0]).toBe('S: 220 mail.example.org')
+  })
+
+  it('the server turns this machine away', async () => {
+    const port = await brokenHost((socket) => socket.write('554 5.7.1 you are on a list\r\n'))
+    const { failed, next } = await tested(`smtp://127.0.0.1:${port}`)
+    expect(failed).toEqual(['banner: 554 5.7.1 you are on a list'])
+    expect(next).toContain('why it refuses this machine')
+  })
+
+  it('what answers is no mail server', async () => {
+    const port = await brokenHost((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const { failed, next } = await tested(`smtp://127.0.0.1:${port}`)
+    expect(failed).toEqual(['banner: HTTP/1.1 400 Bad Request'])
+    expect(next).toContain('what answers there is no mail server')
+  })
+
+  it('the server has no TLS, and there is a password', async () => {
+    const host = await smtpHost({ address: '127.0.0.2', hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
+    const { failed, next, steps } = await tested(host.url)
+    expect(failed).toEqual([expect.stringMatching(/^TLS: the server offers no TLS, and mail\.url has a password: 5/)])
+    expect(steps.at(-4)).toMatchObject({ step: 'TLS', result: 'ok', detail: 'no TLS works' })
+    expect(next).toContain(`a password is never sent without TLS, and port ${host.port} has none`)
+  })
+
+  it('the certificate is not trusted', async () => {
+    const host = await smtpHost()
+    const { failed, next } = await tested(strictUrl(host))
+    expect(failed).toEqual([
+      expect.stringMatching(/^TLS: the certificate of 127\.0\.0\.1 is not trusted: .*(expired|self.signed)/),
+    ])
+    expect(next).toMatch(failed[0]?.includes('expired') ? /renew its certificate/ : /NODE_EXTRA_CA_CERTS/)
+  })
+
+  it('TLS is expected from the start where there is STARTTLS', async () => {
+    const host = await smtpHost()
+    const { failed, next } = await tested(host.url.replace('smtp:', 'smtps:'))
+    expect(failed).toEqual([`TLS: TLS from the start does not work: port ${host.port} does not begin with TLS`])
+    expect(next).toBe(`Write smtp:// instead of smtps:// in mail.url: port ${host.port} speaks STARTTLS.`)
+  })
+
+  it('STARTTLS is expected where there is TLS from the start', async () => {
+    const host = await smtpHost({ secure: true })
+    const { failed, next } = await tested(host.url)
+    expect(failed).toEqual(['banner: nothing within 2 s'])
+    expect(next).toBe(`Write smtps:// instead of smtp:// in mail.url: port ${host.port} speaks TLS from the start.`)
+  })
+
+  it('the password is wrong', async () => {
+    const host = await smtpHost()
+    const { failed, next, transcript } = await tested(host.url.replace('p%40ss', 'wr0ng-s3cret'))
+    expect(failed).toEqual([expect.stringMatching(/^sign-in: the server refuses board: 535 /)])
+    expect(next).toContain('Correct user and password in mail.url.')
+    expect(transcript.join('\n')).toMatch(/C: AUTH PLAIN \*\*\*\nS: 535 /)
+    expect(JSON.stringify(transcript)).not.toContain('wr0ng')
+  })
+
+  it('the sender is refused', async () => {
+    const host = await smtpHost({ onMailFrom: (_address, _session, done) => done(refusing(550, 'not your address')) })
+    const { failed, next } = await tested(host.url, TO)
+    expect(failed).toEqual([expect.stringMatching(/^sending: the server refuses the sender noreply@moonbase\.example: 550 not your address/)]) // prettier-ignore
+    expect(next).toContain('Set mail.from')
+  })
+
+  it('the recipient is put off', async () => {
+    const host = await smtpHost({ onRcptTo: (_address, _session, done) => done(refusing(450, 'greylisted')) })
+    const { failed, next } = await tested(host.url, TO)
+    expect(failed).toEqual([expect.stringMatching(/^sending: the server does not accept the mail to bob@example\.org now: 450 greylisted/)]) // prettier-ignore
+    expect(next).toContain('Try again in some minutes')
+  })
+
+  it('the recipient is refused', async () => {
+    const host = await smtpHost({ onRcptTo: (_address, _session, done) => done(refusing(550, 'no such mailbox')) })
+    const { failed, next } = await tested(host.url, TO)
+    expect(failed).toEqual([expect.stringMatching(/^sending: the server refuses the recipient bob@example\.org: 550 /)])
+    expect(next).toContain('Check the address.')
+  })
+
+  it('the mail itself is refused', async () => {
+    const host = await smtpHost()
+    host.onMail = async () => Promise.reject(refusing(554, 'looks like spam'))
+    const { failed } = await tested(host.url, TO)
+    expect(failed).toEqual([expect.stringMatching(/^sending: the server refuses the mail: 554 looks like spam/)])
+  })
+
+  it('the folder cannot be written, and the program does not exist', async () => {
+    expect((await tested('folder:/dev/null/mail')).failed).toEqual([expect.stringMatching(/^folder: ENOTDIR/)])
+    expect((await tested('sendmail:/nosuch/sendmail')).failed).toEqual(['program: /nosuch/sendmail is no program here'])
+  })
+})
+
+describe('mail test', () => {
+  it('sends nothing unless it is told to whom', async () => {
+    const host = await smtpHost()
+    for (const args of ['', `${TO} --dry-run`]) {
+      const { works, steps, next, transcript } = await tested(host.url, args)
+      expect(works).toBe(true)
+      expect(steps.map(({ step, result }) => [step, result])).toEqual([
+        ['name', 'ok'],
+        ['port', 'ok'],
+        ['banner', 'ok'],
+        ['TLS', 'ok'],
+        ['sign-in', 'ok'],
+        ['sending', 'skipped'],
+        ['SPF', 'ok'],
+        ['DKIM', 'skipped'],
+        ['DMARC', 'warning'],
+      ])
+      expect(next).toBe('Add a TXT record to _dmarc.moonbase.example: v=DMARC1; p=none')
+      expect(transcript).toEqual(expect.arrayContaining(['C: STARTTLS', 'C: AUTH PLAIN ***']))
+    }
+    expect(host.received).toEqual([])
+    expect(await tested(host.url, TO)).toMatchObject({ works: true })
+    expect(host.received).toMatchObject([{ to: ['bob@example.org'], from: 'noreply@moonbase.example', secure: true }])
+  })
+
+  it('says what the DNS lets receivers think of the sender', async () => {
+    const { url } = await smtpHost()
+    const asked = async (records: Record<string, string[]>, args = '') => {
+      const { steps, next } = await tested(url, `--dns ${await dnsHost(records)} ${args}`)
+      return [...steps.slice(6).map(({ step, result }) => `${step} ${result}`), next]
+    }
+    const all = {
+      'moonbase.example': ['google-site-verification=x', 'v=spf1 ip4:192.0.2.1 -all'],
+      's1._domainkey.moonbase.example': ['v=DKIM1; k=rsa; p=MIGf'],
+      '_dmarc.moonbase.example': ['v=DMARC1; p=reject'],
+    }
+    expect(await asked(all)).toEqual(['SPF ok', 'DKIM ok', 'DMARC ok', 'Send a test mail: feedbackctl mail test --to ADDRESS']) // prettier-ignore
+    expect(await asked(all, '--dkim-selector s9')).toEqual(['SPF ok', 'DKIM warning', 'DMARC ok', expect.stringContaining('s9._domainkey.moonbase.example')]) // prettier-ignore
+    const broken = async (changed: Record<string, string[]>) => (await asked({ ...all, ...changed })).join(' | ')
+    expect(await broken({ 'moonbase.example': ['other'] })).toMatch(/^SPF warning .* v=spf1 ip4:127\.0\.0\.1 ~all$/)
+    expect(await broken({ 'moonbase.example': ['v=spf1 a -all', 'v=spf1 mx -all'] })).toMatch(
+      /^SPF warning .*Leave one/,
+    )
+    expect(await broken({ 'moonbase.example': ['v=spf1 +all'] })).toMatch(/^SPF warning .*End the TXT record/)
+    expect(await broken({ 's1._domainkey.moonbase.example': ['v=DKIM1; p='] })).toMatch(/DKIM warning .*Publish a new key/) // prettier-ignore
+    expect(await asked({})).toEqual(['sender domain warning', expect.stringContaining('Set mail.from')])
+    expect(await asked({ ...all, '_dmarc.moonbase.example': [] })).toContain('DMARC warning')
+  })
+
+  it('passes over the DNS where it does not answer', async () => {
+    const { url } = await smtpHost()
+    const { works, steps } = await tested(url, '--dns 127.0.0.1:1 --timeout 1')
+    expect([works, steps.at(-1)]).toMatchObject([true, { step: 'DNS', result: 'skipped' }])
+  })
+
+  it('is for this machine, with mail settings', async () => {
+    const run = (await makeMachine('sqlite')).host(HOST)
+    const env = { FEEDBACKCTL_MAIL_URL: 'smtp://127.0.0.1:2' }
+    expect(await run('mail test')).toMatchObject({ code: 5, stderr: expect.stringContaining('MAIL_CONFIG_MISSING') })
+    for (const args of ['--to nobody', '--timeout 0', '--dns nonsense', '--server https://feedback.example.org'])
+      expect([args, (await run(`mail test ${args}`, { env })).code]).toEqual([args, 2])
+  })
+
+  it.each(engines)('works with the server and its database up or down on %s', async (engine) => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const { url } = await smtpHost()
+    const env = { FEEDBACKCTL_MAIL_URL: url }
+    const server = machine.start('serve')
+    await server.says(/listening on/)
+    expect((await machine.run('mail test', { env })).code).toBe(0)
+    await server.stop()
+    const gone = { ...env, FEEDBACKCTL_DATABASE_URL: engine === 'sqlite' ? 'sqlite:/nosuch/x.db' : 'postgres://127.0.0.1:1/x' } // prettier-ignore
+    expect((await machine.run('mail test', { env: gone })).code).toBe(0)
+  })
+
+  it.each([60, 80])('fits a terminal of %d columns', async (columns) => {
+    const machine = await makeMachine('sqlite')
+    const env = { FEEDBACKCTL_MAIL_URL: 'smtp://127.0.0.1:2', NO_COLOR: '1' }
+    const { text, code } = await machine.terminal('mail test', { columns, env }).ended
+    expect(code).toBe(9)
+    expect(text).toMatch(/failed +port +127\.0\.0\.1:2 refuses connections/)
+    expect(text.split(/\r?\n/).filter((line) => line.length > columns)).toEqual([])
+    expect(text).not.toContain('\u001b[3')
+  })
+})
