@@ -4,6 +4,7 @@ import * as keys from '../service/keys.js'
 import type { Key } from '../service/keys.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
+import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -87,8 +88,13 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'revoke <keyId:key...>',
       examples: ['keys revoke 01a202e3-3cc8-735d-91d8-dbcd6073c7b2', 'keys revoke ci --yes'],
-      output: { columns: [], id: String, rows: () => [] },
+      output: { columns, id, rows: () => [] },
       as: true,
+      async deletes(call, given) {
+        const keyId = await idOf(call, 'key', given.keyId)
+        const { keys: all } = await call(keys.list, { all: true }).catch(() => call(keys.list, { all: false })) // of the owner
+        return all.find((key) => key.keyId === keyId)
+      },
       confirm: async (_call, given) =>
         `Revoke key ${String(given.keyId)}? Programs that use it are refused from then on.`,
       done: (_, given) => `Revoked key ${String(given.keyId)}. Requests with it are refused from now on.`,

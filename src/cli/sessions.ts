@@ -3,6 +3,7 @@ import * as sessions from '../service/sessions.js'
 import type { Session } from '../service/sessions.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
+import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -33,6 +34,7 @@ const columns: Column<Session>[] = [
   { head: 'ID', field: 'sessionId', text: ({ sessionId }) => sessionId, drop: 0, short: true },
 ]
 
+const id = ({ sessionId }: Session) => sessionId
 const noOutput = { columns: [], id: String, rows: () => [] } as const
 
 export function register(group: Command, cli: Cli): void {
@@ -42,7 +44,7 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'list',
       examples: ['sessions list --server https://feedback.example.org', 'sessions list --as eve@example.org'],
-      output: { columns, id: ({ sessionId }) => sessionId, rows: (answer) => answer.sessions, list: true },
+      output: { columns, id, rows: (answer) => answer.sessions, list: true },
       as: true,
     },
     cli,
@@ -53,8 +55,12 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'end <sessionId:session...>',
       examples: ['sessions end 01a202e3-3cc8-735d-91d8-dbcd6073c7b2 --server https://feedback.example.org'],
-      output: noOutput,
+      output: { columns, id, rows: () => [] },
       as: true,
+      async deletes(call, given) {
+        const id = await idOf(call, 'session', given.sessionId)
+        return (await call(sessions.list, {})).sessions.find(({ sessionId }) => sessionId === id)
+      },
       done: () => 'The session has ended.',
     },
     cli,

@@ -50,3 +50,18 @@ it('"keys revoke" asks before it ends what programs use', async () => {
   expect(await screen.ended).toMatchObject({ code: 0 })
   expect((await machine.run('keys list --fields name')).stdout).toBe('[]\n')
 })
+
+it('"keys revoke" and "sessions end" say in JSON and with -q what has ended', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('keys create ci')
+  const { keys } = JSON.parse((await machine.run('keys list --json')).stdout) as { keys: { keyId: string }[] }
+  const revoked = await machine.run('keys revoke ci --yes --json')
+  expect([revoked.stderr, JSON.parse(revoked.stdout)]).toEqual(['', { deleted: keys[0] }])
+  const session = (await machine.run('sessions list -q')).stdout
+  expect(await machine.run(`sessions end ${session.trim().slice(0, 20)} -q`)).toEqual({
+    code: 0,
+    stdout: session,
+    stderr: '',
+  })
+})

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
+import { existsSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
@@ -65,6 +66,9 @@ it('a session that has ended is said, where visitors may read too', async () => 
     code: 4,
     stderr: `✗ Not signed in to ${url}.\n  fix   feedbackctl login --server ${url}\n  code  INVALID_AUTH_HEADER (exit 4)\n`,
   })
+  const unopened = await machine.terminal("posts create 'Dark mode'", { env: { ...at.env, EDITOR: `touch ${machine.folder}/opened;` } }).ended // prettier-ignore
+  expect([unopened.code, unopened.text]).toEqual([4, expect.stringContaining('Not signed in')])
+  expect(existsSync(`${machine.folder}/opened`)).toBe(false)
   await machine.run('login --email ada@example.org --password-stdin', { ...at, stdin: 'correct horse battery' })
   expect((await machine.run('boards list', at)).stderr).toBe('')
   await machine.run('users sign-out ada@example.org')
@@ -72,7 +76,7 @@ it('a session that has ended is said, where visitors may read too', async () => 
   expect(await machine.run('boards list -q --visibility public', at)).toEqual({
     code: 0,
     stdout: 'ideas\n',
-    stderr: `${ended} You see what visitors see. To sign in, run: feedbackctl login --server ${url}\n`,
+    stderr: `${ended} You see what visitors see. To sign in, run:\n  feedbackctl login --server ${url}\n`,
   })
   expect(await machine.run('boards create More', at)).toMatchObject({
     code: 4,

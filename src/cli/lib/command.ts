@@ -261,7 +261,19 @@ export function command<In, Out, Row, Subject>(
       prompts,
       newPassword: inputView.generated,
       text,
-      initialText: async (values) => (names ? undefined : editor?.(await connect(), values)),
+      initialText: async (values) => {
+        if (names || !editor) return undefined
+        const call = await connect()
+        await assertSignedIn(call)
+        return editor(call, values)
+      },
     })
+  }
+
+  /** Nobody should write a text that a server then refuses. */
+  async function assertSignedIn(call: Call): Promise<void> {
+    if (op.access === 'public' || (await cli.config()).get('server') === undefined) return
+    const { profile } = await import('../../service/profile.js')
+    await call(profile, {})
   }
 }
