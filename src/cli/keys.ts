@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { printable } from '../core/text.js'
 import * as keys from '../service/keys.js'
 import type { Key } from '../service/keys.js'
-import { ago } from './lib/age.js'
+import { ago, lastUse } from './lib/age.js'
 import { command } from './lib/command.js'
 import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
@@ -25,7 +25,7 @@ const columns: Column<Key>[] = [
     head: 'LAST USED',
     field: 'lastUsedAt',
     text: (key) => key.lastUsedAt ?? '',
-    shown: (key, _paint, now) => (key.lastUsedAt === null ? 'never' : ago(key.lastUsedAt, now)),
+    shown: (key, _paint, now) => lastUse(key.lastUsedAt, now),
     drop: 2,
   },
   {

@@ -54,7 +54,7 @@ export function register(command: Command, cli: Cli): void {
       })
     await write(
       cli.terminal,
-      `Signed in to ${server} as ${answer.user.email}. The token is saved in ${file} and is valid for two days.\n`,
+      `Signed in to ${server} as ${answer.user.email}, for two days.\n  token  ${file}\n`,
     )
   })
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as sessions from '../service/sessions.js'
 import type { Session } from '../service/sessions.js'
-import { ago } from './lib/age.js'
+import { ago, lastUse } from './lib/age.js'
 import { command } from './lib/command.js'
 import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
@@ -15,7 +15,7 @@ const columns: Column<Session>[] = [
     head: 'LAST USED',
     field: 'lastUsedAt',
     text: ({ lastUsedAt }) => lastUsedAt ?? '',
-    shown: ({ lastUsedAt }, _paint, now) => (lastUsedAt === null ? 'never' : ago(lastUsedAt, now)),
+    shown: ({ lastUsedAt }, _paint, now) => lastUse(lastUsedAt, now),
     drop: 0,
   },
   {

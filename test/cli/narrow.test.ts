@@ -86,6 +86,7 @@ it.each([80, 60])('a card and a sentence break between words in %i columns', asy
     expect(lines.filter((line) => line.length > columns)).toEqual([])
     expect(shown.replaceAll(/\s+/g, ' ')).toContain(words)
   }
+  expect(card.text).not.toContain('MARKS')
   const value = plain(card.text).findIndex((line) => line.startsWith('TITLE'))
   const column = plain(card.text)[value]?.indexOf('A title')
   expect(plain(card.text)[value + 1]?.search(/\S/)).toBe(column)

@@ -20,6 +20,8 @@ it('"sessions" lists and ends what "login" began, and "logout" ends it on the se
     ['feedbackctl', '127.0.0.1', 'current'],
     ['', '', ''],
   ])
+  // Last use is stored by the hour, so minutes would be made up
+  expect((await machine.terminal('sessions list', { env: one }).ended).text).toMatch(/current +(this hour|1 hour ago) /)
   expect(await machine.run(`sessions end ${rows[0]?.at(-1)}`, { env: one })).toMatchObject({
     code: 0,
     stderr: 'The session has ended.\n',

@@ -19,3 +19,9 @@ export function ago(iso: string, now: Date): string {
   const duration = `${count} ${unit}${count === 1 ? '' : 's'}`
   return seconds < 0 ? `${duration} ago` : `in ${duration}`
 }
+
+/** Formats when something was last used, which is stored as the beginning of an hour. */
+export function lastUse(hour: string | null, now: Date): string {
+  if (hour === null) return 'never'
+  return now.getTime() - Date.parse(hour) < 3_600_000 ? 'this hour' : ago(hour, now)
+}

@@ -183,11 +183,12 @@ function startsOf(ids: readonly string[]): string[] {
 /** Draws one row as a list of labels and values. Values break between words, and go on below where they began. */
 export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style: Style): string {
   const paint = new Chalk({ level: style.color })
-  const label = Math.max(...columns.map((column) => column.head.length)) + GAP
+  const shown = columns.filter((column) => !column.ifAny || column.text(row) !== '')
+  const label = Math.max(...shown.map((column) => column.head.length)) + GAP
   const indent = ' '.repeat(label)
   const broken = (line: string) => (style.wide ? indent + line : wrapped(line, style.width, indent, stringWidth))
   const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row))
-  return columns
+  return shown
     .map((column) => {
       const lines = value(column).split('\n').map(broken).join('\n')
       return (paint.dim(column.head.padEnd(label)) + lines.slice(label)).trimEnd()
