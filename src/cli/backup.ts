@@ -4,7 +4,7 @@ import type { Rehearsed, Step, Steps } from '../backup/rehearse.js'
 import type { Listed, Verified } from '../backup/verify.js'
 import { AppError } from '../core/errors.js'
 import { settings } from '../core/settings.js'
-import { counted } from '../core/text.js'
+import { counted, sizeText } from '../core/text.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
@@ -15,12 +15,6 @@ import type { Column } from './lib/table.js'
 import { tell } from './lib/terminal.js'
 import { version } from './version.js'
 
-/** Bytes as people say them: 1.2 MB. */
-export function sizeOf(bytes: number): string {
-  const power = Math.min(4, Math.floor(Math.log10(Math.max(bytes, 1)) / 3))
-  return power === 0 ? `${bytes} B` : `${(bytes / 1000 ** power).toFixed(1)} ${' kMGT'[power]}B`
-}
-
 const rowsIn = (tables: Record<string, { rows: number }>): number =>
   Object.values(tables).reduce((sum, { rows }) => sum + rows, 0)
 
@@ -29,7 +23,7 @@ const NOTE =
 
 const madeColumns: Column<Made>[] = [
   { head: 'FILE', text: ({ file }) => file ?? '', whole: true, drop: 0 },
-  { head: 'SIZE', text: ({ bytes }) => String(bytes ?? ''), shown: ({ bytes }) => (bytes === null ? '' : sizeOf(bytes)), drop: 0 }, // prettier-ignore
+  { head: 'SIZE', text: ({ bytes }) => String(bytes ?? ''), shown: ({ bytes }) => (bytes === null ? '' : sizeText(bytes)), drop: 0 }, // prettier-ignore
   { head: 'ROWS', text: ({ tables }) => String(rowsIn(tables)), drop: 0 },
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
   { head: 'ENCRYPTED', text: ({ encrypted }) => (encrypted ? 'yes' : 'no'), drop: 0 },
@@ -37,7 +31,7 @@ const madeColumns: Column<Made>[] = [
 
 const listColumns: Column<Listed>[] = [
   { head: 'FILE', text: ({ file }) => file, whole: true, drop: 0 },
-  { head: 'SIZE', field: 'bytes', text: ({ bytes }) => String(bytes), shown: ({ bytes }) => sizeOf(bytes), right: true, drop: 1 }, // prettier-ignore
+  { head: 'SIZE', field: 'bytes', text: ({ bytes }) => String(bytes), shown: ({ bytes }) => sizeText(bytes), right: true, drop: 1 }, // prettier-ignore
   { head: 'CREATED', field: 'createdAt', text: ({ createdAt }) => createdAt, shown: ({ createdAt }, _paint, now) => ago(createdAt, now), drop: 0 }, // prettier-ignore
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 2 },
   { head: 'VERSION', text: ({ version: made }) => made },
@@ -200,7 +194,7 @@ function registerPrune(group: Command, cli: Cli): void {
         single: false,
       })
       for (const { file, why } of done.left) tell(terminal, `Left alone: ${file} (${why})`)
-      const bytes = sizeOf(done.removed.reduce((sum, each) => sum + each.bytes, 0))
+      const bytes = sizeText(done.removed.reduce((sum, each) => sum + each.bytes, 0))
       const what = `${counted(done.removed.length, 'backup')}${done.removed.length > 0 ? ` of ${bytes}` : ''}`
       tell(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what}. ${done.kept.length} ${dryRun ? 'would stay' : 'stay'}.`) // prettier-ignore
     })

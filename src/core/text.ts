@@ -42,3 +42,9 @@ export function plainText(text: string): string {
 
 /** A character that shows something: fillers and the empty Braille pattern do not. */
 const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u
+
+/** Bytes as people say them: 1.2 MB. */
+export function sizeText(bytes: number): string {
+  const power = Math.min(4, Math.floor(Math.log10(Math.max(bytes, 1)) / 3))
+  return power === 0 ? `${bytes} B` : `${(bytes / 1000 ** power).toFixed(1)} ${' kMGT'[power]}B`
+}

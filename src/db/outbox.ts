@@ -190,3 +190,20 @@ export async function cancelMail(db: Db, mailId: string, moment: Moment): Promis
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
+
+/** How many mails were queued before a time and not sent since, and what the newest failure of them was. */
+export async function outboxState(db: Db, before: string): Promise<{ late: number; reason: string | null }> {
+  const waiting = db
+    .selectFrom('outbox')
+    .where('sentAt', 'is', null)
+    .where('cancelledAt', 'is', null)
+    .where('createdAt', '<', before)
+  const { late } = await waiting.select((eb) => eb.fn.countAll<number>().as('late')).executeTakeFirstOrThrow()
+  const newest = await waiting
+    .select('lastError')
+    .where('lastError', 'is not', null)
+    .orderBy('mailId', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return { late, reason: newest?.lastError ?? null }
+}

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { indexWords } from '../core/words.js'
+import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
 import type { Db, PostRow } from './tables.js'
 
@@ -31,4 +32,40 @@ export function numbersWith(db: Db, words: readonly string[], most = MOST): RawB
   }
   const query = words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
   return sql`select rowid as number from post_search where post_search match ${query} order by rowid desc limit ${sql.lit(most)}`
+}
+
+const isUnindexed = (db: Db) =>
+  isPostgres(db)
+    ? sql<boolean>`number not in (select number from post_search)`
+    : sql<boolean>`number not in (select rowid from post_search)`
+
+/** How many posts the full-text index lacks. */
+export async function unindexed(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('posts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(isUnindexed(db))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Posts read at a time. */
+const PAGE = 500
+
+/** Puts the posts into the full-text index that it lacks. */
+export async function indexMissing(db: Db): Promise<void> {
+  for (;;) {
+    const found = await transaction(db, async (inside) => {
+      const some = await inside
+        .selectFrom('posts')
+        .select(['postId', 'title', 'contentMarkdown'])
+        .where(isUnindexed(inside))
+        .limit(PAGE)
+        .execute()
+      for (const post of some) await indexPost(inside, post)
+      if (some.length > 0) await inside.insertInto('change_log').values({ topic: 'posts', ref: 'indexed' }).execute()
+      return some.length
+    })
+    if (found < PAGE) return
+  }
 }

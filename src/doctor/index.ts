@@ -1,16 +1,41 @@
 import { AppError } from '../core/errors.js'
 import type { Check, CheckId, Finding, Seen, Site } from './check.js'
+import { audit } from './audit.js'
+import { backups } from './backups.js'
+import { clock } from './clock.js'
+import { config } from './config.js'
 import { counters } from './counters.js'
 import { database, integrity } from './database.js'
+import { disk } from './disk.js'
 import { files } from './files.js'
+import { leftovers } from './leftovers.js'
+import { mail } from './mail.js'
 import { NAMES } from './names.js'
 import { runtime } from './runtime.js'
+import { search } from './search.js'
 import { secret } from './secret.js'
+import { servers } from './servers.js'
 
 export type { Mend } from './check.js'
 export { siteOf } from './site.js'
 
-const CHECKS: Readonly<Record<CheckId, Check>> = { runtime, files, database, integrity, counters, secret }
+const CHECKS: Readonly<Record<CheckId, Check>> = {
+  runtime,
+  config,
+  files,
+  leftovers,
+  disk,
+  clock,
+  database,
+  integrity,
+  counters,
+  search,
+  secret,
+  audit,
+  mail,
+  backups,
+  servers,
+}
 
 export const checkIds = Object.keys(NAMES) as CheckId[]
 export const isCheck = (name: string): name is CheckId => Object.hasOwn(NAMES, name)

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -47,7 +57,7 @@ async function doctor(machine: Machine, args = '', env: Record<string, string> =
   const { checks, findings } = JSON.parse(stdout) as { checks: Row[]; findings: number }
   const found = checks.filter(({ severity }) => severity === 'error' || severity === 'warning')
   expect([code, found.length]).toEqual([found.length === 0 ? 0 : 9, findings])
-  const ended = code === 0 ? stderr : (JSON.parse(stderr) as { code: string }).code
+  const ended = code === 0 ? stderr : (JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as { code: string }).code
   expect(ended).toBe(code === 0 ? 'No findings.\n' : 'DOCTOR_FINDINGS')
   return { checks, found }
 }
@@ -82,6 +92,7 @@ describe.each(engines)('doctor on %s', (engine) => {
         evidence: expect.stringContaining(engine === 'sqlite' ? 'There is no site here' : 'The site is not set up'),
         fix: expect.stringContaining('feedbackctl setup'),
       },
+      { id: 'mail', severity: 'warning', fix: 'feedbackctl help mail' },
     ])
     expect(filesOf(machine)).toEqual(before)
   })
@@ -193,6 +204,152 @@ describe.each(engines)('doctor on %s', (engine) => {
       },
     ])
   })
+
+  it('finds posts that search does not, and puts them into the index', async () => {
+    const machine = await filled(engine)
+    await damaged(machine, (db) => sql`delete from post_search`.execute(db))
+    expect((await doctor(machine, 'search')).found).toMatchObject([
+      { evidence: 'Search does not find 1 post: their words are not in the index.' },
+    ])
+    expect((await machine.run('posts search dark')).stdout).toBe('')
+    expect((await machine.run('doctor search --fix --yes')).code).toBe(0)
+    expect((await machine.run('posts search dark')).stdout).toContain('Dark')
+  })
+
+  it('finds an event that was changed', async () => {
+    const machine = await filled(engine)
+    const server = machine.start('serve')
+    await server.says(/listening on/)
+    const sealed = async () => JSON.parse((await machine.run('audit verify --json')).stdout).unsealed as number
+    await expect.poll(sealed, { timeout: 25_000 }).toBe(0)
+    await server.stop()
+    await damaged(machine, (db) => sql`update events set action = 'post.deleted' where id = 2`.execute(db))
+    expect((await doctor(machine, 'audit')).found).toMatchObject([
+      { id: 'audit', evidence: expect.stringMatching(/^Events 1 to \d+: An event of this block was changed/) },
+    ])
+  })
+
+  it('finds a clock that is behind the newest event', async () => {
+    const machine = await filled(engine)
+    const time = '2999-01-01T00:00:00.000Z'
+    await damaged(machine, (db) =>
+      db
+        .insertInto('events')
+        .values({ action: 'site.set_up', subject_id: 'site', origin: 'cli:x', created_at: time })
+        .execute(),
+    )
+    expect((await doctor(machine, 'clock')).found).toMatchObject([
+      { evidence: expect.stringContaining(`The newest event is of ${time}, but it is`) },
+    ])
+  })
+
+  it('finds a mail server that does not answer, unless offline, and mail that waits', async () => {
+    const machine = await filled(engine)
+    const env = { FEEDBACKCTL_MAIL_URL: 'smtp://ada:geheim@127.0.0.1:9' }
+    const { found } = await doctor(machine, 'mail', env)
+    expect(found).toMatchObject([
+      { evidence: expect.stringMatching(/^The mail server 127\.0\.0\.1:9 does not take mail: /) },
+    ])
+    expect(JSON.stringify(found)).not.toContain('geheim')
+    expect((await doctor(machine, 'mail --offline', env)).found).toEqual([])
+    await damaged(machine, (db) =>
+      db
+        .updateTable('outbox')
+        .set({ sentAt: null, createdAt: '2020-01-01T00:00:00.000Z', lastError: '550 no' })
+        .execute(),
+    )
+    expect((await doctor(machine, 'mail --offline', env)).found).toMatchObject([
+      {
+        evidence: '1 mail should have been sent more than an hour ago. The last failure: 550 no',
+        fix: 'feedbackctl mail list',
+      },
+    ])
+    const nobody = { FEEDBACKCTL_SITE_URL: 'https://feedback.example.org' }
+    expect((await doctor(machine, 'mail --offline', nobody)).found).toMatchObject([
+      { evidence: expect.stringContaining('nobody gets it') },
+      { severity: 'warning' },
+    ])
+  })
+
+  it('finds that there is no backup, that the newest is old, and that the schedule fails', async () => {
+    const machine = await filled(engine)
+    const born = (time: string) => damaged(machine, (db) => db.updateTable('users').set({ createdAt: time }).execute())
+    await born('2020-01-01T00:00:00.000Z')
+    expect((await doctor(machine, 'backups')).found).toMatchObject([
+      { evidence: `There is no backup in ${path.join(dataOf(machine), 'backups')}.` },
+    ])
+    await machine.run('backup create')
+    expect((await doctor(machine, 'backups')).found).toEqual([])
+    const [file = ''] = readdirSync(path.join(dataOf(machine), 'backups'))
+    const backup = path.join(dataOf(machine), 'backups', file)
+    const bytes = readFileSync(backup, 'latin1')
+    writeFileSync(backup, bytes.replace(/"createdAt":"\d{4}/, '"createdAt":"2021'), 'latin1')
+    expect((await doctor(machine, 'backups')).found).toMatchObject([
+      { evidence: expect.stringMatching(/^The newest backup is \d{4} days old: /) },
+    ])
+    await damaged(machine, (db) =>
+      db.insertInto('job_runs').values({ name: 'backups', done_at: null, failed_at: null, error: 'ENOSPC' }).execute(),
+    )
+    expect((await doctor(machine, 'backups')).found).toMatchObject([
+      { severity: 'error', evidence: 'The last scheduled backup failed: ENOSPC' },
+    ])
+  })
+
+  it('finds servers of another version, and on another machine', async () => {
+    const machine = await filled(engine)
+    const seen_at = new Date().toISOString()
+    await damaged(machine, (db) =>
+      db
+        .insertInto('servers')
+        .values({
+          host: 'elsewhere',
+          pid: 7,
+          worker: 0,
+          url: 'http://x',
+          version: '0.0.1',
+          started_at: seen_at,
+          seen_at,
+        })
+        .execute(),
+    )
+    expect((await doctor(machine, 'servers')).found.map(({ evidence }) => evidence)).toEqual([
+      expect.stringContaining('The server with pid 7 on elsewhere runs version 0.0.1.'),
+      ...(engine === 'sqlite' ? ['A server on another machine uses this SQLite file: pid 7 on elsewhere.'] : []),
+    ])
+  })
+
+  it('finds settings that are not valid, and files that killed commands left', async () => {
+    const machine = await filled(engine)
+    const { found } = await doctor(machine, 'config', { FEEDBACKCTL_LOG_LEVEL: 'loud', FEEDBACKCTL_LOG_LEVLE: 'info' })
+    expect(found).toMatchObject([
+      { severity: 'error', evidence: expect.stringContaining('log.level must be one of') },
+      { severity: 'warning', evidence: expect.stringContaining('FEEDBACKCTL_LOG_LEVLE') },
+    ])
+    const [old, young] = ['secret.12.0123abcd', 'secret.13.0123abcd'].map((name) => path.join(dataOf(machine), name))
+    for (const file of [old, young]) writeFileSync(file ?? '', 'x', { mode: 0o600 })
+    utimesSync(old ?? '', 0, 0)
+    expect((await doctor(machine)).found).toMatchObject([{ id: 'leftovers', fix: `rm ${old}` }])
+    expect((await machine.run('doctor --fix --yes')).code).toBe(0)
+    expect([old, young].map((file) => existsSync(file ?? ''))).toEqual([false, true])
+  })
+})
+
+it('finds a disk with less room than a copy of the database needs', async () => {
+  const machine = await filled('sqlite')
+  // A file may be longer than its disk: it has holes
+  truncateSync(path.join(dataOf(machine), 'feedback.db'), 2 ** 43)
+  expect((await doctor(machine, 'disk')).found[0]).toMatchObject({
+    evidence: expect.stringMatching(/^The disk of .* free\. A backup or an update may need 8\.8 TB\.$/),
+  })
+})
+
+it('finds a Node that is too old', async () => {
+  const machine = await filled('sqlite')
+  const hook = path.join(machine.folder, 'old.cjs')
+  writeFileSync(hook, `Object.defineProperty(process.versions, 'node', { value: '18.20.1' })`)
+  expect((await doctor(machine, 'runtime', { NODE_OPTIONS: `--require ${hook}` })).found).toMatchObject([
+    { evidence: expect.stringContaining('This is Node 18.20.1.') },
+  ])
 })
 
 it('finds a file that is no database', async () => {
@@ -207,10 +364,10 @@ it('finds a file that is no database', async () => {
 it('breaks lines at the width of the terminal, with and without colour', async () => {
   const machine = await filled('sqlite')
   chmodSync(secretOf(machine), 0o644)
-  const plain = await machine.terminal('doctor', { env: { NO_COLOR: '1' }, columns: 60 }).ended
+  const plain = await machine.terminal('doctor runtime files', { env: { NO_COLOR: '1' }, columns: 60 }).ended
   expect(plain.text).toMatch(/^✓ runtime +feedbackctl /m)
   expect(plain.text).toMatch(/^✗ files +Others on this machine can/m)
-  const colored = await machine.terminal('doctor', { columns: 60 }).ended
+  const colored = await machine.terminal('doctor runtime files', { columns: 60 }).ended
   // oxlint-disable-next-line no-control-regex -- the escapes of colours
   expect(colored.text.replaceAll(/\u001b\[[\d;]*m/g, '')).toBe(plain.text)
   expect(colored.text).toContain('\u001b[31m✗')

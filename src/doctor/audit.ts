@@ -1,0 +1,25 @@
+import { localCall } from '../app.js'
+import { counted } from '../core/text.js'
+import * as operations from '../service/audit.js'
+import { seen, type Check, type Finding } from './check.js'
+
+export const audit: Check = {
+  needs: 'data',
+  async look({ app }) {
+    const call = localCall(await app())
+    const findings: Finding[] = []
+    let checked = 0
+    for (let after: number | null = 0; after !== null;) {
+      const answer: Awaited<ReturnType<typeof operations.verify.run>> = await call(operations.verify, { after })
+      checked += answer.checked
+      for (const { after: from, until, problem } of answer.findings)
+        findings.push({
+          severity: 'error',
+          evidence: `Events ${from + 1} to ${until}: ${problem}`,
+          fix: 'feedbackctl audit verify, and compare with a backup: feedbackctl backup list',
+        })
+      after = answer.next
+    }
+    return seen(findings, `${counted(checked, 'event')} checked. None was changed or removed.`)
+  },
+}

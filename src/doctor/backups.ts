@@ -1,0 +1,45 @@
+import path from 'node:path'
+import { listBackups } from '../backup/verify.js'
+import { durationOf } from '../core/settings.js'
+import { oldestUser } from '../db/users.js'
+import { BACKUPS, readJobRun } from '../db/jobs.js'
+import { seen, type Check, type Finding } from './check.js'
+
+const DAY = 24 * 60 * 60 * 1000
+/** Milliseconds after which the newest backup is old, where no schedule says otherwise. */
+const OLD = 7 * DAY
+
+export const backups: Check = {
+  needs: 'data',
+  async look({ config, now, app }) {
+    const { db } = await app()
+    const folder = path.resolve(config.get('backup.dir') ?? '')
+    const every = durationOf(config.get('backup.every') ?? 'off') || undefined
+    const newest = (await listBackups(config)).find(({ redacted }) => !redacted)
+    const allowed = every === undefined ? OLD : 2 * every * 1000 + DAY / 24
+    const findings: Finding[] = []
+    const age = (time: string) => now.getTime() - Date.parse(time)
+    const run = await readJobRun(db, BACKUPS)
+    if (run?.error != null)
+      findings.push({
+        severity: 'error',
+        evidence: `The last scheduled backup failed: ${run.error}`,
+        fix: 'feedbackctl backup create',
+      })
+    else if (newest === undefined) {
+      const born = await oldestUser(db)
+      if (born !== undefined && age(born) > DAY)
+        findings.push({
+          severity: 'warning',
+          evidence: `There is no backup in ${folder}.`,
+          fix: 'feedbackctl backup create, or set backup.every',
+        })
+    } else if (age(newest.createdAt) > allowed)
+      findings.push({
+        severity: 'warning',
+        evidence: `The newest backup is ${Math.floor(age(newest.createdAt) / DAY)} days old: ${newest.file}`,
+        fix: 'feedbackctl backup create, or set backup.every',
+      })
+    return seen(findings, newest ? `The newest is of ${newest.createdAt}: ${newest.file}` : 'There is none yet. The site is not a day old.') // prettier-ignore
+  },
+}
