@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import type { Cli } from './lib/session.js'
+import { registerPreview } from './mailpreview.js'
 import { registerQueue } from './mailqueue.js'
 import { registerTest } from './mailtest.js'
 
 export function register(group: Command, cli: Cli): void {
   registerTest(group, cli)
   registerQueue(group, cli)
+  registerPreview(group, cli)
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { printable, printableLines } from '../core/text.js'
+import { counted, printable, printableLines } from '../core/text.js'
 import type { Context } from '../service/lib/context.js'
 import * as outbox from '../service/outbox.js'
 import type { Mail, MailShown } from '../service/outbox.js'
@@ -12,7 +12,7 @@ import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { actOnAll, namesGiven } from './lib/several.js'
 import type { Column } from './lib/table.js'
-import { say, widthOf, write } from './lib/terminal.js'
+import { say, tell, widthOf, write } from './lib/terminal.js'
 import { wrappedText } from './lib/wrap.js'
 
 interface Flags extends OutputFlags {
@@ -66,6 +66,7 @@ const shownColumns: Column<MailShown>[] = [
 
 const id = ({ mailId }: Mail): string => mailId
 const MOST = 1000
+const MOST_ERRORS = 5
 
 export function registerQueue(group: Command, cli: Cli): void {
   const queue = explain(group.command('queue').description('Show the mails that wait, and retry or cancel them'), {
@@ -107,7 +108,16 @@ function registerList(queue: Command, cli: Cli): void {
       await print(cli.terminal, flags, { body, rows: mails, columns, id, single: false })
       if (mails.length === 0) return nothingFound(cli.terminal, all ? 'No mails yet.' : 'No mail waits.')
       if (total > mails.length) say(cli.terminal, `The newest ${mails.length} of ${total} mails.`)
+      if (formatOf(cli.terminal, flags) === 'table') sayErrors(cli, mails)
     })
+}
+
+/** The errors in full, which a table has no room for; each once. */
+function sayErrors({ terminal }: Cli, mails: readonly Mail[]): void {
+  const counts = new Map<string, number>()
+  for (const { lastError } of mails) if (lastError !== null) counts.set(lastError, (counts.get(lastError) ?? 0) + 1)
+  const most = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, MOST_ERRORS)
+  for (const [error, count] of most) tell(terminal, printable(error), { start: `${counted(count, 'mail')}: ` })
 }
 
 function registerShow(queue: Command, cli: Cli): void {
@@ -144,7 +154,10 @@ function registerRetry(queue: Command, cli: Cli): void {
       if (all === typed.length > 0) throw new AppError('USAGE', 'Give the ids of mails, or --all.')
       const ctx = await contextOf(cli, 'retry', flags)
       const names = all ? await waiting(ctx) : typed
-      if (all && names.length === 0) say(cli.terminal, 'No mail waits.')
+      if (all && names.length === 0) {
+        await print(cli.terminal, flags, { body: [], rows: [], columns, id, single: false })
+        return say(cli.terminal, 'No mail waits.')
+      }
       await act(cli, flags, names, {
         verb: 'retry',
         single: !all && isOne(names),
@@ -152,6 +165,8 @@ function registerRetry(queue: Command, cli: Cli): void {
         said: ({ recipient }) =>
           dryRun ? `Would retry the mail to ${recipient}.` : `The mail to ${recipient} is due now. "feedbackctl serve" sends it.`, // prettier-ignore
       })
+      if (!dryRun && names.length > 1 && !isStructured(formatOf(cli.terminal, flags)))
+        say(cli.terminal, '"feedbackctl serve" sends them.')
     })
 }
 

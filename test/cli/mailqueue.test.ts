@@ -63,6 +63,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
     expect(await run('mail queue list -o table')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/bob@example\.org +failed +20 +550 no such mailbox/),
+      stderr: '2 mails: 550 no such mailbox\n',
     })
     expect(await run('mail queue list --limit 1')).toMatchObject({ code: 0, stderr: 'The newest 1 of 3 mails.\n' })
     expect(await run('mail queue list --limit 0')).toMatchObject({ code: 2 })
@@ -116,6 +117,8 @@ describe.each(engines)('the mail queue on %s', (engine) => {
       ['eve@example.org', 'waiting'],
       ['joe@example.org', 'waiting'],
     ])
+    await db.deleteFrom('outbox').execute()
+    expect(await run('mail queue retry --all --json')).toEqual({ code: 0, stdout: '[]\n', stderr: 'No mail waits.\n' })
     expect(await run('mail queue retry')).toMatchObject({ code: 2 })
     expect(await run('mail queue retry --all abcd')).toMatchObject({ code: 2 })
   })

@@ -11,15 +11,40 @@ import { oneTimeToken } from './tokens.js'
  * for a mail waits for it; who is invited does not.
  */
 const LETTERS = {
-  verification: { purpose: 'emailVerification', hours: 2, page: 'email-verify' },
-  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm' },
-  invitation: { purpose: 'resetPassword', hours: 7 * 24, page: 'password-reset/confirm' },
+  verification: {
+    purpose: 'emailVerification',
+    hours: 2,
+    page: 'email-verify',
+    to: 'who signs up, to confirm the address',
+  },
+  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm', to: 'who forgot the password' },
+  invitation: {
+    purpose: 'resetPassword',
+    hours: 7 * 24,
+    page: 'password-reset/confirm',
+    to: 'whose account somebody else created',
+  },
 } as const
+
+export type LetterName = keyof typeof LETTERS
+
+/** The mails that a site sends, and who gets them. */
+export const letters = Object.entries(LETTERS).map(([name, { to }]) => ({ name: name as LetterName, to }))
+
+/** A mail as it would be written now, to nobody, with a link that does not work. */
+export async function sampleLetter(
+  letter: LetterName,
+  { siteUrl, siteTitle, language }: { siteUrl: string; siteTitle: string; language: string },
+): Promise<{ subject: string; text: string; html: string }> {
+  const { mailOf } = await import('../../mail/templates.js')
+  const link = `${siteUrl}/${LETTERS[letter].page}/?token=EXAMPLE`
+  return mailOf(letter, { siteTitle: printable(siteTitle), name: 'Ada Lovelace', link, language })
+}
 
 /** Queues a mail with a new one-time link, in the transaction of the change. Loads the texts when one is written. */
 export async function queueLetter(
   { db, now, siteUrl }: Pick<Context, 'db' | 'now' | 'siteUrl'>,
-  letter: keyof typeof LETTERS,
+  letter: LetterName,
   { userId, name, email, language }: Pick<UserRow, 'userId' | 'name' | 'email' | 'language'>,
 ): Promise<void> {
   const { purpose, hours, page } = LETTERS[letter]

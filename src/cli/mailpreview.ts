@@ -1,0 +1,111 @@
+import type { Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import { guess } from '../core/guesses.js'
+import { isLanguage, LANGUAGES } from '../core/language.js'
+import { printableLines, quoted } from '../core/text.js'
+import { letters, sampleLetter, type LetterName } from '../service/lib/mailings.js'
+import * as settings from '../service/settings.js'
+import { explain } from './lib/helptext.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { assertLocal, type Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { say, widthOf, write } from './lib/terminal.js'
+import { wrappedText } from './lib/wrap.js'
+
+interface Preview {
+  template: LetterName
+  language: string
+  subject: string
+  text: string
+  html: string
+}
+
+interface Template {
+  template: LetterName
+  subject: string
+  to: string
+}
+
+interface Flags extends OutputFlags {
+  language?: string
+  html?: boolean
+  text?: boolean
+}
+
+const templateColumns: Column<Template>[] = [
+  { head: 'TEMPLATE', field: 'template', text: ({ template }) => template, drop: 0 },
+  { head: 'SUBJECT', field: 'subject', text: ({ subject }) => subject, drop: 1 },
+  { head: 'GOES TO', field: 'to', text: ({ to }) => to, drop: 2 },
+]
+
+const columns: Column<Preview>[] = [
+  { head: 'TEMPLATE', field: 'template', text: ({ template }) => template, drop: 0 },
+  { head: 'LANGUAGE', field: 'language', text: ({ language }) => language, drop: 0 },
+  { head: 'SUBJECT', field: 'subject', text: ({ subject }) => subject, drop: 0 },
+  { head: 'TEXT', field: 'text', text: ({ text }) => text, drop: 0 },
+]
+const drawn = columns.filter(({ head }) => head !== 'TEXT')
+
+export function registerPreview(group: Command, cli: Cli): void {
+  explain(group.command('preview'), {
+    examples: ['mail preview', 'mail preview invitation --language de', 'mail preview reset --html > reset.html'],
+    notes: ['The link in it does not work, and the name is made up. The title and the address are those of the site.'],
+  })
+    .description('Show a mail with sample data; without a template, list the templates')
+    .argument('[template]', letters.map(({ name }) => name).join(', '))
+    .option('--language <code>', `language of the mail (${LANGUAGES.join(', ')}; default: ${LANGUAGES[0]})`)
+    .option('--text', 'print only the text')
+    .option('--html', 'print only the HTML')
+    .action(async (given: string | undefined, _flags: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>()
+      const { language = LANGUAGES[0], html = false, text = false } = flags
+      const format = formatOf(cli.terminal, flags)
+      const isMachineFormat = flags.json || flags.quiet || flags.output !== undefined || flags.fields !== undefined
+      if ((html && text) || ((html || text) && (isMachineFormat || given === undefined)))
+        throw new AppError('USAGE', 'Give a template with --html or --text, and no output format.')
+      if (!isLanguage(language)) throw new AppError('USAGE', `--language must be one of ${LANGUAGES.join(', ')}.`)
+      const template = given === undefined ? undefined : templateOf(given)
+      const sample = await siteOf(cli)
+      const previewOf = async (name: LetterName): Promise<Preview> => ({
+        template: name,
+        language,
+        ...(await sampleLetter(name, { ...sample, language })),
+      })
+      if (template === undefined) {
+        const rows = await Promise.all(letters.map(async ({ name, to }) => ({ template: name, subject: (await previewOf(name)).subject, to }))) // prettier-ignore
+        await print(cli.terminal, flags, { body: { templates: rows }, rows, columns: templateColumns, id: (row) => row.template, single: false }) // prettier-ignore
+        return
+      }
+      const preview = await previewOf(template)
+      if (html || text) return write(cli.terminal, html ? preview.html : preview.text)
+      const isDrawn = format === 'table' || format === 'wide'
+      await print(cli.terminal, flags, { body: preview, rows: [preview], columns: isDrawn ? drawn : columns, id: (row) => row.template, single: true }) // prettier-ignore
+      if (!isDrawn) return
+      await write(cli.terminal, `\n${wrappedText(printableLines(preview.text), widthOf(cli.terminal.stdout)).trimEnd()}\n`) // prettier-ignore
+      if (cli.terminal.stderr.isTTY) say(cli.terminal, `\nThe HTML: feedbackctl mail preview ${template} --html`)
+    })
+}
+
+function templateOf(given: string): LetterName {
+  const names = letters.map(({ name }) => name)
+  const found = names.find((name) => name === given)
+  if (found) return found
+  throw new AppError(
+    'USAGE',
+    `There is no template ${quoted(given)}.${guess(given, names)} Templates: ${names.join(', ')}.`,
+  )
+}
+
+/** The address of the site, and its title: the usual one where there is no site yet, or no database. */
+async function siteOf(cli: Cli): Promise<{ siteUrl: string; siteTitle: string }> {
+  const config = await cli.config()
+  assertLocal(config, 'mail preview')
+  const siteUrl = (config.get('site.url') ?? '').replace(/\/+$/, '')
+  try {
+    const call = await cli.connect()
+    return { siteUrl, siteTitle: (await call(settings.site, {})).settings.title }
+  } catch (error) {
+    if (error instanceof AppError) return { siteUrl, siteTitle: 'Feedback' }
+    throw error
+  }
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { LANGUAGES } from '../../src/core/language.js'
+import { letters } from '../../src/service/lib/mailings.js'
+import { buildHost, makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+const HOST = buildHost()
+const SITE = { FEEDBACKCTL_SITE_URL: 'https://feedback.example.org' }
+
+describe.each(engines)('mail preview on %s', (engine) => {
+  it('shows every template in every language, with the title of the site, and sends and stores nothing', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const run = machine.host(HOST)
+    await run('settings update --title Moonbase')
+    const before = (await run('mail queue list --all --json')).stdout
+    const listed = JSON.parse((await run('mail preview --json')).stdout) as { templates: { template: string }[] }
+    expect(listed.templates.map(({ template }) => template)).toEqual(letters.map(({ name }) => name))
+    for (const { template } of listed.templates)
+      for (const language of LANGUAGES) {
+        const { stdout } = await run(`mail preview ${template} --language ${language} --json`, { env: SITE })
+        const { text, html, subject } = JSON.parse(stdout) as Record<'text' | 'html' | 'subject', string>
+        expect(subject).toMatch(/^Moonbase – /)
+        expect(text).toContain(language === 'de' ? 'Hallo Ada Lovelace,' : 'Hello Ada Lovelace,')
+        expect(text).toContain('https://feedback.example.org/')
+        expect(html).toContain(`<html lang="${language}"`)
+        expect((await run(`mail preview ${template} --language ${language} --html`, { env: SITE })).stdout).toBe(html)
+        expect((await run(`mail preview ${template} --language ${language} --text`, { env: SITE })).stdout).toBe(text)
+      }
+    expect((await run('mail queue list --all --json')).stdout).toBe(before)
+  })
+})
+
+it('mail preview needs no site, and refuses what it does not know', async () => {
+  const run = (await makeMachine('sqlite')).host(HOST)
+  expect((await run('mail preview reset -o table')).stdout).toMatch(/SUBJECT +Feedback – /)
+  expect((await run('mail preview -o table')).stdout).toMatch(/^TEMPLATE +SUBJECT/)
+  for (const [args, message] of [
+    ['rest', 'Did you mean "reset"?'],
+    ['reset --language xx', '--language must be one of en, de.'],
+    ['reset --html --text', 'Give a template'],
+    ['reset --html --json', 'no output format'],
+    ['--html', 'Give a template'],
+  ])
+    expect([args, await run(`mail preview ${args}`)]).toEqual([args, { code: 2, stdout: '', stderr: expect.stringContaining(message ?? '') }]) // prettier-ignore
+})
