@@ -1,7 +1,7 @@
 import { searchWords } from '../core/words.js'
 import * as service from '../service/boards.js'
 import { withQuery } from './lib/addresses.js'
-import { filterOf, postsOf } from './lib/lists.js'
+import { EVERY, filterOf, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { Swatch } from './parts/chip.js'
 import { Empty } from './parts/empty.js'
@@ -12,7 +12,7 @@ import { Pager, pageNumber } from './parts/pager.js'
 import { PostList } from './parts/postlist.js'
 
 export const boards = page({
-  load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view), created: 'asc' }),
+  load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view), created: 'asc', visibility: EVERY }),
   title: ({ t }) => t('nav.boards'),
   head: (view) => (
     <Head view={view} path={withQuery('/boards', { page: view.query.page })} title={view.t('nav.boards')} />

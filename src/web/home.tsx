@@ -16,13 +16,13 @@ export const home = page({
     const { board, roadmap, by } = view.query
     if (by === 'me' && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
     const [places, stages] = [await boardsWith(view, board), await roadmapsWith(view, roadmap)]
-    const chosen = places.find(({ url, boardId }) => board === url || board === boardId)
-    const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
+    const chosen = places.rows.find(({ url, boardId }) => board === url || board === boardId)
+    const stage = stages.rows.find(({ url, id }) => roadmap === url || roadmap === id)
     const list = await postsOf(view, {
       ...(chosen && { boardId: [chosen.boardId] }),
       ...(stage && { roadmapId: stage.id }),
     })
-    if (list.total_count === 0 && places.length === 0 && !(await view.call(site.status, {})).is_setup)
+    if (list.total_count === 0 && places.total === 0 && !(await view.call(site.status, {})).is_setup)
       throw new Redirect('/setup/welcome')
     return { list, boards: places, roadmaps: stages }
   },

@@ -173,7 +173,7 @@ const mayEdit = (view: View, { author }: Pick<DashboardPost, 'author'>): boolean
 /** The choices of a form, with those that are chosen. */
 const placesOf = async (view: View, board = view.form.values.boardId, roadmap = view.form.values.roadmapId) => ({
   boards: await boardsWith(view, board).catch(() => boardsWith(view)),
-  roadmaps: view.can('post:update') ? await roadmapsWith(view, roadmap).catch(() => roadmapsWith(view)) : [],
+  roadmaps: view.can('post:update') ? await roadmapsWith(view, roadmap).catch(() => roadmapsWith(view)) : undefined,
 })
 
 export const newPost = page({
@@ -285,7 +285,7 @@ export const editPost = page({
         to={`${pathOf(shown.slug)}/edit`}
         of={service.update}
         boards={places}
-        roadmaps={stages}
+        {...(stages && { roadmaps: stages })}
         values={{
           title: shown.title,
           contentMarkdown: unescaped(shown.contentMarkdown ?? ''),

@@ -1,7 +1,7 @@
 import * as posts from '../service/posts.js'
 import * as service from '../service/roadmaps.js'
 import { withQuery } from './lib/addresses.js'
-import { postsOf } from './lib/lists.js'
+import { EVERY, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { Swatch } from './parts/chip.js'
 import { Empty } from './parts/empty.js'
@@ -16,7 +16,7 @@ const COLUMN = 10
 
 export const roadmaps = page({
   async load(view) {
-    const { roadmaps: stages } = await view.call(service.list, { limit: 20 })
+    const { roadmaps: stages } = await view.call(service.list, { limit: 20, visibility: EVERY })
     const columns = []
     for (const roadmap of stages)
       columns.push({ roadmap, list: await view.call(posts.list, { roadmapId: roadmap.id, sort: 'votes', limit: COLUMN, page: 1 }) }) // prettier-ignore

@@ -27,18 +27,47 @@ const sizeOf = ({ query }: Pick<View, 'query'>): number => (query.size === '10' 
 
 export const sortOf = ({ query }: Pick<View, 'query'>): Sort => sorts.find((sort) => sort === query.sort) ?? 'trending'
 
-/** The boards to choose from: the first 100, and this one in any case. */
+/** Private ones are there for those who may see them. */
+export const EVERY = ['public', 'private'] as const
+
+/** What a field offers. */
+export interface Choices<Row> {
+  rows: Row[]
+  /** How many there are. Where they are more than `rows`, the page says so. */
+  total: number
+}
+
+/** All of them are offered up to this number, of more the first ones: nobody reads so many. */
+const MAX_OFFERED = 1000
+const FIRST = 100
+
+async function allOrFirst<Row>(load: (page: number) => Promise<Choices<Row>>): Promise<Choices<Row>> {
+  const { rows, total } = await load(1)
+  if (total <= MAX_OFFERED)
+    for (let page = 2; rows.length < total && page <= MAX_OFFERED / FIRST; page++) rows.push(...(await load(page)).rows)
+  return { rows, total }
+}
+
+/** The boards to choose from, and this one in any case. */
 export async function boardsWith(view: View, url?: string) {
-  const { boards: first } = await view.call(boards.list, { limit: 100, created: 'asc' })
-  if (!url || first.some((board) => board.url === url || board.boardId === url)) return first
-  return [...first, (await view.call(boards.show, { url })).board]
+  const found = await allOrFirst(async (page) => {
+    const list = await view.call(boards.list, { limit: FIRST, page, created: 'asc', visibility: EVERY })
+    return { rows: [...list.boards], total: list.total_count }
+  })
+  if (url && !found.rows.some((board) => board.url === url || board.boardId === url))
+    found.rows.push((await view.call(boards.show, { url })).board)
+  return found
 }
 
 /** The same for roadmaps. */
 export async function roadmapsWith(view: View, url?: string) {
-  const { roadmaps: first } = await view.call(roadmaps.list, { limit: 100 })
-  if (!url || first.some((roadmap) => roadmap.url === url || roadmap.id === url)) return first
-  return [...first, (await view.call(roadmaps.show, { url })).roadmap]
+  const found = await allOrFirst(async (page) => {
+    const list = await view.call(roadmaps.list, { limit: FIRST, page, visibility: EVERY })
+    return { rows: [...list.roadmaps], total: list.total_count }
+  })
+  if (url && !found.rows.some((roadmap) => roadmap.url === url || roadmap.id === url))
+    found.rows.push((await view.call(roadmaps.show, { url })).roadmap)
+  return found
 }
 
 /** The filter by words, as far as it is looked for. */

@@ -1,5 +1,5 @@
 import { withQuery } from '../lib/addresses.js'
-import { SORT_WORDS, sortOf, sorts } from '../lib/lists.js'
+import { SORT_WORDS, sortOf, sorts, type Choices } from '../lib/lists.js'
 import type { View } from '../lib/page.js'
 
 interface Named {
@@ -7,15 +7,17 @@ interface Named {
   url: string
 }
 
+const NONE: Choices<Named> = { rows: [], total: 0 }
+
 /** Order and filter of a list. The order is links; the filter is a form, which a script sends when it changes. */
 export function Filters({
   view,
-  boards = [],
-  roadmaps = [],
+  boards = NONE,
+  roadmaps = NONE,
 }: {
   view: View
-  boards?: readonly Named[]
-  roadmaps?: readonly Named[]
+  boards?: Choices<Named>
+  roadmaps?: Choices<Named>
 }) {
   const { t, query } = view
   const chosen = sortOf(view)
@@ -42,12 +44,21 @@ export function Filters({
           aria-label={t('filter.words')}
           placeholder={t('filter.words')}
         />
-        <Select name="board" label={t('filter.board')} all={t('filter.allBoards')} of={boards} value={query.board} />
+        <Select
+          name="board"
+          label={t('filter.board')}
+          all={t('filter.allBoards')}
+          of={boards.rows}
+          value={query.board}
+        />
+        {boards.total > boards.rows.length ? (
+          <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
+        ) : null}
         <Select
           name="roadmap"
           label={t('filter.roadmap')}
           all={t('filter.allRoadmaps')}
-          of={roadmaps}
+          of={roadmaps.rows}
           value={query.roadmap}
         />
         {view.viewer ? (

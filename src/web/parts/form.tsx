@@ -123,12 +123,14 @@ export function Choice({
   view,
   name,
   label,
+  hint,
   options,
   value,
 }: {
   view: View
   name: string
   label: string
+  hint?: ComponentChildren
   options: readonly { value: string; text: string }[]
   value?: string | undefined
 }) {
@@ -138,8 +140,13 @@ export function Choice({
   return (
     <div class={wrong ? 'field wrong' : 'field'}>
       <label for={id}>{label}</label>
+      {hint ? (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      ) : null}
       {wrong ? <p class="problem">{wrong}</p> : null}
-      <select id={id} name={name}>
+      <select id={id} name={name} aria-describedby={hint ? `${id}-hint` : undefined}>
         {options.map((option) => (
           <option value={option.value} selected={option.value === chosen}>
             {option.text}

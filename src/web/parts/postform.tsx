@@ -1,6 +1,7 @@
 import type { TObject } from 'typebox'
 import type { Post } from '../../service/lib/postshapes.js'
 import { htmlOf } from '../lib/markdown.js'
+import type { Choices } from '../lib/lists.js'
 import type { View } from '../lib/page.js'
 import { Choice, Field, Form, Hidden, Submit } from './form.js'
 import { PostList } from './postlist.js'
@@ -14,8 +15,8 @@ interface PostFormProps {
   view: View
   to: string
   of: { input: TObject }
-  boards: readonly Named[]
-  roadmaps?: readonly Named[]
+  boards: Choices<Named>
+  roadmaps?: Choices<Named>
   values?: {
     title?: string | undefined
     contentMarkdown?: string
@@ -36,7 +37,7 @@ export function PostForm({
   to,
   of,
   boards,
-  roadmaps = [],
+  roadmaps,
   values = {},
   similar,
   isChecked,
@@ -80,19 +81,27 @@ export function PostForm({
         <h2>{t('post.preview')}</h2>
         <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: htmlOf(text ?? '') }} />
       </section>
-      {boards.length > 0 ? (
+      {boards.rows.length > 0 ? (
         <Choice
           view={view}
           name="boardId"
           label={t('filter.board')}
+          hint={
+            boards.total > boards.rows.length ? (
+              <>
+                {t('post.someBoards')}{' '}
+                <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
+              </>
+            ) : undefined
+          }
           value={values.boardId}
           options={[
             { value: '', text: t('post.noBoard') },
-            ...boards.map(({ name, url }) => ({ value: url, text: name })),
+            ...boards.rows.map(({ name, url }) => ({ value: url, text: name })),
           ]}
         />
       ) : null}
-      {roadmaps.length > 0 ? (
+      {roadmaps && roadmaps.rows.length > 0 ? (
         <Choice
           view={view}
           name="roadmapId"
@@ -100,7 +109,7 @@ export function PostForm({
           value={values.roadmapId}
           options={[
             { value: '', text: t('post.noRoadmap') },
-            ...roadmaps.map(({ name, url }) => ({ value: url, text: name })),
+            ...roadmaps.rows.map(({ name, url }) => ({ value: url, text: name })),
           ]}
         />
       ) : null}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import * as boards from '../../src/service/boards.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import { makeSite, OWNER, type TestSite } from '../support/site.js'
+
+const at = () => makeSite('sqlite', { siteUrl: 'http://localhost' })
+
+const send = (site: TestSite, path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  site.http(`POST /${path}`, {
+    body: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin', ...headers },
+  })
+
+const signIn = async (site: TestSite, headers: Record<string, string> = {}) => {
+  const { headers: sent } = await send(site, '/login', { email: OWNER.email, password: OWNER.password }, headers)
+  return { cookie: String([sent['set-cookie']].flat()[0]).split(';')[0] ?? '' }
+}
+
+const get = async (site: TestSite, path: string, headers: Record<string, string> = {}) =>
+  (await site.http(`GET /${path}`, { headers: { accept: 'text/html', ...headers } })).text
+
+describe('boards to choose from', () => {
+  it('are private ones too, for those who may see them', async () => {
+    const site = await at()
+    await site.owner()
+    await site.call(boards.create, { name: 'Labs', display: false })
+    await site.call(roadmaps.create, { name: 'Maybe', display: false })
+    const owner = await signIn(site)
+    for (const [path, name] of [
+      ['/', '<option value="labs">'],
+      ['/', '<option value="maybe">'],
+      ['/boards', 'Labs'],
+      ['/roadmaps', 'Maybe'],
+      ['/posts/new', '<option value="labs">'],
+    ] as const) {
+      expect([path, (await get(site, path, owner)).includes(name)]).toEqual([path, true])
+      expect([path, (await get(site, path)).includes(name)]).toEqual([path, false])
+    }
+  })
+
+  it('are all of them up to 1,000; above that the first 100, and a way to the others', async () => {
+    const site = await at()
+    await site.owner()
+    const add = async (from: number, to: number) => {
+      const rows = Array.from({ length: to - from }, (_, index) => {
+        const [name, createdAt] = [`Board ${from + index}`, new Date(Date.UTC(2026, 0, 1) + from + index).toISOString()]
+        const row = { boardId: newId(), name, url: `board-${from + index}`, color: '336699', display: 1, view_voters: 1 } // prettier-ignore
+        return { ...row, nameFolded: name.toLowerCase(), createdAt, updatedAt: createdAt }
+      })
+      for (let start = 0; start < rows.length; start += 500)
+        await site.db.insertInto('boards').values(rows.slice(start, start + 500)).execute() // prettier-ignore
+    }
+    const offered = async (path: string) => {
+      const text = await get(site, path)
+      return [text.match(/<option value="board-\d+"/g)?.length, text.includes('See all 1,001 boards')]
+    }
+    await add(0, 1000)
+    for (const path of ['/', '/posts/new']) expect(await offered(path)).toEqual([1000, false])
+    await add(1000, 1001)
+    for (const path of ['/', '/posts/new']) expect(await offered(path)).toEqual([100, true])
+    expect(await offered('/posts/new?board=board-1000')).toEqual([101, true])
+  })
+})
