@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { makeSite, OWNER, type TestSite } from '../support/site.js'
 
@@ -61,4 +63,24 @@ describe('boards to choose from', () => {
     for (const path of ['/', '/posts/new']) expect(await offered(path)).toEqual([100, true])
     expect(await offered('/posts/new?board=board-1000')).toEqual([101, true])
   })
+})
+
+describe('what a page says', () => {
+  it('is whom a reply answers, where replies are not moved in any more', async () => {
+    const site = await at()
+    await site.owner()
+    const { post } = await site.call(posts.create, { title: 'Dark mode' })
+    let parent: string | undefined
+    for (const body of ['zero', 'one', 'two', 'three', 'four']) {
+      site.clock.now = new Date(site.clock.now.getTime() + 1000)
+      const { activity } = await site.call(comments.create, { post_id: post.slug, body, ...(parent && { parent_id: parent }) }) // prettier-ignore
+      parent = activity.id
+    }
+    const { activity } = await site.call(comments.list, { post_id: post.slug })
+    const idOf = (body: string) => activity.find(({ comment }) => comment.body === body)?.id
+    const text = await get(site, `/posts/${post.slug}`)
+    const answers = Array.from(text.matchAll(/<a href="#comment-([\w-]+)">to <bdi>Ada<\/bdi>/g), ([, id]) => id)
+    expect(answers).toEqual([idOf('two'), idOf('three')])
+  })
+
 })

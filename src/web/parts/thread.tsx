@@ -4,7 +4,7 @@ import { htmlOf } from '../lib/markdown.js'
 import { CommentForm } from './commentform.js'
 import { Form, Submit } from './form.js'
 import { Icon } from './icon.js'
-import { Person } from './person.js'
+import { nameOf, Person } from './person.js'
 import { Time } from './time.js'
 
 interface Node extends Activity {
@@ -34,7 +34,19 @@ export const Thread = ({ view, slug, comments }: { view: View; slug: string; com
   </ol>
 )
 
-function CommentItem({ view, slug, node, depth }: { view: View; slug: string; node: Node; depth: number }) {
+function CommentItem({
+  view,
+  slug,
+  node,
+  depth,
+  to,
+}: {
+  view: View
+  slug: string
+  node: Node
+  depth: number
+  to?: Node
+}) {
   const { t, viewer } = view
   const { comment, author } = node
   const at = `/posts/${encodeURIComponent(slug)}/comments/${comment.id}`
@@ -44,7 +56,7 @@ function CommentItem({ view, slug, node, depth }: { view: View; slug: string; no
   const replies = (
     <>
       {node.replies.map((reply) => (
-        <CommentItem view={view} slug={slug} node={reply} depth={depth + 1} />
+        <CommentItem view={view} slug={slug} node={reply} depth={depth + 1} to={node} />
       ))}
     </>
   )
@@ -53,6 +65,11 @@ function CommentItem({ view, slug, node, depth }: { view: View; slug: string; no
       <article>
         <p class="facts">
           <Person view={view} person={author} />
+          {to && depth >= DEEPEST ? (
+            <a href={`#comment-${to.id}`}>
+              {t('comment.to')} <bdi>{nameOf(view, to.author)}</bdi>
+            </a>
+          ) : null}
           <a href={view.href(at)}>
             <Time view={view} at={comment.created_at} />
           </a>
