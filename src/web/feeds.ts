@@ -2,7 +2,6 @@ import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'
 import * as posts from '../service/posts.js'
 import * as roadmaps from '../service/roadmaps.js'
-import escape from 'validator/lib/escape.js'
 import { htmlOf } from './lib/markdown.js'
 import type { View } from './lib/page.js'
 import type { Document } from './lib/routes.js'
@@ -23,7 +22,10 @@ interface Entry {
 const SIZE = 30
 
 /** Atom, RFC 4287. XML takes no control characters, whatever they are escaped as. */
-const xml = (text: string): string => escape(text.replaceAll(/[^\P{C}\n\t]|[\ufffe\uffff]/gu, ''))
+const xml = (text: string): string =>
+  text
+    .replaceAll(/[^\P{C}\n\t]|[\ufffe\uffff]/gu, '')
+    .replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 
 function atom(
   view: View,

@@ -83,4 +83,12 @@ describe('what a page says', () => {
     expect(answers).toEqual([idOf('two'), idOf('three')])
   })
 
+  it('is written in feeds as people write it', async () => {
+    const site = await at()
+    await site.owner()
+    await site.call(posts.create, { title: 'Read/write & <more> "now"' })
+    const text = await get(site, '/feed.atom')
+    expect(text).toContain('Read/write &#38; &#60;more&#62; &#34;now&#34;')
+    expect(text).toContain('<id>http://localhost/</id>')
+  })
 })
