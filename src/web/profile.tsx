@@ -1,3 +1,4 @@
+import Bowser from 'bowser'
 import { renderSVG } from 'uqr'
 import { AUTO, LANGUAGES, languageName } from '../core/language.js'
 import * as auth from '../service/auth.js'
@@ -57,7 +58,7 @@ export const settings = page({
             <Choice
               view={view}
               name="language"
-              label={t('settings.language')}
+              label={t('settings.languageOf')}
               value={viewer?.language ?? AUTO}
               options={[
                 { value: AUTO, text: t('settings.languageAuto') },
@@ -121,11 +122,11 @@ export const settings = page({
             {open.map((session) => (
               <li>
                 <span>
-                  <bdi>{session.userAgent || t('settings.unknownDevice')}</bdi>
+                  <bdi>{deviceOf(view, session.userAgent)}</bdi>
                   {session.isCurrent ? <span class="mark">{t('settings.thisDevice')}</span> : null}
                 </span>
                 <span class="soft">
-                  {session.address} <Time view={view} at={session.lastUsedAt ?? session.createdAt} />
+                  {session.address} <Time view={view} at={latest(session.createdAt, session.lastUsedAt)} />
                 </span>
                 {session.isCurrent ? null : (
                   <Form view={view} to={`/settings/sessions/${session.sessionId}`}>
@@ -158,6 +159,17 @@ export const settings = page({
     )
   },
 })
+
+/** The browser and the system that a program says it is, or what it says of itself. */
+function deviceOf({ t }: View, userAgent: string): string {
+  if (userAgent === '') return t('settings.unknownDevice')
+  const { browser, os } = Bowser.parse(userAgent)
+  if (!browser.name) return userAgent
+  return os.name ? t('settings.device', { browser: browser.name, system: os.name }) : browser.name
+}
+
+/** The use is stored by the hour, which may have begun before the session. */
+const latest = (one: string, other: string | null): string => (other !== null && other > one ? other : one)
 
 const again = async () => settings
 const saved = (): { to: string; flash: 'saved' } => ({ to: '/settings', flash: 'saved' })

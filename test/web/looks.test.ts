@@ -6,6 +6,8 @@ import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { makeSite, OWNER, type TestSite } from '../support/site.js'
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
 const at = () => makeSite('sqlite', { siteUrl: 'http://localhost' })
 
 const send = (site: TestSite, path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -66,6 +68,17 @@ describe('boards to choose from', () => {
 })
 
 describe('what a page says', () => {
+  it('is the browser and the system of a session, or what another program calls itself', async () => {
+    const site = await at()
+    await site.owner()
+    await signIn(site, { 'user-agent': FIREFOX })
+    await signIn(site, { 'user-agent': 'our-script/2' })
+    const text = await get(site, '/settings', await signIn(site, { 'user-agent': '' }))
+    expect(text).toContain('>Firefox on Linux</bdi>')
+    expect(text).toContain('>our-script/2</bdi>')
+    expect(text).toContain('>Unknown device</bdi>')
+  })
+
   it('is whom a reply answers, where replies are not moved in any more', async () => {
     const site = await at()
     await site.owner()
