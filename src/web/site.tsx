@@ -39,6 +39,7 @@ async function assertNew(view: View): Promise<object> {
 
 export const welcome = page({
   isUnlisted: true,
+  isSetup: true,
   load: assertNew,
   title: ({ t }) => t('setup.welcome'),
   show: ({ t, href }) => (
@@ -54,6 +55,7 @@ export const welcome = page({
 
 export const accountPage = page({
   isUnlisted: true,
+  isSetup: true,
   load: assertNew,
   title: ({ t }) => t('setup.account'),
   show: (view) => (
@@ -115,6 +117,7 @@ export const createAccount = action({
 export const boardPage = page({
   signedIn: true,
   isUnlisted: true,
+  isSetup: true,
   load: async () => ({}),
   title: ({ t }) => t('setup.board'),
   show: (view) => (

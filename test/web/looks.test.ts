@@ -4,6 +4,8 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as settings from '../../src/service/settings.js'
+import { serveSite, visit } from '../support/browser.js'
 import { makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
@@ -68,6 +70,28 @@ describe('boards to choose from', () => {
 })
 
 describe('what a page says', () => {
+  it('is first of all that a form was refused: in its title', async () => {
+    const site = await at()
+    await site.owner()
+    const titleOf = (text: string) => /<title>(.*)<\/title>/.exec(text)?.[1]
+    expect(titleOf(await get(site, '/login'))).toBe('Sign in · Moonbase')
+    const refused = await send(site, '/login', { email: OWNER.email, password: 'wrong' })
+    expect(titleOf(refused.text)).toBe('Error: Sign in · Moonbase')
+    const german = await send(site, '/login', { email: OWNER.email, password: 'wrong' }, { 'accept-language': 'de' })
+    expect(titleOf(german.text)).toBe('Fehler: Anmelden · Moonbase')
+  })
+
+  it('is the description of the site in the language of the reader, until the owner writes another', async () => {
+    const site = await at()
+    await site.owner()
+    expect(await get(site, '/')).toContain('Tell us what you miss')
+    const german = await get(site, '/', { 'accept-language': 'de' })
+    expect(german.match(/Sagen Sie uns, was Ihnen fehlt/g)).toHaveLength(3)
+    expect(german).not.toContain('Tell us')
+    await site.call(settings.update, { description: 'Our plans' })
+    expect(await get(site, '/', { 'accept-language': 'de' })).toContain('Our plans')
+  })
+
   it('is the browser and the system of a session, or what another program calls itself', async () => {
     const site = await at()
     await site.owner()
@@ -96,6 +120,18 @@ describe('what a page says', () => {
     expect(answers).toEqual([idOf('two'), idOf('three')])
   })
 
+  it('is nothing of a site that is not there yet', async () => {
+    const site = await at()
+    const texts = [await get(site, '/setup/welcome'), await get(site, '/setup/create-account'), (await send(site, '/setup/create-account', {})).text] // prettier-ignore
+    for (const text of texts) {
+      expect(text).toContain('English')
+      for (const other of ['/login', '/join', '/search', '/boards', '/feed.atom'])
+        expect([other, text.includes(`="${other}`)]).toEqual([other, false])
+    }
+    await site.owner()
+    expect(await get(site, '/setup/create-board', await signIn(site))).not.toContain('="/search')
+  })
+
   it('is written in feeds as people write it', async () => {
     const site = await at()
     await site.owner()
@@ -104,4 +140,16 @@ describe('what a page says', () => {
     expect(text).toContain('Read/write &#38; &#60;more&#62; &#34;now&#34;')
     expect(text).toContain('<id>http://localhost/</id>')
   })
+})
+
+it('long lines of code are whole on paper', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Logs', contentMarkdown: `\`\`\`\n${'word '.repeat(200)}\n\`\`\`` }) // prettier-ignore
+  const { page } = await visit()
+  await page.goto(`${site.url}/posts/${post.slug}`)
+  const isCut = () => page.locator('.prose pre').evaluate((pre) => pre.scrollWidth > pre.clientWidth)
+  expect(await isCut()).toBe(true)
+  await page.emulateMedia({ media: 'print' })
+  expect(await isCut()).toBe(false)
 })

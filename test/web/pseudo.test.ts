@@ -119,7 +119,6 @@ it.each([
     await page.waitForURL('**/setup/create-board')
     await look({ '/setup/create-board': '/setup/create-board' })
     const empty = { '/': '/', '/boards': '/boards', '/roadmaps': '/roadmaps', '/search': '/search?q=τίποτα' }
-    await site.call(settings.update, { description: '' })
     await look(empty)
 
     const { board, post, comment, roadmap } = await fill(site)

@@ -55,6 +55,8 @@ export interface Page<Data = unknown> {
   signedIn?: true
   /** Asks search engines to leave it out. */
   isUnlisted?: true
+  /** It is there before the site is: it leads nowhere else. */
+  isSetup?: true
   /** Its address or what it shows is a secret: nobody may store it. */
   isSecret?: true
   /** Loads what it shows. To lead elsewhere, it throws a `Redirect`. */

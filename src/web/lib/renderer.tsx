@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { wordsOf } from '../../core/catalogue.js'
+import { wordsOf, type Words } from '../../core/catalogue.js'
 import { AppError } from '../../core/errors.js'
 import { languageFor } from '../../core/language.js'
 import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
@@ -13,7 +13,7 @@ import type { Context } from '../../service/lib/context.js'
 import { execute, type Call } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import { profile } from '../../service/profile.js'
-import { site as siteSettings } from '../../service/settings.js'
+import { site as siteSettings, type Settings } from '../../service/settings.js'
 import { Layout } from '../parts/layout.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
 import { cookiesOf, readCookies, type Cookies } from './cookies.js'
@@ -71,9 +71,9 @@ export class Renderer {
       if (!op.cache) request.isCacheable = false
       return execute(op, context(), input)
     }
-    const { settings } = await call(siteSettings, {})
     const viewer = actor.refusal === null && actor.userId !== null ? (await call(profile, {})).user : null
     const words = wordsOf(viewer?.language ?? languageFor(raw.headers['accept-language']))
+    const settings = inLanguage((await call(siteSettings, {})).settings, words)
     const [path, query] = pathAndQuery(url)
     return {
       ...this.addresses,
@@ -113,7 +113,13 @@ export class Renderer {
     const data = await page.load(view)
     const title = page.title(view, data)
     const html = (
-      <Layout view={view} title={title} head={page.head?.(view, data)} isUnlisted={page.isUnlisted ?? status !== 200}>
+      <Layout
+        view={view}
+        title={title}
+        head={page.head?.(view, data)}
+        isUnlisted={page.isUnlisted ?? status !== 200}
+        isSetup={page.isSetup}
+      >
         {page.show(view, data)}
       </Layout>
     )
@@ -173,6 +179,12 @@ export class Renderer {
     }
   }
 }
+
+/** A site has a description before its owner writes one: that is ours, and translated. */
+const inLanguage = (settings: Settings, { t }: Words): Settings =>
+  settings.description === wordsOf('en').t('site.description')
+    ? { ...settings, description: t('site.description') }
+    : settings
 
 const unreachable = () => Promise.reject(new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached.'))
 

@@ -11,19 +11,22 @@ interface LayoutProps {
   title: string
   head?: ComponentChildren
   isUnlisted: boolean
+  /** Without ways to pages that are not there yet. */
+  isSetup?: boolean | undefined
   children: ComponentChildren
 }
 
 /** What every page has around it. */
-export function Layout({ view, title, head, isUnlisted, children }: LayoutProps) {
+export function Layout({ view, title, head, isUnlisted, isSetup, children }: LayoutProps) {
   const { t, settings, words, href } = view
   const accent = /^[0-9a-f]{6}$/i.test(settings.accentColor ?? '') ? settings.accentColor?.toLowerCase() : undefined
+  const whole = title === settings.title ? title : `${title} · ${settings.title}`
   const flash = `flash.${view.query.done ?? ''}`
   return (
     <html lang={words.language} dir={words.direction}>
       <head>
         <meta charset="utf-8" />
-        <title>{title === settings.title ? title : `${title} · ${settings.title}`}</title>
+        <title>{isRefused(view) ? t('layout.refused', { title: whole }) : whole}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         {isUnlisted ? <meta name="robots" content="noindex" /> : null}
@@ -37,7 +40,15 @@ export function Layout({ view, title, head, isUnlisted, children }: LayoutProps)
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
-        <Header view={view} />
+        {isSetup ? (
+          <header>
+            <span class="site">
+              <bdi>{settings.title}</bdi>
+            </span>
+          </header>
+        ) : (
+          <Header view={view} />
+        )}
         <main id="main" tabIndex={-1}>
           {words.has(flash) && !view.form.error ? (
             <p class="flash" role="status">
@@ -47,9 +58,11 @@ export function Layout({ view, title, head, isUnlisted, children }: LayoutProps)
           {children}
         </main>
         <footer>
-          <a href={href('/feed.atom')}>
-            <Icon name="feed" /> {t('layout.feed')}
-          </a>
+          {isSetup ? null : (
+            <a href={href('/feed.atom')}>
+              <Icon name="feed" /> {t('layout.feed')}
+            </a>
+          )}
           <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
           {view.viewer ? null : <Languages view={view} />}
         </footer>
@@ -57,6 +70,10 @@ export function Layout({ view, title, head, isUnlisted, children }: LayoutProps)
     </html>
   )
 }
+
+/** Whether a form comes back with what is wrong; a screen reader says the title first. To be asked for a code is no error. */
+const isRefused = ({ form }: View): boolean =>
+  form.error !== undefined && (form.error.code !== 'TOTP_REQUIRED' || Boolean(form.values.code))
 
 function Header({ view }: { view: View }) {
   const { t, settings, href, viewer, path } = view
