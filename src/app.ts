@@ -31,6 +31,8 @@ export interface App extends Database {
 export interface OpenOptions {
   /** Updates the schema of a PostgreSQL database, over a connection of its own that nothing limits. */
   migrating?: boolean
+  /** Of feedbackctl. */
+  version?: string
   /** Makes a SQLite database that does not exist, instead of refusing to look at it. */
   creating?: boolean
   /** Limits how long a request waits for PostgreSQL. Commands wait as long as their work takes. */
@@ -45,12 +47,12 @@ export interface OpenOptions {
  */
 export async function openApp(
   config: Config,
-  { migrating = false, creating = false, serving = false, trace }: OpenOptions = {},
+  { migrating = false, creating = false, serving = false, version = '', trace }: OpenOptions = {},
 ): Promise<App> {
   assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
   if (!creating) assertSiteThere(config)
-  if (migrating && isPostgres(url)) await migrateDatabase(config)
+  if (migrating && isPostgres(url)) await migrateDatabase(config, { version })
   const database = await openDatabase(url, {
     prepare: isPrepared(config),
     trace,
@@ -59,7 +61,7 @@ export async function openApp(
   const { db } = database
   let isBound = false
   try {
-    await prepareSchema(db, !isPostgres(url))
+    await prepareSchema(db, isPostgres(url) ? undefined : () => keepBefore(config, { version }))
     if (serving) markSite(config)
     if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null
   } catch (error) {
@@ -97,16 +99,23 @@ export async function openTrial(config: Config): Promise<App> {
 
 const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
 
-async function prepareSchema(db: Db, migrating: boolean): Promise<void> {
+/** Without `keep`, which keeps the database as it is, an outdated schema is refused. */
+async function prepareSchema(db: Db, keep: (() => Promise<unknown>) | undefined): Promise<void> {
   const state = await schemaState(db)
   if (state === 'newer') throw newer()
   if (state === 'current') return
-  if (!migrating)
+  if (!keep)
     throw new AppError(
       'DATABASE_OUTDATED',
       'The PostgreSQL database has no schema yet, or an older one. Make a backup, then run "feedbackctl migrate".',
     )
+  await keep()
   await migrate(db)
+}
+
+async function keepBefore(config: Config, options: { version: string; dryRun?: boolean }): Promise<string | undefined> {
+  const { keepBeforeUpgrade } = await import('./backup/upgrade.js')
+  return keepBeforeUpgrade(config, { ...options, now: new Date() })
 }
 
 /** The last migration of the configured database, and how it compares with this program. It changes nothing. */
@@ -200,19 +209,37 @@ export async function rotateSecretFile(
   return secretFile(config)
 }
 
-/** The names of the migrations that the configured database lacks, oldest first. It changes nothing. */
-export async function pendingMigrations(config: Config): Promise<string[]> {
-  const { schema = '', state } = await schemaOf(config)
-  if (state === 'newer') throw newer()
-  return (await migrationNames()).filter((name) => name > schema)
+/** What an update of the schema has done, or would do. */
+export interface Migrated {
+  /** The names of the migrations, oldest first. */
+  applied: string[]
+  /** Where the database is kept as it was: a file, or a backup. Null where there was nothing to keep. */
+  kept: string | null
 }
 
-/** Migrates the configured database, and returns the names of the migrations that were applied. */
-export async function migrateDatabase(config: Config): Promise<string[]> {
+/** Finds the migrations that the configured database lacks. It changes nothing. */
+export async function pendingMigrations(
+  config: Config,
+  options: { version: string; keep?: boolean },
+): Promise<Migrated> {
+  const { schema = '', state } = await schemaOf(config)
+  if (state === 'newer') throw newer()
+  const applied = (await migrationNames()).filter((name) => name > schema)
+  const keeps = schema !== '' && applied.length > 0 && (options.keep ?? true)
+  return { applied, kept: (keeps && (await keepBefore(config, { ...options, dryRun: true }))) || null }
+}
+
+/** Migrates the configured database, which is kept as it was unless `keep` is false. */
+export async function migrateDatabase(
+  config: Config,
+  { version, keep = true }: { version: string; keep?: boolean },
+): Promise<Migrated> {
   assertDatabaseKept(config)
   const { db } = await openDatabase(config.get('database.url') ?? '', { prepare: isPrepared(config) })
   try {
-    return await migrate(db)
+    const isOutdated = (await newestApplied(db)) !== undefined && (await schemaState(db)) === 'outdated'
+    const kept = isOutdated && keep ? await keepBefore(config, { version }) : undefined
+    return { applied: await migrate(db), kept: kept ?? null }
   } finally {
     await db.destroy()
   }

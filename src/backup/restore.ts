@@ -35,6 +35,10 @@ interface Options {
   version: string
   now: Date
   dryRun?: boolean
+  /** Whether the schema is updated to that of this program; true where it is left out. */
+  update?: boolean
+  /** Begins the name of what is kept of a PostgreSQL database. */
+  name?: string
   told?: Told | undefined
 }
 
@@ -60,7 +64,7 @@ export async function restoreBackup(config: Config, file: string, options: Optio
   const { manifest, verified } = await verifyBackup(config, file, options.told)
   await assertUnused(target)
   const found: Partial<Found> = {}
-  const contents = await contentsOf(config, file, found)
+  const contents = { ...(await contentsOf(config, file, found)), update: options.update ?? true }
   const done = { createdAt: verified.createdAt, schema, tables: manifest.tables }
   if (options.dryRun) {
     await contents.rows[Symbol.asyncIterator]().next() // the first line has the secret
@@ -176,11 +180,9 @@ async function intoPostgres(config: Config, url: string, contents: Contents, opt
   const prepare = config.get('database.prepare') !== 'false'
   const { db, close } = await openDatabase(url, { prepare })
   try {
-    const { version, now } = options
+    const { version, now, name = 'before-restore' } = options
     const isThere = (await newestApplied(db)) !== undefined
-    const kept = isThere
-      ? await createBackup(config, { to: undefined, version, now, name: 'before-restore' })
-      : undefined
+    const kept = isThere ? await createBackup(config, { to: undefined, version, now, name }) : undefined
     await transaction(db, async (inside: Db) => {
       await clear(inside)
       await load(inside, contents)

@@ -2,21 +2,32 @@ import type { Command } from 'commander'
 import { explain } from './lib/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { assertLocal, type Cli } from './lib/session.js'
-import { write } from './lib/terminal.js'
+import { say, write } from './lib/terminal.js'
+import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, { examples: ['migrate --dry-run', 'migrate'] })
+  explain(command, {
+    examples: ['migrate --dry-run', 'migrate'],
+    notes: [
+      'The database is kept as it was: a SQLite file beside itself, a PostgreSQL database as a backup in backup.dir. The last three are kept. "feedbackctl rollback" puts the last one back.',
+    ],
+  })
     .option('--dry-run', 'show what would be applied, but change nothing')
+    .option('--no-backup', 'keep no copy of the database as it was')
     .action(async () => {
-      const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean }>()
+      const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; backup?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'migrate')
       const { migrateDatabase, pendingMigrations } = await import('../app.js')
-      const applied = await (flags.dryRun ? pendingMigrations : migrateDatabase)(config)
+      const done = await (flags.dryRun ? pendingMigrations : migrateDatabase)(config, {
+        version,
+        keep: flags.backup ?? true,
+      })
+      const { applied, kept } = done
       const columns = [{ head: 'APPLIED', text: (name: string) => name, drop: 0 }]
       if (isMachineReadable(flags))
         return print(cli.terminal, flags, {
-          body: { applied },
+          body: done,
           rows: applied,
           columns,
           id: (name) => name,
@@ -28,5 +39,6 @@ export function register(command: Command, cli: Cli): void {
           ? 'The database is up to date.\n'
           : applied.map((name) => `${flags.dryRun ? 'Would apply' : 'Applied'} ${name}\n`).join(''),
       )
+      if (kept !== null) say(cli.terminal, `${flags.dryRun ? 'Would keep' : 'Kept'} the database as it was: ${kept}`)
     })
 }

@@ -88,7 +88,7 @@ async function runServer(
     worker,
   }
   running.daemon = await onceThere(logger, async () =>
-    startDaemon(await cli.open({ migrating: migrate, creating: true, serving: true }), listening, log),
+    startDaemon(await cli.open({ migrating: migrate, version, creating: true, serving: true }), listening, log),
   )
   if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
   await stopped
@@ -128,7 +128,7 @@ async function runPrimary(
     { log: (ending) => logEnding(logger, ending) },
   )
   await onceThere(logger, async () =>
-    warnAbout(await cli.open({ migrating: migrate, creating: true, serving: true }), config, logger),
+    warnAbout(await cli.open({ migrating: migrate, version, creating: true, serving: true }), config, logger),
   )
   await cli.close()
   const env = {

@@ -167,6 +167,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./migrate.js'),
   },
   {
+    name: 'rollback',
+    summary: 'Take the last schema update back',
+    group: OPERATION,
+    load: () => import('./rollback.js'),
+  },
+  {
     name: 'secret',
     summary: 'Manage the key that signs session tokens',
     group: OPERATION,

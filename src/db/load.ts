@@ -13,6 +13,8 @@ export interface Contents {
   rows: AsyncIterable<{ table: TableShape; rows: readonly Value[][] }>
   /** Asked for after the last row. */
   sequences(this: void): Readonly<Record<string, number>>
+  /** Whether the schema is updated afterwards; true where it is left out. */
+  update?: boolean
   /** Called when all rows are there, before the schema is updated. */
   loaded?(this: void): Promise<void>
 }
@@ -28,7 +30,7 @@ const SEARCH_SINCE = '0016_search'
  * without triggers, and migrates. On PostgreSQL call it inside a transaction; on SQLite the file counts only when all
  * is done.
  */
-export async function load(db: Db, { schema, rows, sequences, loaded }: Contents): Promise<void> {
+export async function load(db: Db, { schema, rows, sequences, loaded, update = true }: Contents): Promise<void> {
   const { migrations } = await import('./migrations/index.js')
   const names = Object.keys(migrations).toSorted()
   const apply = async (list: readonly string[]) => {
@@ -48,10 +50,10 @@ export async function load(db: Db, { schema, rows, sequences, loaded }: Contents
   await setSequences(db, sequences())
   await restoreHooks()
   await loaded?.()
-  await apply(names.filter((name) => name > schema))
+  if (update) await apply(names.filter((name) => name > schema))
   if (schema >= SEARCH_SINCE) await indexPosts(db)
   // What the migrations logged is about rows that nobody has read
-  await sql`delete from change_log`.execute(db)
+  if (await exists(db, 'change_log')) await sql`delete from change_log`.execute(db)
   if (isPostgres(db)) return
   const { rows: broken } = await sql`pragma foreign_key_check`.execute(db)
   if (broken.length > 0) throw inconsistent()

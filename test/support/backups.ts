@@ -1,7 +1,10 @@
 import path from 'node:path'
-import { sql } from 'kysely'
+import { Migrator, sql } from 'kysely'
+import { makeFolder } from '../../src/core/folder.js'
 import { connect } from '../../src/db/connect.js'
 import { CARRIED } from '../../src/db/carried.js'
+import { clear } from '../../src/db/load.js'
+import { migrations } from '../../src/db/migrations/index.js'
 import { makeMachine, type Machine } from './cli.js'
 import type { Engine } from './site.js'
 
@@ -51,4 +54,15 @@ export async function filled(engine: Engine): Promise<Machine> {
     if (code !== 0) throw new Error(`${command}: ${stderr}`)
   }
   return machine
+}
+
+/** Makes the database of a machine with an earlier schema, and a title by which it is known. */
+export async function makeOlder({ databaseUrl }: Machine, schema: string, title: string): Promise<void> {
+  makeFolder(path.dirname(databaseUrl.replace(/^sqlite:/, '')))
+  const db = await connect(databaseUrl)
+  if (!databaseUrl.startsWith('sqlite:')) await clear(db) // it is a copy of one with the newest schema
+  const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo(schema)
+  if (error) throw error
+  await db.updateTable('settings').set({ title }).execute()
+  await db.destroy()
 }

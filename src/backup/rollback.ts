@@ -1,0 +1,60 @@
+import { renameSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../config.js'
+import { isPostgres } from '../db/connect.js'
+import { assertDatabaseKept, assertSiteThere } from '../marker.js'
+import { stampOf, syncFolder } from './create.js'
+import type { Told } from './records.js'
+import { restoreBackup } from './restore.js'
+import { lastBeforeUpgrade, type Before } from './upgrade.js'
+
+/** What a rollback did, or would do. */
+export interface RolledBack extends Before {
+  /** The schema that was there. */
+  from: string
+  /** What was there: a file, or a backup of the PostgreSQL database. */
+  kept: string | null
+}
+
+interface Options {
+  version: string
+  now: Date
+  dryRun?: boolean
+  told?: Told | undefined
+}
+
+/**
+ * Puts back what was there before the last upgrade, with its older schema. What is there now is kept. Throws
+ * BACKUP_NOT_FOUND where nothing was kept, and DATABASE_IN_USE while another process has the database open.
+ */
+export async function rollBack(config: Config, { version, now, dryRun = false, told }: Options): Promise<RolledBack> {
+  assertDatabaseKept(config)
+  assertSiteThere(config)
+  const before = await lastBeforeUpgrade(config)
+  const url = config.get('database.url') ?? ''
+  const { file, schema, createdAt, from } = before
+  const done = { file, schema, createdAt, from }
+  if (isPostgres(url)) {
+    const options = { version, now, dryRun, told, update: false, name: 'before-rollback' }
+    const { kept } = await restoreBackup(config, file, options)
+    return { ...done, kept }
+  }
+  const database = path.resolve(url.slice('sqlite:'.length))
+  const kept = `${database}.before-rollback-${stampOf(now)}`
+  const [{ checkDatabase }, { lockFile }] = await Promise.all([
+    import('../db/sqlite/copy.js'),
+    import('../db/sqlite/alone.js'),
+  ])
+  checkDatabase(file)
+  const lock = lockFile(database)
+  try {
+    if (!dryRun) {
+      lock.keep(kept)
+      renameSync(file, database)
+    }
+  } finally {
+    lock.release()
+  }
+  await syncFolder(path.dirname(database))
+  return { ...done, kept }
+}

@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
+import { isPostgres } from '../db/connect.js'
+import { openSnapshot } from '../db/snapshot.js'
+import { createBackup, stampOf, syncFolder } from './create.js'
+import { listBackups } from './verify.js'
+
+/** How many are kept of what was there before an upgrade. */
+const KEPT = 3
+/** Begins the names of these backups of PostgreSQL. */
+const NAME = 'before-upgrade'
+
+/** What was there before an upgrade: a SQLite file, or a backup of a PostgreSQL database. */
+export interface Before {
+  file: string
+  schema: string
+  createdAt: string
+}
+
+/**
+ * Keeps the database as it is before its schema is updated: a copy beside the SQLite file, or a backup of PostgreSQL in
+ * the folder of backups. Returns its name; undefined where there is no schema yet, or another process keeps it at the
+ * same moment. Older ones are removed, but for a few.
+ */
+export async function keepBeforeUpgrade(
+  config: Config,
+  { version, now, dryRun = false }: { version: string; now: Date; dryRun?: boolean },
+): Promise<string | undefined> {
+  const url = config.get('database.url') ?? ''
+  const { schema, site } = await schemaAndSite(url)
+  if (schema === undefined) return undefined
+  if (isPostgres(url)) {
+    try {
+      const { file } = await createBackup(config, { to: undefined, version, now, name: NAME, dryRun })
+      if (!dryRun)
+        for (const each of (await backupsBefore(config, site)).slice(KEPT)) rmSync(each.file, { force: true })
+      return file ?? undefined
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'BACKUP_EXISTS') return undefined
+      throw error
+    }
+  }
+  const database = path.resolve(url.slice('sqlite:'.length))
+  const to = `${database}.${NAME}-${stampOf(now)}`
+  if (dryRun || existsSync(to)) return to
+  const { copyDatabase } = await import('../db/sqlite/copy.js')
+  copyDatabase(database, to)
+  await syncFolder(path.dirname(to))
+  for (const file of copiesOf(database).slice(KEPT)) rmSync(file, { force: true })
+  return to
+}
+
+async function schemaAndSite(url: string): Promise<{ schema: string | undefined; site: string | undefined }> {
+  const snapshot = await openSnapshot(url)
+  try {
+    return { schema: snapshot.schema, site: snapshot.site }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** The copies beside a SQLite file, newest first. */
+function copiesOf(database: string): string[] {
+  const begin = `${path.basename(database)}.${NAME}-`
+  return readdirSync(path.dirname(database))
+    .filter((name) => name.startsWith(begin) && /^\d{8}T\d{6}Z$/.test(name.slice(begin.length)))
+    .toSorted((one, other) => (one < other ? 1 : -1))
+    .map((name) => path.join(path.dirname(database), name))
+}
+
+const backupsBefore = async (config: Config, site: string | undefined) =>
+  (await listBackups(config)).filter((each) => path.basename(each.file).startsWith(`${NAME}-`) && each.site === site)
+
+/** What was kept before the last upgrade of the configured database. Throws BACKUP_NOT_FOUND. */
+export async function lastBeforeUpgrade(config: Config): Promise<Before & { from: string }> {
+  const url = config.get('database.url') ?? ''
+  const { schema = '', site } = await schemaAndSite(url)
+  const older = (each: Before): boolean => each.schema < schema
+  if (isPostgres(url)) {
+    const found = (await backupsBefore(config, site)).find(older)
+    if (found) return { ...found, from: schema }
+    throw notFound(`${config.get('backup.dir')} has no backup of this site from before an upgrade`)
+  }
+  const database = path.resolve(url.slice('sqlite:'.length))
+  for (const file of copiesOf(database)) {
+    const found = { file, schema: (await schemaAndSite(`sqlite:${file}`)).schema ?? '', createdAt: timeOf(file) }
+    if (older(found)) return { ...found, from: schema }
+  }
+  throw notFound(`Beside ${database} there is no copy from before an upgrade`)
+}
+
+const notFound = (where: string): AppError =>
+  new AppError(
+    'BACKUP_NOT_FOUND',
+    `${where} to its present schema. Restore a backup with the version of feedbackctl that made it. Nothing was changed.`,
+  )
+
+const timeOf = (file: string): string =>
+  file.slice(-16).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z')

@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import type { RolledBack } from '../backup/rollback.js'
+import { explain } from './lib/helptext.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { progress } from './lib/progress.js'
+import { confirm } from './lib/prompts.js'
+import { assertLocal, type Cli } from './lib/session.js'
+import type { Column } from './lib/table.js'
+import { say, tell } from './lib/terminal.js'
+import { version } from './version.js'
+
+const columns: Column<RolledBack>[] = [
+  { head: 'PUT BACK', field: 'file', text: ({ file }) => file, drop: 0 },
+  { head: 'FROM', field: 'createdAt', text: ({ createdAt }) => createdAt, drop: 0 },
+  { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
+  { head: 'INSTEAD OF', field: 'from', text: ({ from }) => from, drop: 0 },
+  { head: 'KEPT', text: ({ kept }) => kept ?? '', drop: 0 },
+]
+
+export function register(command: Command, cli: Cli): void {
+  explain(command, {
+    examples: ['rollback --dry-run', 'rollback'],
+    notes: [
+      'Before the schema of a database is updated, it is kept as it is: a SQLite file beside itself (before-upgrade-…), a PostgreSQL database as a backup in backup.dir. This command puts that back. What was written since then stays in the database that it replaces, which is kept too.',
+      'Stop "feedbackctl serve" first, and install the earlier version afterwards: on SQLite the next command of this version updates the schema again.',
+    ],
+  })
+    .option('--dry-run', 'show what would be put back, but change nothing')
+    .option('-y, --yes', 'skip the confirmation prompt')
+    .action(async () => {
+      const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; yes?: boolean; input?: boolean }>()
+      const config = await cli.config()
+      assertLocal(config, 'rollback')
+      const { terminal } = cli
+      const { rollBack } = await import('../backup/rollback.js')
+      const { dryRun = false } = flags
+      const run = (isDry: boolean) => {
+        const { told, end } = progress(terminal)
+        return rollBack(config, { version, now: terminal.now(), dryRun: isDry, told }).finally(end)
+      }
+      if (!dryRun && !flags.yes) {
+        const { createdAt } = await run(true) // nobody is asked about what cannot be done
+        await confirm(terminal, flags, `Put back the database of ${createdAt}? The site loses what was written since.`)
+      }
+      const done = await run(dryRun)
+      await print(terminal, flags, { body: done, rows: [done], columns, id: ({ file }) => file, single: true })
+      if (dryRun) return say(terminal, 'Dry run, nothing was changed.')
+      tell(terminal, 'The upgrade is taken back. Install the version of feedbackctl from before it, then start "feedbackctl serve".') // prettier-ignore
+    })
+}

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { NEWEST, newestApplied } from '../../src/db/schema.js'
+import { backupsOf, json, makeOlder } from '../support/backups.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+const OLD = '0020_own_comments'
+
+async function stateOf({ databaseUrl }: Pick<Machine, 'databaseUrl'>) {
+  const db = await connect(databaseUrl)
+  const { title } = await db.selectFrom('settings').select('title').executeTakeFirstOrThrow()
+  const schema = await newestApplied(db)
+  await db.destroy()
+  return { title, schema }
+}
+
+describe.each(engines)('an upgrade on %s', { timeout: 60_000 }, (engine) => {
+  const upgrade = (machine: Machine) => machine.run(engine === 'postgres' ? 'migrate' : 'settings show')
+
+  it('is taken back, and what was there since is kept', async () => {
+    const machine = await makeMachine(engine)
+    expect(await machine.run('rollback --yes')).toMatchObject({ code: 3 })
+    await makeOlder(machine, OLD, 'Before')
+    const dry = await json(machine, 'migrate --dry-run')
+    expect(dry).toMatchObject({ applied: expect.arrayContaining([NEWEST]), kept: expect.stringContaining('before-upgrade-') }) // prettier-ignore
+    expect(existsSync(dry.kept)).toBe(false)
+    expect(await machine.run('rollback --yes')).toMatchObject({ code: 3, stderr: expect.stringContaining('BACKUP_NOT_FOUND') }) // prettier-ignore
+    expect(await upgrade(machine)).toMatchObject({ code: 0 })
+    const after = await makeAfter(machine)
+    expect(await stateOf(machine)).toEqual(after)
+
+    const server = machine.start('serve')
+    await server.says(/listening on/)
+    expect(await machine.run('rollback --yes')).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_IN_USE') }) // prettier-ignore
+    await server.stop()
+    expect(await machine.run('rollback')).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') }) // prettier-ignore
+    expect(await json(machine, 'rollback --dry-run')).toMatchObject({ schema: OLD, from: NEWEST })
+    expect(await stateOf(machine)).toEqual(after)
+
+    const { kept } = await json(machine, 'rollback --yes')
+    expect(await stateOf(machine)).toEqual({ title: 'Before', schema: OLD })
+    if (engine === 'postgres') await json(machine, `restore ${kept} --yes`)
+    expect(await stateOf(engine === 'postgres' ? machine : { databaseUrl: `sqlite:${kept}` })).toEqual(after)
+
+    // This version updates it again, and takes that back too
+    if (engine === 'postgres') await machine.run('rollback --yes')
+    expect(await upgrade(machine)).toMatchObject({ code: 0 })
+    expect(await stateOf(machine)).toEqual({ title: 'Before', schema: NEWEST })
+  })
+
+  const makeAfter = async (machine: Machine) => {
+    const db = await connect(machine.databaseUrl)
+    await db.updateTable('settings').set({ title: 'After' }).execute()
+    await db.destroy()
+    return { title: 'After', schema: NEWEST }
+  }
+
+  it('keeps nothing with --no-backup', async () => {
+    const machine = await makeMachine(engine)
+    await makeOlder(machine, OLD, 'Before')
+    const folder =
+      engine === 'postgres' ? backupsOf(machine) : path.dirname(machine.databaseUrl.slice('sqlite:'.length))
+    const names = () =>
+      (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.includes('before-upgrade-'))
+    expect((await json(machine, 'migrate --no-backup')).kept).toBe(null)
+    expect(names()).toEqual([])
+    expect((await json(machine, 'migrate')).kept).toBe(null) // nothing is applied
+  })
+})
+
+it('keeps the last three copies beside a SQLite file', async () => {
+  const machine = await makeMachine('sqlite')
+  const { keepBeforeUpgrade } = await import('../../src/backup/upgrade.js')
+  await machine.setup()
+  const config = { get: () => machine.databaseUrl } as never
+  for (const second of [1, 2, 3, 4, 5])
+    await keepBeforeUpgrade(config, { version: '', now: new Date(Date.UTC(2026, 0, 1, 0, 0, second)) })
+  const names = readdirSync(path.dirname(machine.databaseUrl.slice('sqlite:'.length)))
+  expect(names.filter((name) => name.includes('.before-')).toSorted()).toEqual(
+    [3, 4, 5].map((second) => `feedback.db.before-upgrade-20260101T00000${second}Z`),
+  )
+})
