@@ -15,7 +15,7 @@ export const mail: Check = {
           {
             severity: 'warning',
             evidence: 'mail.url is not set: nobody can sign up, or get a link for a new password.',
-            fix: 'feedbackctl help mail',
+            fix: 'feedbackctl help mail-url',
           },
         ],
       }
@@ -26,14 +26,14 @@ export const mail: Check = {
       findings.push({
         severity: 'error',
         evidence: `The mail server ${new URL(url).host} does not take mail: ${problem}`,
-        fix: 'Check mail.url: feedbackctl config list --show-origin. "feedbackctl help mail" shows its forms.',
+        fix: 'feedbackctl mail test',
       })
     const isPublic = config.get('site.url')?.startsWith('https:')
     if (url.startsWith('folder:') && isPublic)
       findings.push({
         severity: 'warning',
         evidence: `Mail is written to the folder ${url.slice('folder:'.length)}, and nobody gets it.`,
-        fix: 'Set mail.url to a mail server: feedbackctl help mail',
+        fix: 'Set mail.url to a mail server: feedbackctl help mail-url',
       })
     const found = await opened()
     if ('app' in found) {
@@ -42,7 +42,7 @@ export const mail: Check = {
         findings.push({
           severity: 'warning',
           evidence: `${counted(late, 'mail')} should have been sent more than an hour ago.${reason === null ? ' No server has tried to.' : ` The last failure: ${reason}`}`,
-          fix: reason === null ? 'feedbackctl serve' : 'feedbackctl mail list',
+          fix: reason === null ? 'feedbackctl serve' : 'feedbackctl mail queue list',
         })
     }
     const how = isServer ? (offline ? 'was not asked (--offline)' : 'takes mail') : 'is not asked'

@@ -92,7 +92,7 @@ describe.each(engines)('doctor on %s', (engine) => {
         evidence: expect.stringContaining(engine === 'sqlite' ? 'There is no site here' : 'The site is not set up'),
         fix: expect.stringContaining('feedbackctl setup'),
       },
-      { id: 'mail', severity: 'warning', fix: 'feedbackctl help mail' },
+      { id: 'mail', severity: 'warning', fix: 'feedbackctl help mail-url' },
     ])
     expect(filesOf(machine)).toEqual(before)
   })
@@ -261,7 +261,7 @@ describe.each(engines)('doctor on %s', (engine) => {
     expect((await doctor(machine, 'mail --offline', env)).found).toMatchObject([
       {
         evidence: '1 mail should have been sent more than an hour ago. The last failure: 550 no',
-        fix: 'feedbackctl mail list',
+        fix: 'feedbackctl mail queue list',
       },
     ])
     const nobody = { FEEDBACKCTL_SITE_URL: 'https://feedback.example.org' }
