@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import type { Config } from '../config.js'
-import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
-import { isSecret, keys, type Key } from '../core/settings.js'
+import { keys } from '../core/settings.js'
 import { explain } from './lib/helptext.js'
+import { redacted } from './lib/redacted.js'
 import { print, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -40,11 +39,4 @@ export function register(group: Command, cli: Cli): void {
       if (config.problems.length > 0)
         throw new AppError('CONFIG_INVALID', config.problems.map((each) => each.message).join(' '))
     })
-}
-
-/** Hides secrets; in a URL, only the password. */
-function redacted(config: Config, key: Key): string {
-  const value = config.get(key) ?? ''
-  if (!isSecret(key)) return redactedUrl(value)
-  return key.endsWith('.url') ? redactedUrl(value) : '***'
 }

@@ -1,8 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { arch, release, type } from 'node:os'
+import path from 'node:path'
 import type { Command } from 'commander'
+import type { Config } from '../config.js'
+import { serverUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { keys } from '../core/settings.js'
 import { counted } from '../core/text.js'
 import type { Mend, Result } from '../doctor/index.js'
 import { NAMES } from '../doctor/names.js'
+import { redacted } from './lib/redacted.js'
 import { explain } from './lib/helptext.js'
 import { formatOf, print, type OutputFlags } from './lib/output.js'
 import { confirm } from './lib/prompts.js'
@@ -36,13 +43,22 @@ interface Flags extends OutputFlags {
   offline?: boolean
   fix?: boolean
   dryRun?: boolean
+  url?: string
+  report?: string
   yes?: boolean
   input?: boolean
 }
 
 export function register(command: Command, cli: Cli): void {
   explain(command, {
-    examples: ['doctor', 'doctor files secret', 'doctor --fix --dry-run', 'doctor --json'],
+    examples: [
+      'doctor',
+      'doctor files secret',
+      'doctor --url https://feedback.example.org',
+      'doctor --fix --dry-run',
+      'doctor --report report.json',
+      'doctor --json',
+    ],
     notes: [
       `Checks: ${Object.entries(NAMES)
         .map(([id, title]) => `${id} (${title})`)
@@ -52,6 +68,8 @@ export function register(command: Command, cli: Cli): void {
   })
     .argument('[check...]', 'checks to run (default: all)')
     .option('--offline', 'ask no other machine than that of the database')
+    .option('--url <url>', 'look at the site as visitors do, through its proxy')
+    .option('--report <file>', 'write what a bug report needs, without secrets, to a new file')
     .option('--fix', 'fix what can be fixed safely')
     .option('--dry-run', 'with --fix: show what would be fixed, but change nothing')
     .option('-y, --yes', 'with --fix: skip the confirmation prompt')
@@ -63,14 +81,20 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   const format = formatOf(terminal, flags) // refuses contradictory flags before anything is done
   if (flags.dryRun && !flags.fix)
     throw new AppError('USAGE', '--dry-run goes with --fix. Without it nothing is changed.')
+  const problem = flags.url === undefined ? undefined : serverUrlProblem(flags.url)
+  if (problem !== undefined) throw new AppError('USAGE', `--url ${problem}.`)
   const config = await cli.config({ lenient: true })
   assertLocal(config, 'doctor')
   const { checkIds, examine, isCheck, siteOf } = await import('../doctor/index.js')
   const unknown = names.find((name) => !isCheck(name))
   if (unknown !== undefined)
     throw new AppError('USAGE', `There is no check "${unknown}". Checks are ${checkIds.join(', ')}.`)
+  const urlOnly = names.find(
+    (name) => flags.url === undefined && NAMES[name as keyof typeof NAMES].startsWith('with --url'),
+  )
+  if (urlOnly !== undefined) throw new AppError('USAGE', `The check "${urlOnly}" needs --url.`)
   const ids = names.length === 0 ? checkIds : names.filter(isCheck)
-  const given = { now: terminal.now(), version, offline: flags.offline ?? false, url: undefined }
+  const given = { now: terminal.now(), version, offline: flags.offline ?? false, url: flags.url }
   const { site, close } = siteOf(config, given)
   let results: Result[]
   let fixed: string[] = []
@@ -90,10 +114,26 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (flags.fields === undefined && (format === 'table' || format === 'wide'))
     await write(terminal, drawn(terminal, flags, rows))
   else await print(terminal, flags, { body, rows, columns, id: ({ id }) => id, single: false })
+  if (flags.report !== undefined) writeReport(terminal, flags.report, config, rows)
   if (flags.dryRun) for (const { does } of mendsOf(results)) say(terminal, `Would ${does}.`)
   for (const does of fixed) say(terminal, `Done: ${does}.`)
   if (found.length === 0) return say(terminal, 'No findings.')
   throw new AppError('DOCTOR_FINDINGS', `Found ${sumOf(found)}.`)
+}
+
+/** Writes a new file for its owner only. Its values are redacted as in "config list", and no address of a person is in it. */
+function writeReport({ cwd, stderr, now }: Terminal, name: string, config: Config, checks: readonly Row[]): void {
+  const file = path.resolve(cwd, name)
+  const { node, v8, modules } = process.versions
+  const settings = Object.fromEntries(keys.flatMap((key) => (config.get(key) === undefined ? [] : [[key, { value: redacted(config, key), origin: config.origin(key) }]]))) // prettier-ignore
+  const report = { version, time: now().toISOString(), node, v8, modules, system: `${type()} ${release()} ${arch()}`, settings, checks } // prettier-ignore
+  const text = JSON.stringify(report, null, 2).replaceAll(/[^\s"'<>@=:/]+@(?=[^\s"'<>]+\.)/g, '***@')
+  try {
+    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${(error as { code?: string }).code}.`, { cause: error })
+  }
+  stderr.write(`Wrote ${file}. Read it before you send it: it has names of hosts and folders.\n`)
 }
 
 function sumOf(found: readonly Row[]): string {

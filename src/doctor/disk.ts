@@ -42,7 +42,7 @@ function freeOf(place: string, copy: number): Finding[] {
   const { bavail, bsize, blocks, ffree, files } = statfsSync(place)
   if (blocks === 0) return [] // a file system without a size
   const [free, whole] = [bavail * bsize, blocks * bsize]
-  const fix = 'Free some space: see "Disk full" in docs/operating.md. "feedbackctl backup prune" removes old backups.'
+  const fix = 'Free some space: old backups are the first to go. See "Disk full" in docs/operating.md.'
   // Some file systems have no fixed number of files
   if (files > 0 && ffree < 100)
     return [{ severity: 'error', evidence: `Only ${ffree} more files fit on the disk of ${place}.`, fix }]

@@ -15,6 +15,7 @@ import { runtime } from './runtime.js'
 import { search } from './search.js'
 import { secret } from './secret.js'
 import { servers } from './servers.js'
+import { address, forwarded, page, tls, transfer } from './web.js'
 
 export type { Mend } from './check.js'
 export { siteOf } from './site.js'
@@ -35,6 +36,11 @@ const CHECKS: Readonly<Record<CheckId, Check>> = {
   mail,
   backups,
   servers,
+  page,
+  address,
+  tls,
+  forwarded,
+  transfer,
 }
 
 export const checkIds = Object.keys(NAMES) as CheckId[]
@@ -49,6 +55,7 @@ export type Result = { id: CheckId; title: string } & (
 export async function examine(site: Site, ids: readonly CheckId[]): Promise<Result[]> {
   const results: Result[] = []
   for (const id of checkIds.filter((each) => ids.includes(each))) {
+    if (CHECKS[id].needs === 'url' && site.url === undefined) continue
     const title = NAMES[id]
     const why = await unfit(site, CHECKS[id])
     if (why !== undefined) {
@@ -64,9 +71,14 @@ export async function examine(site: Site, ids: readonly CheckId[]): Promise<Resu
 
 /** Why a check cannot run. */
 async function unfit(site: Site, { needs }: Check): Promise<string | undefined> {
-  if (needs === 'url' && site.url === undefined) return 'Needs --url.'
+  if (needs === 'url' && site.offline) return 'Not with --offline.'
   if (needs === 'data' && !('app' in (await site.opened()))) return 'Needs the database: see the check "database".'
   return undefined
+}
+
+/** What helps where a check cannot look. */
+const FIXES: Readonly<Record<string, string>> = {
+  SERVER_UNREACHABLE: 'Check the name of the host, the proxy and its certificate.',
 }
 
 /** A check that fails is a finding: the others still run. */
@@ -75,6 +87,14 @@ async function attempt(site: Site, { look }: Check): Promise<Seen> {
     return await look(site)
   } catch (error) {
     const evidence = error instanceof AppError ? error.message : `The check failed: ${(error as Error).message}`
-    return { findings: [{ severity: 'error', evidence, fix: 'feedbackctl doctor --debug' }] }
+    return {
+      findings: [
+        {
+          severity: 'error',
+          evidence,
+          fix: FIXES[error instanceof AppError ? error.code : ''] ?? 'feedbackctl doctor --debug',
+        },
+      ],
+    }
   }
 }

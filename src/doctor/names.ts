@@ -15,4 +15,9 @@ export const NAMES = {
   mail: 'the mail server, and mail that waits',
   backups: 'the age of the newest backup',
   servers: 'the servers on this database',
+  page: 'with --url: whether the page and its files open',
+  address: 'with --url: scheme, host and path, against links of the server',
+  tls: 'with --url: the certificate',
+  forwarded: 'with --url: whether the server learns addresses of visitors',
+  transfer: 'with --url: compression and caches',
 } as const

@@ -9,6 +9,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer, request, type OutgoingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +19,7 @@ import { NEWEST } from '../../src/db/schema.js'
 import type { Db } from '../../src/db/tables.js'
 import { NAMES } from '../../src/doctor/names.js'
 import { makeMachine, serve, type Machine } from '../support/cli.js'
-import { engines, type Engine } from '../support/site.js'
+import { cleanup, engines, type Engine } from '../support/site.js'
 
 interface Row {
   id: string
@@ -73,7 +75,11 @@ describe.each(engines)('doctor on %s', (engine) => {
     const machine = await filled(engine)
     const before = filesOf(machine)
     const { checks } = await doctor(machine)
-    expect([...new Set(checks.map(({ id }) => id))]).toEqual(Object.keys(NAMES))
+    expect([...new Set(checks.map(({ id }) => id))]).toEqual(
+      Object.entries(NAMES)
+        .filter(([, title]) => !title.startsWith('with --url'))
+        .map(([id]) => id),
+    )
     expect(checks.filter(({ severity }) => severity !== 'ok')).toEqual([])
     expect(filesOf(machine)).toEqual(before)
     const server = machine.start('serve')
@@ -340,6 +346,98 @@ it('finds a disk with less room than a copy of the database needs', async () => 
   truncateSync(path.join(dataOf(machine), 'feedback.db'), 2 ** 43)
   expect((await doctor(machine, 'disk')).found[0]).toMatchObject({
     evidence: expect.stringMatching(/^The disk of .* free\. A backup or an update may need 8\.8 TB\.$/),
+  })
+})
+
+describe('doctor --url', () => {
+  /** A proxy before a server of the machine, which may change what passes. */
+  async function proxied(machine: Machine, change: (headers: OutgoingHttpHeaders) => object = (headers) => headers) {
+    const proxy = createServer((incoming, outgoing) => {
+      const headers = { ...incoming.headers, ...(asks as { headers?: object }).headers }
+      request(`${target}${incoming.url}`, { headers, method: incoming.method }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 0, change(response.headers) as OutgoingHttpHeaders)
+        response.pipe(outgoing)
+      })
+        .on('error', () => outgoing.writeHead(502).end('Bad Gateway'))
+        .end()
+    })
+    const asks: { headers?: Record<string, string> } = {}
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    cleanup(async () => void proxy.close())
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const env = { FEEDBACKCTL_SITE_URL: url, FEEDBACKCTL_TRUST_PROXY: 'loopback' }
+    const server = machine.start('serve', { env })
+    const [, target = ''] = await server.says(/listening on (http:\S+?)"/)
+    return { url, env, asks, server }
+  }
+  const CHECKS = 'page address tls forwarded transfer'
+
+  it('finds nothing wrong with a proxy that passes all on', async () => {
+    const machine = await filled('sqlite')
+    const { url, env } = await proxied(machine)
+    const { found, checks } = await doctor(machine, `${CHECKS} --url ${url}`, env)
+    expect(found).toEqual([])
+    expect(checks.map(({ id }) => id)).toEqual(CHECKS.split(' '))
+  })
+
+  it('finds what a proxy removes, and addresses that nobody sees', async () => {
+    const machine = await filled('sqlite')
+    const { url, asks } = await proxied(machine, (headers) => ({
+      ...Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'etag')),
+      'cache-control': 'public, max-age=600',
+      age: '60',
+    }))
+    asks.headers = { 'accept-encoding': 'identity' }
+    const { found } = await doctor(machine, `${CHECKS} --url ${url}`)
+    expect(found.map(({ id, evidence }) => `${id}: ${evidence}`)).toEqual([
+      'forwarded: A proxy is before the server, but trust-proxy is false: limits count all visitors as one.',
+      'transfer: Pages come uncompressed.',
+      'transfer: The proxy lets pages be kept (Cache-Control: public, max-age=600): people see old pages, or those of others.',
+      'transfer: A cache on the way answers with a page that is 60 s old.',
+      'transfer: Browsers load each page anew: the proxy removes ETag or If-None-Match.',
+    ])
+  })
+
+  it('finds another host and path than those of links, and a server that is down', async () => {
+    const machine = await filled('sqlite')
+    const { url, env, server } = await proxied(machine)
+    const other = url.replace('127.0.0.1', 'localhost')
+    expect((await doctor(machine, `address --url ${other}`, env)).found).toMatchObject([
+      { evidence: expect.stringMatching(/^People open localhost:\d+, but links of the server begin with 127/) },
+    ])
+    expect((await doctor(machine, `page --url ${url}/feedback`, env)).found).toMatchObject([
+      { evidence: expect.stringContaining('/feedback/ answers 404') },
+    ])
+    await server.stop()
+    expect((await doctor(machine, `page --url ${url}`, env)).found).toMatchObject([
+      { evidence: 'The proxy answers 502: it does not reach feedbackctl.' },
+    ])
+    expect((await doctor(machine, 'page --url http://127.0.0.1:9')).found).toMatchObject([
+      { evidence: 'http://127.0.0.1:9 cannot be opened: nothing listens there.' },
+    ])
+    expect((await doctor(machine, 'tls --url http://feedback.invalid')).found).toMatchObject([{ id: 'tls' }])
+    expect((await machine.run('doctor tls')).code).toBe(2)
+  })
+})
+
+it('writes a report without secrets and addresses, once', async () => {
+  const machine = await filled('sqlite')
+  const env = { FEEDBACKCTL_MAIL_URL: 'smtp://ada:geheim@127.0.0.1:9', FEEDBACKCTL_MAIL_FROM: 'Ada <ada@example.org>' }
+  const first = await machine.run('doctor --report bug.json', { env })
+  expect(first).toMatchObject({ code: 9, stderr: expect.stringContaining('bug.json. Read it before you send it') })
+  const file = path.join(machine.folder, 'bug.json')
+  const text = readFileSync(file, 'utf8')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(text)).toMatchObject({
+    node: process.versions.node,
+    settings: { 'mail.url': { origin: 'FEEDBACKCTL_MAIL_URL' } },
+    checks: expect.arrayContaining([expect.objectContaining({ id: 'mail', severity: 'error' })]),
+  })
+  for (const secret of ['geheim', 'ada@', readFileSync(secretOf(machine), 'utf8').trim()])
+    expect(text).not.toContain(secret)
+  expect(await machine.run('doctor --report bug.json')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('EEXIST'),
   })
 })
 
