@@ -89,6 +89,24 @@ export async function* linesOf(
   yield `${JSON.stringify({ manifest })}\n`
 }
 
+/** The rows of a snapshot. `done` gets what they add up to after the last. */
+export async function* summed(
+  snapshot: Snapshot,
+  { told, done }: { told?: Told | undefined; done(this: void, manifest: Manifest): void },
+): AsyncGenerator<{ table: TableShape; rows: Value[][] }> {
+  const sums = new Sums()
+  for (const table of snapshot.tables) {
+    sums.begin(table.name)
+    for await (const rows of snapshot.rows(table)) {
+      sums.add(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), rows.length)
+      told?.(table.name, sums.rows)
+      yield { table, rows }
+    }
+    sums.end()
+  }
+  done({ tables: sums.tables, sequences: { ...snapshot.sequences } })
+}
+
 const redacted = (row: readonly Value[], { columns }: TableShape, hidden: Readonly<Record<string, Value>>): Value[] =>
   row.map((value, index) => {
     const stand = hidden[columns[index] ?? '']

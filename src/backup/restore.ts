@@ -102,7 +102,7 @@ async function contentsOf(config: Config, file: string, found: Partial<Found>): 
   return { schema: opened.header.schema, rows, sequences: () => found.manifest?.sequences ?? {} }
 }
 
-const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
+export const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 
 /** A free name: there may have been a restore in the same second. */
 function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
@@ -113,7 +113,7 @@ function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
   return free
 }
 
-async function assertUnused({ url, file }: Target): Promise<void> {
+export async function assertUnused({ url, file }: Pick<Target, 'url' | 'file'>): Promise<void> {
   if (file === undefined) return (await import('../db/postgres/alone.js')).assertAlone(url)
   if (!hasContent(file)) return
   const { lockFile } = await import('../db/sqlite/alone.js')

@@ -173,6 +173,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./rollback.js'),
   },
   {
+    name: 'db',
+    summary: 'Copy the database to another engine',
+    group: OPERATION,
+    load: () => import('./db.js'),
+  },
+  {
     name: 'secret',
     summary: 'Manage the key that signs session tokens',
     group: OPERATION,

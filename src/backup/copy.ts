@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { renameSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { AppError } from '../core/errors.js'
+import { makeFolder } from '../core/folder.js'
+import type { Snapshot } from '../db/carried.js'
+import { isPostgres, openDatabase, transaction } from '../db/connect.js'
+import { load } from '../db/load.js'
+import { NEWEST, newer, newestApplied } from '../db/schema.js'
+import { openSnapshot } from '../db/snapshot.js'
+import { syncFolder } from './create.js'
+import { differences, linesOf, summed, type Manifest, type Told } from './records.js'
+import { assertUnused, hasContent } from './restore.js'
+
+/** A line of the balance sheet. `there` is null where it was not read back. */
+export interface Balance {
+  table: string
+  from: { rows: number; sha256: string }
+  there: { rows: number; sha256: string } | null
+  equal: boolean | null
+}
+
+export interface Copied {
+  tables: Balance[]
+  /** Tables and counters that are not the same on both sides. */
+  differ: string[]
+}
+
+interface Options {
+  verify?: boolean
+  dryRun?: boolean
+  /** Told of each step how many rows of a table are done. */
+  told?: (step: 'copy' | 'compare', table: string, rows: number) => void
+}
+
+/**
+ * Copies the database `from` into the empty database `to`, of either engine, and with `verify` reads it back. Throws
+ * DATABASE_IN_USE while another process uses one of them, and BACKUP_EXISTS where there are tables of ours already.
+ */
+export async function copyDatabase(from: string, to: string, { verify, dryRun, told }: Options): Promise<Copied> {
+  await assertUnused({ url: from, file: fileOf(from) })
+  await assertEmpty(to)
+  const snapshot = await openSnapshot(from)
+  try {
+    assertCurrent(snapshot)
+    const held: { manifest?: Manifest } = {}
+    if (!dryRun) await fill(to, snapshot, (manifest) => (held.manifest = manifest), (...rest) => told?.('copy', ...rest)) // prettier-ignore
+    const { manifest = { tables: {}, sequences: {} } } = held
+    const there = verify && !dryRun ? await sumsOf(to, (...rest) => told?.('compare', ...rest)) : undefined
+    return {
+      tables: Object.entries(manifest.tables).map(([table, sum]) => {
+        const other = there?.tables[table] ?? null
+        const equal = there ? other?.rows === sum.rows && other.sha256 === sum.sha256 : null
+        return { table, from: sum, there: other, equal }
+      }),
+      differ: there ? differences(manifest, there) : [],
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+const fileOf = (url: string): string | undefined =>
+  isPostgres(url) ? undefined : path.resolve(url.slice('sqlite:'.length))
+
+function assertCurrent({ schema }: Snapshot): void {
+  if (schema === undefined) throw new AppError('SITE_NOT_FOUND', 'The database to copy has no tables of feedbackctl.')
+  if (schema > NEWEST) throw newer()
+  if (schema < NEWEST)
+    throw new AppError(
+      'DATABASE_OUTDATED',
+      'The database to copy has an older schema. Run "feedbackctl migrate" on it.',
+    )
+}
+
+async function assertEmpty(to: string): Promise<void> {
+  const file = fileOf(to)
+  if (file !== undefined) {
+    if (hasContent(file)) throw new AppError('BACKUP_EXISTS', `${file} exists. Copy to a file that does not.`)
+    return
+  }
+  const { db, close } = await openDatabase(to)
+  try {
+    if ((await newestApplied(db)) !== undefined)
+      throw new AppError('BACKUP_EXISTS', 'The PostgreSQL database has tables of feedbackctl. Copy to an empty one.')
+  } finally {
+    await close()
+  }
+}
+
+/** All of it or nothing: one transaction, or a file that gets its name at the end. */
+async function fill(to: string, snapshot: Snapshot, done: (manifest: Manifest) => void, told: Told): Promise<void> {
+  const contents = {
+    schema: NEWEST,
+    rows: summed(snapshot, { told, done }),
+    sequences: () => snapshot.sequences,
+  }
+  const file = fileOf(to)
+  if (file === undefined) {
+    const { db, close } = await openDatabase(to)
+    try {
+      await transaction(db, (inside) => load(inside, contents))
+    } finally {
+      await close()
+    }
+    return
+  }
+  makeFolder(path.dirname(file))
+  const fresh = `${file}.copying-${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    const { db, close } = await openDatabase(`sqlite:${fresh}`)
+    try {
+      await load(db, contents)
+    } finally {
+      await close()
+    }
+    renameSync(fresh, file)
+    await syncFolder(path.dirname(file))
+  } finally {
+    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${fresh}${ending}`, { force: true })
+  }
+}
+
+async function sumsOf(url: string, told: Told): Promise<Manifest> {
+  const snapshot = await openSnapshot(url)
+  try {
+    const held: { manifest?: Manifest } = {}
+    const lines = linesOf(snapshot, { secret: null }, { redact: false, told, done: (each) => (held.manifest = each) })
+    while (!(await lines.next()).done);
+    return held.manifest ?? { tables: {}, sequences: {} }
+  } finally {
+    await snapshot.close()
+  }
+}
