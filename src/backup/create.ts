@@ -82,11 +82,10 @@ function schemaOf({ schema }: Snapshot): string {
   return schema
 }
 
-/** The secret that signs tokens, without which a restored site signs everybody out. */
+/** The secret that signs tokens, without which a restored site signs everybody out, and the configuration. */
 function siteFiles(config: Config): SiteFiles {
-  const file = secretFile(config)
-  const read = () => (existsSync(file) ? readFileSync(file, 'utf8').trim() : null)
-  return { secret: config.get('secret') ?? read() }
+  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : null)
+  return { secret: config.get('secret') ?? read(secretFile(config))?.trim() ?? null, config: read(config.file) }
 }
 
 const isFolder = (name: string): boolean =>

@@ -5,6 +5,8 @@ import { damaged, readLines, type Opened } from './container.js'
 /** What a site has beside its database. */
 export interface SiteFiles {
   secret: string | null
+  /** The text of the configuration file. Absent in backups of the first weeks. */
+  config?: string | null
 }
 
 /** How many rows a table has, and the hash of their lines. */

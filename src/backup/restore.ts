@@ -26,6 +26,8 @@ export interface Restored {
   schema: string
   /** The secret: the same as before, written from the backup, a setting that differs, or not in the backup. */
   secret: 'same' | 'restored' | 'differs' | 'none'
+  /** Where the configuration of the backup is written; null where it is not in the backup, or as it is here. */
+  config: string | null
   tables: Manifest['tables']
 }
 
@@ -69,7 +71,8 @@ export async function restoreBackup(config: Config, file: string, options: Optio
   if (options.dryRun) {
     await contents.rows[Symbol.asyncIterator]().next() // the first line has the secret
     const secret = secretState(target, found.site?.secret ?? null)
-    return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret }
+    const shown = configFileFor(config, target, found.site?.config ?? null)
+    return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret, config: shown }
   }
   const kept =
     target.file === undefined
@@ -80,6 +83,7 @@ export async function restoreBackup(config: Config, file: string, options: Optio
     kept,
     ...done,
     secret: keepSecret(target, found.site?.secret ?? null, options.now),
+    config: keepConfig(config, target, found.site?.config ?? null),
   }
 }
 
@@ -204,10 +208,31 @@ function keepSecret(target: Target, restored: string | null, now: Date): Restore
   const state = secretState(target, restored)
   if (state !== 'restored') return state
   const file = target.secretFile
-  makeFolder(path.dirname(file))
   if (existsSync(file)) renameSync(file, `${file}.before-restore-${stampOf(now)}`)
-  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(temporary, `${restored}\n`, { mode: 0o600, flag: 'wx', flush: true })
-  renameSync(temporary, file)
+  writeWhole(file, `${restored}\n`)
   return state
+}
+
+function configFileFor(config: Config, { secretFile: file }: Target, restored: string | null): string | null {
+  if (restored === null) return null
+  if (existsSync(config.file) && readFileSync(config.file, 'utf8') === restored) return null
+  return path.join(path.dirname(file), 'config.toml.from-backup')
+}
+
+/**
+ * Writes the configuration of the backup beside the secret, where no command reads it: its database, addresses and mail
+ * server are those of the machine of the backup, and a trial elsewhere must not use them.
+ */
+function keepConfig(config: Config, target: Target, restored: string | null): string | null {
+  const file = configFileFor(config, target, restored)
+  if (file !== null && restored !== null) writeWhole(file, restored)
+  return file
+}
+
+/** Writes a file for its owner only. It has its name when all of it is there. */
+function writeWhole(file: string, text: string): void {
+  makeFolder(path.dirname(file))
+  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
+  renameSync(temporary, file)
 }

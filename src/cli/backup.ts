@@ -19,7 +19,7 @@ const rowsIn = (tables: Record<string, { rows: number }>): number =>
   Object.values(tables).reduce((sum, { rows }) => sum + rows, 0)
 
 const NOTE =
-  'The backup has everything of the site, its secret too: keep it where nobody else reads it. With the setting backup.passphrase it is encrypted. The file of the configuration is not part of it.'
+  'The backup has everything of the site, with its secret and its configuration file: keep it where nobody else reads it. With the setting backup.passphrase it is encrypted.'
 
 const madeColumns: Column<Made>[] = [
   { head: 'FILE', text: ({ file }) => file ?? '', whole: true, drop: 0 },
@@ -208,7 +208,7 @@ function registerCreate(group: Command, cli: Cli): void {
     .description('Back up the site, while it is served too')
     .argument('[to]', 'file, folder, or - for stdout (default: backup.dir)')
     .option('--dry-run', 'check whether it would work, but write nothing')
-    .option('--redact', 'leave out the secret, passwords, sessions, keys, second factors and mails')
+    .option('--redact', 'leave out the secret, the configuration, passwords, sessions, keys, second factors and mails')
     .action(async (to: string | undefined, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; redact?: boolean }>()
       const config = await cli.config()

@@ -22,6 +22,7 @@ const columns: Column<Restored>[] = [
   { head: 'FROM', text: ({ createdAt }) => createdAt, drop: 0 },
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
   { head: 'SECRET', text: ({ secret }) => SECRETS[secret], drop: 0 },
+  { head: 'CONFIG', text: ({ config }) => config ?? '', drop: 0, ifAny: true },
 ]
 
 export function register(command: Command, cli: Cli): void {
@@ -55,6 +56,8 @@ export function register(command: Command, cli: Cli): void {
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
       tell(terminal, dryRun ? 'Dry run, nothing was changed.' : 'The site is restored. Start "feedbackctl serve".')
+      if (!dryRun && done.config !== null)
+        tell(terminal, `The configuration of the backup is in the file named CONFIG. Copy what still holds to ${config.file}.`) // prettier-ignore
       if (!dryRun && (done.secret === 'differs' || done.secret === 'none'))
         tell(terminal, 'Run "feedbackctl secret new" before that: everyone has to sign in again.')
     })

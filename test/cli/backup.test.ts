@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -181,6 +181,28 @@ describe('a backup file', { timeout: 120_000 }, () => {
     const { kept } = await json(machine, `restore ${file} --yes`)
     expect(readFileSync(kept, 'utf8')).toMatch(/^not a database/)
     expect(await rowsOf(machine)).toEqual(before)
+  })
+
+  it('has the configuration file, which a restore writes where no command reads it', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const own = path.join(machine.folder, 'config/feedbackctl/config.toml')
+    const text = '[site]\nurl = "https://feedback.example.org"\n[mail]\nurl = "smtp://ada:geheim@mail.example.org"\n'
+    mkdirSync(path.dirname(own), { recursive: true })
+    writeFileSync(own, text, { mode: 0o600 })
+    const { file } = await json(machine, 'backup create')
+    const other = await makeMachine('sqlite')
+    const beside = path.join(path.dirname(secretOf(other)), 'config.toml.from-backup')
+    expect(await json(other, `restore ${file} --dry-run`)).toMatchObject({ config: beside })
+    expect(existsSync(beside)).toBe(false)
+    const restored = await other.run(`restore ${file} --yes`)
+    expect(restored).toMatchObject({ code: 0, stderr: expect.stringContaining('CONFIG') })
+    expect([readFileSync(beside, 'utf8'), statSync(beside).mode & 0o777]).toEqual([text, 0o600])
+    expect((await other.run('config get mail.url')).stdout).not.toContain('mail.example.org')
+    // What is the same is not written again, and a redacted backup has none
+    expect(await json(machine, `restore ${file} --yes`)).toMatchObject({ config: null })
+    const redacted = await json(machine, `backup create ${temporaryFolder()}/ --redact`)
+    expect(await json(other, `restore ${redacted.file} --yes`)).toMatchObject({ config: null, secret: 'none' })
   })
 
   it('has no secret where it is redacted', async () => {
