@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { CARRIED, LEFT_OUT } from '../../src/db/carried.js'
-import { backupsOf, filled, json, rowsOf, secretOf } from '../support/backups.js'
+import { NEWEST } from '../../src/db/schema.js'
+import { backupsOf, filled, json, makeOlder, rowsOf, secretOf } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup, engines, temporaryFolder } from '../support/site.js'
 
@@ -52,6 +53,58 @@ describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
     expect((await json(other, 'audit verify')).findings).toEqual([])
     const [, url = ''] = await other.start('serve').says(LISTENING)
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  })
+
+  it('is one moment of a site that is written to, with everything acknowledged before', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    await machine.run('boards create Ideas')
+    const { boardId } = (await json(machine, 'boards show ideas')).board
+    const [, url = ''] = await machine.start('serve').says(LISTENING)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const acknowledged: string[] = []
+    let isWriting = true
+    const writer = async (name: number) => {
+      for (let number = 0; isWriting; number++) {
+        const body = JSON.stringify({ title: `Post ${name} ${number}`, contentMarkdown: 'x'.repeat(2000), boardId })
+        const answer = await fetch(`${url}/api/v1/posts`, { method: 'POST', headers, body })
+        if (answer.status !== 201) throw new Error(await answer.text())
+        const { post } = (await answer.json()) as { post: { postId: string } }
+        acknowledged.push(post.postId)
+      }
+    }
+    const writers = [1, 2, 3, 4].map(writer)
+    while (acknowledged.length < 200) await setTimeout(20)
+    const before = [...acknowledged]
+    const { file } = await json(machine, 'backup create')
+    const during = acknowledged.length - before.length
+    isWriting = false
+    await Promise.all(writers)
+    expect(during, 'nothing was written meanwhile').toBeGreaterThan(0)
+
+    const other = await makeMachine(engine)
+    expect((await other.run(`restore ${file} --yes`)).code).toBe(0)
+    const ids = async (of: Machine) =>
+      (await json(of, 'posts list --all')).posts.map((post: { postId: string }) => post.postId) as string[]
+    const [restored, all] = [new Set(await ids(other)), new Set(await ids(machine))]
+    expect(before.filter((id) => !restored.has(id))).toEqual([])
+    expect([...restored].filter((id) => !all.has(id))).toEqual([])
+    expect(restored.size).toBeLessThan(all.size)
+    // Counts, votes and the event log are of the same moment
+    const numbers = await json(other, 'boards show ideas')
+    expect(Number(numbers.board.post_count)).toBe(restored.size)
+    expect((await json(other, 'events list --action post.created -L 1')).events).toHaveLength(1)
+    expect(await other.run('doctor counters integrity')).toMatchObject({ code: 0 })
+    expect((await json(other, 'audit verify')).findings).toEqual([])
+  })
+
+  it('with an older schema restores, and is updated', async () => {
+    const machine = await makeMachine(engine)
+    await makeOlder(machine, '0021_post_moves', 'Older')
+    const { file } = await json(machine, 'backup create')
+    const other = await makeMachine(engine)
+    expect((await other.run(`restore ${file} --yes`)).code).toBe(0)
+    expect(await json(other, 'status')).toMatchObject({ title: 'Older', schema: NEWEST, schema_state: 'current' })
   })
 
   it('is refused by "restore" while serve runs, and replaces what is there afterwards, which is kept', async () => {
