@@ -52,7 +52,10 @@ export function register(command: Command, cli: Cli): void {
         id: (user) => user.userId,
         single: true,
       })
-    await write(cli.terminal, `Signed in to ${server} as ${answer.user.email}, for two days.\n  token  ${file}\n`)
+    await write(
+      cli.terminal,
+      `Signed in to ${server} as ${answer.user.email}. The session lasts two days.\n  token  ${file}\n`,
+    )
   })
 }
 
