@@ -44,7 +44,7 @@ describe.each(engines)('backups on a schedule on %s', { timeout: 60_000 }, (engi
     await server.says(/"code":"BACKUP_FAILED"[^\n]*the backup failed, and will be tried again: Cannot write \S+/)
     const failed = await json(machine, 'status')
     expect(failed.backups).toEqual({ madeAt: null, failedAt: expect.stringMatching(/^\d{4}-/), error: expect.stringContaining('Cannot write') }) // prettier-ignore
-    expect((await machine.terminal('status', { env: { NO_COLOR: '1' } }).ended).text).toMatch(/^FAILED +the backup, just now: Cannot write /m) // prettier-ignore
+    expect((await machine.terminal('status', { columns: 300, env: { NO_COLOR: '1' } }).ended).text).toMatch(/^FAILED +the backup, just now: Cannot write /m) // prettier-ignore
     rmSync(dir)
     await server.says(/made a backup/)
     expect((await json(machine, 'status')).backups).toMatchObject({ failedAt: null, error: null })

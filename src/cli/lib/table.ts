@@ -186,7 +186,11 @@ export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style
   const shown = columns.filter((column) => !column.ifAny || column.text(row) !== '')
   const label = Math.max(...shown.map((column) => column.head.length)) + GAP
   const indent = ' '.repeat(label)
-  const broken = (line: string) => (style.wide ? indent + line : wrapped(line, style.width, indent, stringWidth))
+  const broken = (line: string) => {
+    if (style.wide || label + stringWidth(line) <= style.width) return indent + line
+    const start = /^ */.exec(line)?.[0] ?? '' // of code in a text
+    return wrapped(line.trimStart(), style.width, indent + start, stringWidth)
+  }
   const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row))
   return shown
     .map((column) => {
