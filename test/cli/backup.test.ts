@@ -63,9 +63,9 @@ describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
     const [, url = ''] = await machine.start('serve').says(LISTENING)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const acknowledged: string[] = []
-    let isWriting = true
+    const writing = { isOn: true }
     const writer = async (name: number) => {
-      for (let number = 0; isWriting; number++) {
+      for (let number = 0; writing.isOn; number++) {
         const body = JSON.stringify({ title: `Post ${name} ${number}`, contentMarkdown: 'x'.repeat(2000), boardId })
         const answer = await fetch(`${url}/api/v1/posts`, { method: 'POST', headers, body })
         if (answer.status !== 201) throw new Error(await answer.text())
@@ -78,7 +78,7 @@ describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
     const before = [...acknowledged]
     const { file } = await json(machine, 'backup create')
     const during = acknowledged.length - before.length
-    isWriting = false
+    writing.isOn = false
     await Promise.all(writers)
     expect(during, 'nothing was written meanwhile').toBeGreaterThan(0)
 
