@@ -238,8 +238,8 @@ export async function untilStopped(
     async ({ signal, err }) => {
       for (const each of ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) ignore(each)
       log(err ? { err } : { signal: String(signal) })
+      if (signal === 'SIGHUP') exitWith(HUNG_UP) // first: a primary may end by itself when its last worker has
       await stop()
-      if (signal === 'SIGHUP') exitWith(HUNG_UP)
     },
   )
   return new Promise<never>(() => {})
