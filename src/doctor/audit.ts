@@ -20,6 +20,7 @@ export const audit: Check = {
         })
       after = answer.next
     }
+    if (checked === 0) return seen(findings, 'No events to check yet: "feedbackctl serve" seals them.')
     return seen(findings, `${counted(checked, 'event')} checked. None was changed or removed.`)
   },
 }

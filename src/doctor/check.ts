@@ -60,3 +60,6 @@ export interface Site {
 /** `evidence` where there are no findings. */
 export const seen = (findings: readonly Finding[], evidence: string): Seen =>
   findings.length > 0 ? { findings } : { evidence }
+
+/** Where visitors open the site, with a slash at its end. */
+export const baseOf = ({ url = '' }: Site): URL => new URL(url.endsWith('/') ? url : `${url}/`)

@@ -12,7 +12,7 @@ export const counters: Check = {
         severity: 'error',
         evidence: `${counted(each.wrong, 'stored count')} of ${each.what} ${each.wrong === 1 ? 'is' : 'are'} wrong, such as ${each.stored} for ${counted(each.counted, 'row')}.`,
         fix: 'feedbackctl doctor counters --fix',
-        mend: { id: 'recount', does: 'count all rows anew', run: () => recount(db) },
+        mend: { id: 'recount', does: 'recount all rows', run: () => recount(db) },
       })),
       'All stored counts are those of the rows.',
     )

@@ -4,13 +4,14 @@ import { damageOf } from '../db/integrity.js'
 import { findOwner } from '../db/users.js'
 import type { Check, Finding } from './check.js'
 
-/** What helps against a database that does not open. */
-const FIXES: Partial<Record<ErrorCode, string>> = {
+/** What helps against a database that does not open, or breaks while a check reads it. */
+export const FIXES: Partial<Record<ErrorCode, string>> = {
   SITE_NOT_FOUND: 'feedbackctl setup, or --data-dir FOLDER where the site is',
   DATABASE_MISSING: 'feedbackctl backup list, then: feedbackctl restore FILE',
-  DATABASE_UNUSABLE: 'Stop feedbackctl. Then: feedbackctl backup list, feedbackctl restore FILE',
+  DATABASE_UNUSABLE: 'Stop "feedbackctl serve". Then: feedbackctl backup list, feedbackctl restore FILE',
   DATABASE_UNREACHABLE: 'Start the database, or check database.url: feedbackctl config list --show-origin',
   STORAGE_FULL: 'Free some space. "feedbackctl doctor disk" shows how much there is.',
+  UNSUPPORTED_NODE: 'feedbackctl doctor runtime',
   CONFIG_INVALID: 'feedbackctl config list --show-origin',
 }
 

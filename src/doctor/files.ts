@@ -27,7 +27,7 @@ function privateFiles({ config, file, folder }: Site): string[] {
   const secret = secretFile(config)
   const backups = config.get('backup.dir') ?? path.join(folder, 'backups')
   const own = file === undefined ? [] : ['', '-wal', '-shm'].map((ending) => file + ending)
-  const kept = file === undefined ? [] : namesIn(path.dirname(file)).filter((each) => each.startsWith(`${file}.before-restore-`)) // prettier-ignore
+  const kept = file === undefined ? [] : namesIn(path.dirname(file)).filter((each) => each.startsWith(`${file}.before-`)) // prettier-ignore
   const saved = namesIn(backups).filter((each) => each.endsWith('.backup'))
   return [secret, `${secret}.previous`, ...own, ...kept, ...saved, path.join(config.directory, 'tokens.json')]
 }

@@ -5,9 +5,10 @@ import { backups } from './backups.js'
 import { clock } from './clock.js'
 import { config } from './config.js'
 import { counters } from './counters.js'
-import { database, integrity } from './database.js'
+import { database, FIXES, integrity } from './database.js'
 import { disk } from './disk.js'
 import { files } from './files.js'
+import { forwarded } from './forwarded.js'
 import { leftovers } from './leftovers.js'
 import { mail } from './mail.js'
 import { NAMES } from './names.js'
@@ -15,7 +16,8 @@ import { runtime } from './runtime.js'
 import { search } from './search.js'
 import { secret } from './secret.js'
 import { servers } from './servers.js'
-import { address, forwarded, page, tls, transfer } from './web.js'
+import { tls } from './tls.js'
+import { address, page, transfer } from './web.js'
 
 export type { Mend } from './check.js'
 export { siteOf } from './site.js'
@@ -51,18 +53,26 @@ export type Result = { id: CheckId; title: string } & (
   ({ severity: 'warning' | 'error' } & Finding) | { severity: 'ok' | 'skipped'; evidence: string; fix: null }
 )
 
-/** Runs checks one after another, in their order. */
-export async function examine(site: Site, ids: readonly CheckId[]): Promise<Result[]> {
+/** Runs checks one after another, in their order. `told`: before each, and how many are done of all. */
+export async function examine(
+  site: Site,
+  ids: readonly CheckId[],
+  told: (id: CheckId, done: number, all: number) => void,
+): Promise<Result[]> {
   const results: Result[] = []
-  for (const id of checkIds.filter((each) => ids.includes(each))) {
-    if (CHECKS[id].needs === 'url' && site.url === undefined) continue
+  let away: CheckId | undefined
+  const chosen = checkIds.filter((id) => ids.includes(id) && (CHECKS[id].needs !== 'url' || site.url !== undefined))
+  for (const [done, id] of chosen.entries()) {
+    told(id, done, chosen.length)
     const title = NAMES[id]
-    const why = await unfit(site, CHECKS[id])
+    const isAway = away !== undefined && CHECKS[id].needs === 'url'
+    const why = isAway ? `Needs the site: see the check "${away}".` : await unfit(site, CHECKS[id])
     if (why !== undefined) {
       results.push({ id, title, severity: 'skipped', evidence: why, fix: null })
       continue
     }
-    const found = await attempt(site, CHECKS[id])
+    const { isUnreachable, ...found } = await attempt(site, CHECKS[id])
+    if (isUnreachable) away = id
     if ('findings' in found) results.push(...found.findings.map((finding) => ({ id, title, ...finding })))
     else results.push({ id, title, severity: 'ok', evidence: found.evidence, fix: null })
   }
@@ -76,25 +86,15 @@ async function unfit(site: Site, { needs }: Check): Promise<string | undefined> 
   return undefined
 }
 
-/** What helps where a check cannot look. */
-const FIXES: Readonly<Record<string, string>> = {
-  SERVER_UNREACHABLE: 'Check the name of the host, the proxy and its certificate.',
-}
-
 /** A check that fails is a finding: the others still run. */
-async function attempt(site: Site, { look }: Check): Promise<Seen> {
+async function attempt(site: Site, { look }: Check): Promise<Seen & { isUnreachable?: boolean }> {
   try {
     return await look(site)
   } catch (error) {
+    const isUnreachable = error instanceof AppError && error.code === 'SERVER_UNREACHABLE'
     const evidence = error instanceof AppError ? error.message : `The check failed: ${(error as Error).message}`
-    return {
-      findings: [
-        {
-          severity: 'error',
-          evidence,
-          fix: FIXES[error instanceof AppError ? error.code : ''] ?? 'feedbackctl doctor --debug',
-        },
-      ],
-    }
+    const known = error instanceof AppError ? FIXES[error.code] : undefined
+    const fix = isUnreachable ? 'Check the name of the host, and whether the proxy runs.' : (known ?? 'feedbackctl doctor --debug') // prettier-ignore
+    return { isUnreachable, findings: [{ severity: 'error', evidence, fix }] }
   }
 }

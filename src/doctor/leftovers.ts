@@ -1,44 +1,51 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
+import { backupLeftovers, filesIn, leftoversIn, rehearsalLeftovers } from '../backup/leftovers.js'
+import { timeOf } from '../backup/upgrade.js'
 import { sizeText } from '../core/text.js'
 import { secretFile } from '../secret.js'
 import { seen, type Check } from './check.js'
 
-/** Milliseconds after which nothing writes to a temporary file any more. */
-const ABANDONED = 24 * 60 * 60 * 1000
-
-/** Names of temporary files: of a backup, and of a secret. */
-const BACKUP = /\.backup\.[\da-f]{8}\.part$/
+/** Names of temporary files: of a secret, and of a database that is restored, copied or kept. */
 const SECRET = /^secret(\.previous)?\.\d+\.[\da-f]{8}$/
+const DATABASE = /\.(restoring|copying)-\d+-[\da-f]{8}(-wal|-shm|-journal)?$|\.before-upgrade-\d{8}T\d{6}Z\.\d+\.part$/
+
+/** A copy of the database: of "restore", of an upgrade, of "rollback". */
+const KEPT = /\.before-(restore|upgrade|rollback)-\d{8}T\d{6}Z(-\d+)?$/
+/** Milliseconds after which nobody puts back what was there before. */
+const USELESS = 30 * 24 * 60 * 60 * 1000
 
 export const leftovers: Check = {
-  look({ config, folder, now }) {
-    const backups = path.resolve(config.get('backup.dir') ?? path.join(folder, 'backups'))
-    const found = [...filesIn(backups, BACKUP), ...filesIn(path.dirname(secretFile(config)), SECRET)].filter(
-      ({ changed }) => now.getTime() - changed > ABANDONED,
-    )
+  look({ config, folder, file: database, now }) {
+    const found = [
+      ...backupLeftovers(path.resolve(config.get('backup.dir') ?? path.join(folder, 'backups')), now),
+      ...leftoversIn(path.dirname(secretFile(config)), SECRET, now),
+      ...(database === undefined ? [] : leftoversIn(path.dirname(database), DATABASE, now)),
+      ...rehearsalLeftovers(now),
+    ]
+    const kept = database === undefined ? [] : filesIn(path.dirname(database), KEPT)
+    const useless = kept.filter(({ file }) => now.getTime() - Date.parse(timeOf(file)) > USELESS)
     return seen(
-      found.map(({ file, bytes }) => ({
-        severity: 'warning',
-        evidence: `A command that was killed has left ${file} (${sizeText(bytes)}).`,
-        fix: `rm ${file}`,
-        mend: { id: file, does: `remove ${file}`, run: () => rmSync(file, { force: true }) },
-      })),
-      'No command that was killed has left files.',
+      [
+        ...found.map(({ file, bytes, isFolder }) => ({
+          severity: 'warning' as const,
+          evidence: `A command that was killed has left ${file} (${sizeText(bytes)}).`,
+          fix: `rm ${isFolder ? '-r ' : ''}${file}`,
+          mend: { id: file, does: `remove ${file}`, run: () => rmSync(file, { recursive: true, force: true }) },
+        })),
+        // Only people know whether they still want what is in it: there is no --fix
+        ...useless.map(({ file, bytes }) => ({
+          severity: 'warning' as const,
+          evidence: `${file} (${sizeText(bytes)}) has been kept since ${timeOf(file).slice(0, 10)} by ${keeperOf(file)}.`,
+          fix: `If you do not need it: rm ${file}`,
+        })),
+      ],
+      kept.length === 0 ? 'There are none.' : `None, but for what was kept in the last 30 days: ${kept.map(({ file, bytes }) => `${file} (${sizeText(bytes)})`).join(', ')}`, // prettier-ignore
     )
   },
 }
 
-function filesIn(folder: string, pattern: RegExp): { file: string; bytes: number; changed: number }[] {
-  let names: string[] = []
-  try {
-    names = readdirSync(folder).filter((name) => pattern.test(name))
-  } catch {
-    // there is none
-  }
-  return names.flatMap((name) => {
-    const file = path.join(folder, name)
-    const stats = statSync(file, { throwIfNoEntry: false })
-    return stats?.isFile() ? [{ file, bytes: stats.size, changed: stats.mtimeMs }] : []
-  })
-}
+const keeperOf = (file: string): string =>
+  file.includes('.before-upgrade-')
+    ? 'an upgrade'
+    : `"feedbackctl ${file.includes('.before-restore-') ? 'restore' : 'rollback'}"`

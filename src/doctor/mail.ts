@@ -32,7 +32,7 @@ export const mail: Check = {
     if (url.startsWith('folder:') && isPublic)
       findings.push({
         severity: 'warning',
-        evidence: `Mail is written to the folder ${url.slice('folder:'.length)}, and nobody gets it.`,
+        evidence: `Mail is written to the folder ${url.slice('folder:'.length)} and reaches nobody.`,
         fix: 'Set mail.url to a mail server: feedbackctl help mail-url',
       })
     const found = await opened()

@@ -3,7 +3,7 @@ export const NAMES = {
   runtime: 'Node and the modules for this machine',
   config: 'settings',
   files: 'who may read and write the files of the site',
-  leftovers: 'files of commands that were killed',
+  leftovers: 'files of commands that were killed, and old copies of the database',
   disk: 'free space',
   clock: 'the clock, against that of the database and the newest event',
   database: 'whether the database opens, and its schema',

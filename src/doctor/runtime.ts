@@ -1,9 +1,11 @@
 import { isPostgres } from '../db/connect.js'
 import { nativeVersion } from '../db/sqlite/binding.js'
-import type { Check, Finding } from './check.js'
+import { seen, type Check, type Finding } from './check.js'
 
 /** The oldest Node that the program is made for. */
 const OLDEST = [20, 19] as const
+
+const REINSTALL = 'Install feedbackctl again ("npm ci") on this machine, with this Node.'
 
 export const runtime: Check = {
   async look({ config, version }) {
@@ -25,10 +27,14 @@ export const runtime: Check = {
       findings.push({
         severity: 'error',
         evidence: `Passwords cannot be checked: the module @node-rs/argon2 does not load on ${process.platform} ${process.arch}.`,
-        fix: 'Install feedbackctl again ("npm ci") on this machine, with this Node.',
+        fix: REINSTALL,
       })
-    if (findings.length > 0) return { findings }
-    const sqlite = isPostgres(config.get('database.url') ?? '') ? '' : `, SQLite ${nativeVersion()}`
-    return { evidence: `feedbackctl ${version}, Node ${node} on ${process.platform} ${process.arch}${sqlite}` }
+    let sqlite = ''
+    try {
+      if (!isPostgres(config.get('database.url') ?? '')) sqlite = `, SQLite ${nativeVersion()}`
+    } catch (error) {
+      findings.push({ severity: 'error', evidence: (error as Error).message, fix: REINSTALL })
+    }
+    return seen(findings, `feedbackctl ${version}, Node ${node} on ${process.platform} ${process.arch}${sqlite}`)
   },
 }

@@ -3,7 +3,7 @@ import { hasSecret, secretFile } from '../secret.js'
 import { isBoundToAnother } from '../service/lib/tokens.js'
 import type { Check } from './check.js'
 
-const FIX = 'Put the first one back. If it is lost: feedbackctl secret new, and everybody signs in again.'
+const FIX = 'Put the first one back. If it is lost: feedbackctl secret new, and everyone signs in again.'
 
 export const secret: Check = {
   async look({ config, opened }) {
@@ -17,7 +17,11 @@ export const secret: Check = {
       return { findings: [{ severity: 'error', evidence: `${file} is missing. Nobody can sign in.`, fix: FIX }] }
     }
     if (app === undefined) return { evidence: `It is in ${origin}.` }
-    app.base.secret() // throws where it is not fit to be one
+    try {
+      app.base.secret()
+    } catch (error) {
+      return { findings: [{ severity: 'error', evidence: (error as Error).message, fix: FIX }] }
+    }
     if (await isBoundToAnother(app.base))
       return {
         findings: [

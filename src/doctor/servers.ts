@@ -30,7 +30,11 @@ export const servers: Check = {
         evidence: `The process ${each.pid} has the database open, but does not say that it serves the site.`,
         fix: `ps -fp ${each.pid}`,
       })
-    if (running.length === 0 && config.get('site.url')?.startsWith('https:') && here.length === 0)
+    if (
+      running.length === 0 &&
+      config.get('site.url')?.startsWith('https:') &&
+      here.every(({ isSame }) => isSame === false)
+    )
       findings.push({ severity: 'warning', evidence: 'Nobody serves the site.', fix: 'feedbackctl serve' })
     return seen(findings, running.length === 0 ? 'Nobody serves the site.' : running.map(({ url, pid, host }) => `${url}, pid ${pid} on ${host}`).join('; ')) // prettier-ignore
   },

@@ -1,7 +1,7 @@
 import { request as plain } from 'node:http'
 import { request as secure } from 'node:https'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { TLSSocket } from 'node:tls'
+import { checkServerIdentity, type TLSSocket } from 'node:tls'
 import { AppError } from '../core/errors.js'
 
 /** Milliseconds that a visitor waits. */
@@ -9,27 +9,40 @@ const PATIENCE = 10_000
 /** Bytes of a page that are read. */
 const MOST = 1_000_000
 
+/** A certificate, whether browsers trust it or not. */
+interface Certificate {
+  /** When it ends, in Unix ms. */
+  until: number
+  /** Hosts that it is for: `DNS:example.org, IP Address:192.0.2.1`. */
+  names: string
+  isForHost: boolean
+  /** Why it is not trusted: a code of OpenSSL. */
+  problem: string | undefined
+}
+
 interface Answer {
   status: number
   headers: IncomingHttpHeaders
   /** Empty where it is compressed. */
   text: string
-  /** When the certificate ends, in Unix ms. */
-  certifiedUntil: number | undefined
+  /** Absent without TLS. */
+  certificate: Certificate | undefined
+  /** This end of the connection. */
+  from: { address: string; port: number }
 }
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name server does not answer',
   ECONNREFUSED: 'nothing listens there',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not of an authority that browsers know',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not of an authority that browsers know',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of its authority is not sent along',
+  ECONNRESET: 'it closes the connection',
+  EPROTO: 'what answers there does not speak TLS as browsers do',
 }
 
-/** Asks as a browser does, without following redirects. Throws SERVER_UNREACHABLE with the cause in words. */
+/**
+ * Asks as a browser does, without following redirects, but of whatever server is there: its certificate is in the answer.
+ * Throws SERVER_UNREACHABLE with the cause in words.
+ */
 export const visit = (url: URL, headers: Record<string, string> = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
@@ -38,25 +51,31 @@ export const visit = (url: URL, headers: Record<string, string> = {}): Promise<A
     }
     const send = url.protocol === 'https:' ? secure : plain
     const sent = { accept: 'text/html', 'user-agent': 'feedbackctl doctor', ...headers }
-    const sending = send(url, { headers: sent, timeout: PATIENCE, agent: false }, (response) => {
+    const options = { headers: sent, timeout: PATIENCE, agent: false, rejectUnauthorized: false }
+    const sending = send(url, options, (response) => {
       const { statusCode: status = 0, headers: received, socket } = response
-      const valid = 'getPeerCertificate' in socket ? (socket as TLSSocket).getPeerCertificate().valid_to : undefined
+      const certificate = 'getPeerCertificate' in socket ? certificateOf(socket as TLSSocket, url.hostname) : undefined
+      const from = { address: socket.localAddress ?? '', port: socket.localPort ?? 0 } // gone when it has ended
       const isText = received['content-encoding'] === undefined
       let text = ''
       response.setEncoding('utf8').on('data', (part: string) => {
         if (isText && text.length < MOST) text += part
       })
-      response.on('error', fail).on('end', () =>
-        resolve({
-          status,
-          headers: received,
-          text,
-          certifiedUntil: valid === undefined ? undefined : Date.parse(valid),
-        }),
-      )
+      response.on('error', fail).on('end', () => resolve({ status, headers: received, text, certificate, from }))
     })
     sending
       .on('timeout', () => sending.destroy(new Error('it does not answer within 10 seconds')))
       .on('error', fail)
       .end()
   })
+
+function certificateOf(socket: TLSSocket, hostname: string): Certificate {
+  const shown = socket.getPeerCertificate()
+  const host = hostname.replaceAll(/[[\]]/g, '')
+  return {
+    until: Date.parse(shown.valid_to),
+    names: shown.subjectaltname ?? String(shown.subject.CN),
+    isForHost: checkServerIdentity(host, shown) === undefined,
+    problem: socket.authorized ? undefined : String(socket.authorizationError),
+  }
+}

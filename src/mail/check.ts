@@ -27,6 +27,8 @@ export interface MailCheck {
   timeout: number
   /** The server to ask for SPF, DKIM and DMARC, instead of that of the machine. */
   dns?: string | undefined
+  /** The address from which mail reaches receivers, for SPF. */
+  ip?: string | undefined
   /** Where the DKIM key of the sender is. */
   selector?: string | undefined
   /** The variable PATH. */
@@ -40,9 +42,9 @@ export async function checkMail(mail: MailSettings, check: MailCheck): Promise<M
   const isSmtp = /^smtps?:/.test(mail.url)
   const failed = isSmtp ? await checkServer(mail, check, steps, transcript) : await checkPlace(mail, check, steps)
   if (isSmtp) {
-    const { timeout, dns: server, selector } = check
+    const { timeout, dns: server, selector, ip } = check
     const host = new URL(mail.url).hostname
-    steps.push(...(await checkSender(domainOf(mail.from), { host, selector, asking: { timeout, server } })))
+    steps.push(...(await checkSender(domainOf(mail.from), { host, ip, selector, asking: { timeout, server } })))
   }
   const warned = steps.find(({ result }) => result === 'warning')
   return {
@@ -90,7 +92,7 @@ async function send(connection: SMTPConnection, { from }: MailSettings, to: stri
   return new Promise((resolve) => {
     connection.once('error', resolve)
     connection.once('end', () => resolve(new Error('the server closed the connection')))
-    connection.send(envelope, message, (error, info) => resolve(error ?? info.response))
+    connection.send({ ...envelope, size: message.length }, message, (error, info) => resolve(error ?? info.response))
   })
 }
 
@@ -107,12 +109,26 @@ function sentStep({ from }: MailSettings, to: string, ended: NodemailerError | s
     return { step: 'sending', result: 'ok', detail: `the server accepts the mail: ${ended}` }
   const { command, response, message, responseCode = 0 } = ended
   const detail = response ?? message
+  if (responseCode === 530 || /authentication required/i.test(detail))
+    return {
+      step: 'sending',
+      result: 'failed',
+      detail: `the server takes no mail without a sign-in: ${detail}`,
+      next: 'Write user and password into mail.url: smtp://USER:PASSWORD@HOST:587.',
+    }
+  if (command !== 'RCPT TO' && (responseCode === 552 || /message size/i.test(detail)))
+    return {
+      step: 'sending',
+      result: 'failed',
+      detail: `the mail is too large for the server: ${detail}`,
+      next: 'Ask who runs the mail server for a higher limit.',
+    }
   if (responseCode >= 400 && responseCode < 500)
     return {
       step: 'sending',
       result: 'failed',
       detail: `the server does not accept the mail to ${to} now: ${detail}`,
-      next: 'Try again in some minutes: servers put off mail of senders they do not know. "feedbackctl serve" does so by itself.', // prettier-ignore
+      next: 'Try again in some minutes: servers delay mail from senders they do not know. "feedbackctl serve" retries automatically.', // prettier-ignore
     }
   if (command === 'MAIL FROM')
     return {
@@ -149,7 +165,7 @@ async function checkPlace(mail: MailSettings, { to, programs }: MailCheck, steps
     if (isFolder) await transport.verify()
     else if (!isProgram(place, programs)) return add({ step: 'program', result: 'failed', detail: `${place} is no program here`, next: 'Install sendmail, or write its path into mail.url: sendmail:/usr/sbin/sendmail.' }) // prettier-ignore
     add({ step: isFolder ? 'folder' : 'program', result: 'ok', detail: isFolder ? `${place} can be written` : place })
-    if (isFolder) add({ step: 'delivery', result: 'warning', detail: 'mail is written to files, and reaches nobody', next: 'Set mail.url to smtp://USER:PASSWORD@HOST:587 when people are to get mail.' }) // prettier-ignore
+    if (isFolder) add({ step: 'delivery', result: 'warning', detail: 'mail is written to files, and reaches nobody', next: 'To deliver mail, set mail.url to smtp://USER:PASSWORD@HOST:587.' }) // prettier-ignore
     if (to !== undefined) await transport.send(letterTo(to))
     if (to !== undefined) add({ step: 'sending', result: 'ok', detail: isFolder ? 'the mail is in the folder' : 'the program accepts the mail' }) // prettier-ignore
     return undefined

@@ -1,25 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, connect as connectTo } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { NodemailerError } from 'nodemailer'
+import { encryption, isCertificate, switchTo, tlsFailure, type Mode, type Server } from './encryption.js'
 import type { Step, Transcript } from './steps.js'
 import { smtpOptions } from './transport.js'
-
-/** How a connection is encrypted: as mail.url says, or what it could say. */
-type Mode = 'STARTTLS' | 'STARTTLS if offered' | 'TLS from the start' | 'no TLS'
-
-interface Server {
-  host: string
-  port: number
-  user: string
-  pass: string
-  mode: Mode
-  /** Whether STARTTLS is required. */
-  strict: boolean
-  options: SMTPConnection.Options
-  timeout: number
-}
 
 /** An open connection that has signed in, or the step that failed. */
 export type Opened = { connection: SMTPConnection; failed?: never } | { connection?: never; failed: Step }
@@ -216,14 +201,6 @@ async function encrypted(
   return { failed: failed as Step }
 }
 
-function switchTo({ port, user }: Server, mode: Mode): string {
-  if (mode === 'TLS from the start') return `Write smtps:// instead of smtp:// in mail.url: port ${port} speaks TLS from the start.` // prettier-ignore
-  if (mode === 'STARTTLS') return `Write smtp:// instead of smtps:// in mail.url: port ${port} speaks STARTTLS.`
-  return user !== ''
-    ? `Use a port with TLS (587 or 465) in mail.url: a password is never sent without TLS, and port ${port} has none.`
-    : `Write smtp:// instead of smtps:// in mail.url: port ${port} has no TLS.`
-}
-
 /** Connects, greets and encrypts. */
 async function attempt(
   { options }: Server,
@@ -251,55 +228,6 @@ async function attempt(
     connection.connect((error) => resolve(error ? { error } : { connection }))
   })
 }
-
-const CERTIFICATE = /certificate|altnames|self.signed|CERT_|unable to (verify|get)/i
-const isCertificate = ({ message }: Error): boolean => CERTIFICATE.test(message)
-
-function tlsFailure({ host, port, mode }: Server, tried: Mode, error: NodemailerError): Step {
-  const { message, response } = error
-  const step = 'TLS'
-  if (isCertificate(error))
-    return {
-      step,
-      result: 'failed',
-      detail: `the certificate of ${host} is not trusted: ${message.replace(/^Error initiating TLS - /, '')}`,
-      next: /expired/.test(message)
-        ? 'Ask who runs the mail server to renew its certificate.'
-        : 'Write the host that the certificate names into mail.url, or name its authority with NODE_EXTRA_CA_CERTS.',
-    }
-  const isPlain = /wrong version number|packet length too long|unknown protocol/i.test(message)
-  return {
-    step,
-    result: 'failed',
-    detail: isPlain
-      ? `${tried} does not work: port ${port} does not begin with TLS`
-      : mode === 'STARTTLS' && response !== undefined && /STARTTLS/.test(message)
-        ? `the server offers no TLS, and mail.url has a password: ${response}`
-        : `${tried} does not work: ${message}`,
-    next: 'Ask who runs the mail server which port and which TLS to use.',
-  }
-}
-
-function encryption({ host }: Server, { secure, _socket: socket }: SMTPConnection): Step {
-  const step = 'TLS'
-  if (!secure)
-    return isLocal(host)
-      ? { step, result: 'ok', detail: 'none, to this machine' }
-      : {
-          step,
-          result: 'warning',
-          detail: 'none: mail leaves this machine unencrypted, as the server offers no TLS',
-          next: 'Use a mail server with TLS.',
-        }
-  const { protocol, isTrusted } =
-    socket instanceof TLSSocket
-      ? { protocol: socket.getProtocol() ?? 'TLS', isTrusted: socket.authorized }
-      : { protocol: 'TLS', isTrusted: false }
-  const certificate = isTrusted ? `with a certificate for ${host}` : 'with a certificate that is not checked, as mail.url says' // prettier-ignore
-  return { step, result: 'ok', detail: `${protocol}, ${certificate}` }
-}
-
-const isLocal = (host: string): boolean => ['localhost', '127.0.0.1', '::1'].includes(host)
 
 async function signedIn({ user, pass }: Server, connection: SMTPConnection): Promise<Step> {
   const step = 'sign-in'

@@ -1,5 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { evaluate, recordsIn, type Verdict } from './spf.js'
 import type { Step } from './steps.js'
 
 /** How the DNS is asked: milliseconds for an answer, and another server than that of the machine. */
@@ -11,10 +13,13 @@ export interface Asking {
 /** Selectors that mail providers give. Which one a domain has cannot be asked. */
 const USUAL_SELECTORS = ['default', 'mail', 'dkim', 's1', 's2', 'selector1', 'selector2', 'google', 'k1', 'fm1', 'pm']
 
-/** Whether receivers can trust mail of a domain: its SPF, DKIM and DMARC. Nothing here stops a mail from leaving. */
+/**
+ * Whether receivers can trust mail of a domain: its SPF, DKIM and DMARC. Nothing here stops a mail from leaving. `host`:
+ * the mail server; `ip`: the address from which its mail reaches receivers, where it is known.
+ */
 export async function checkSender(
   domain: string,
-  { host, selector, asking }: { host: string; selector: string | undefined; asking: Asking },
+  { host, ip, selector, asking }: { host: string; ip: string | undefined; selector: string | undefined; asking: Asking }, // prettier-ignore
 ): Promise<Step[]> {
   if (isIP(domain) || !domain.includes('.') || /\.(local|localhost|internal|test|invalid)$/.test(domain))
     return [
@@ -31,7 +36,7 @@ export async function checkSender(
   try {
     const found = await texts(resolver, domain)
     if (found === 'no such name') return [noSuchDomain(domain)]
-    steps.push(spfOf(domain, host, found))
+    steps.push(await spfOf(resolver, domain, { host: host.replaceAll(/[[\]]/g, ''), ip, found }))
     steps.push(await dkimOf(resolver, domain, selector))
     steps.push(await dmarcOf(resolver, domain))
   } catch (error) {
@@ -59,16 +64,22 @@ const noSuchDomain = (domain: string): Step => ({
   next: 'Set mail.from to an address of a domain that is yours.',
 })
 
-function spfOf(domain: string, host: string, found: readonly string[]): Step {
+interface Sent {
+  host: string
+  ip: string | undefined
+  found: readonly string[]
+}
+
+async function spfOf(resolver: Resolver, domain: string, { host, ip, found }: Sent): Promise<Step> {
   const step = 'SPF'
-  const records = found.filter((text) => /^v=spf1( |$)/i.test(text))
+  const records = recordsIn(found)
   const [record] = records
   if (record === undefined)
     return {
       step,
       result: 'warning',
       detail: `${domain} does not say who may send its mail`,
-      next: `Add a TXT record to ${domain}: v=spf1 ${isIP(host) ? `ip${isIP(host)}` : 'a'}:${host} ~all`,
+      next: `Add a TXT record to ${domain}: ${ip === undefined ? proposed(domain, host) : `v=spf1 ${rangeOf(ip)} ~all`}`,
     }
   if (records.length > 1)
     return {
@@ -84,7 +95,74 @@ function spfOf(domain: string, host: string, found: readonly string[]): Step {
       detail: `${record}: this lets anybody send as ${domain}`,
       next: `End the TXT record v=spf1 of ${domain} with ~all.`,
     }
-  return { step, result: 'ok', detail: record }
+  const addresses = ip === undefined ? await addressesOf(resolver, host) : [ip]
+  const verdicts: (Verdict & { address: string })[] = []
+  for (const address of addresses.length > 0 ? addresses : [NOBODY])
+    verdicts.push({ address, ...(await evaluate(resolver, domain, record, address)) })
+  return {
+    step,
+    ...judged(record, domain, { verdicts, isKnown: addresses.length > 0, host, isGiven: ip !== undefined }),
+  }
+}
+
+/** An address that nobody has: with it all of a record is read. */
+const NOBODY = '203.0.113.254'
+
+const isOwn = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)
+
+const rangeOf = (ip: string): string => `ip${isIP(ip)}:${ip}`
+
+function proposed(domain: string, host: string): string {
+  if (isIP(host) && isPublic(host)) return `v=spf1 ${rangeOf(host)} ~all`
+  if (isOwn(host, domain)) return `v=spf1 a:${host} ~all`
+  return isIP(host) || !host.includes('.')
+    ? 'v=spf1 ip4:ADDRESS ~all, with the public address from which mail leaves'
+    : `v=spf1 include:NAME ~all, with the name that the provider of ${host} gives`
+}
+
+const isPublic = (address: string): boolean => ipaddr.process(address).range() === 'unicast'
+
+/** The public addresses of the mail server. Those of this machine are not known: it may have others outside. */
+async function addressesOf(resolver: Resolver, host: string): Promise<string[]> {
+  if (isIP(host)) return isPublic(host) ? [host] : []
+  const found = await Promise.all(
+    [resolver.resolve4(host), resolver.resolve6(host)].map((each) => each.catch(() => [])),
+  )
+  return found.flat().filter(isPublic)
+}
+
+interface Seen {
+  verdicts: readonly (Verdict & { address: string })[]
+  /** Whether these are addresses of the mail server, or the one that was given. */
+  isKnown: boolean
+  isGiven: boolean
+  host: string
+}
+
+/** What the verdicts mean. A provider often takes mail at one address, and sends it from others. */
+function judged(record: string, domain: string, { verdicts, isKnown, isGiven, host }: Seen): Omit<Step, 'step'> {
+  const unread = verdicts[0]?.unread ?? []
+  const left = unread.length === 0 ? '' : `. Not evaluated: ${unread.join(' ')}`
+  const broken = verdicts.find(({ result }) => result === 'permerror')
+  if (broken)
+    return {
+      result: 'warning',
+      detail: `${record}: receivers cannot use it, as ${broken.by}`,
+      next: `Correct the TXT record v=spf1 of ${domain}.`,
+    }
+  if (!isKnown)
+    return { result: 'ok', detail: `${record}. Whether it allows this machine was not checked: add --ip ADDRESS, from which mail leaves${left}` } // prettier-ignore
+  const refused = verdicts.find(({ result }) => result !== 'pass')
+  if (!refused)
+    return { result: 'ok', detail: `${record}: allows ${verdicts.map(({ address, by }) => `${address} (${by})`).join(', ')}${left}` } // prettier-ignore
+  const { address, result, by } = refused
+  if (isGiven || isOwn(host, domain) || isIP(host))
+    return {
+      result: 'warning',
+      detail: `${record}: does not allow ${address} (${result} by ${by})${left}`,
+      next: `Add ${rangeOf(address)} to the TXT record v=spf1 of ${domain}, before "all".`,
+    }
+  return { result: 'ok', detail: `${record}. It does not name ${address} of ${host}; the provider may send from other addresses: add --ip ADDRESS to check one${left}` } // prettier-ignore
 }
 
 async function dkimOf(resolver: Resolver, domain: string, selector: string | undefined): Promise<Step> {

@@ -1,0 +1,80 @@
+import { baseOf, seen, type Check, type Finding } from './check.js'
+import { visit } from './visit.js'
+
+const DAY = 24 * 60 * 60 * 1000
+/** Milliseconds that a certificate should still be valid: those that renew themselves do so a month before. */
+const [SOON, NOW] = [14 * DAY, 3 * DAY]
+
+const RENEW = 'Renew it, and find out why it does not renew itself.'
+
+const INCOMPLETE = [
+  'The authority of the certificate is not known, or the proxy does not send the certificates in between.',
+  'Let the proxy send the whole chain, which is often in a file "fullchain.pem". If the authority is your own: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
+] as const
+
+/** Why browsers warn of a certificate, besides its dates and its names. */
+const PROBLEMS: Readonly<Record<string, readonly [problem: string, fix: string]>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: [
+    'The certificate is self-signed: browsers warn of it.',
+    'Get one of an authority, such as Let\'s Encrypt. If all visitors know yours: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
+  ],
+  SELF_SIGNED_CERT_IN_CHAIN: [
+    'The certificate is of an authority that browsers do not know.',
+    'Get one of another authority. If all visitors know yours: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
+  ],
+  CERT_NOT_YET_VALID: [
+    'The certificate is not valid yet.',
+    'Check the clock of this machine: feedbackctl doctor clock',
+  ],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: INCOMPLETE,
+  UNABLE_TO_GET_ISSUER_CERT: INCOMPLETE,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: INCOMPLETE,
+}
+export const tls: Check = {
+  needs: 'url',
+  async look(site) {
+    const base = baseOf(site)
+    const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(base.hostname)
+    if (base.protocol === 'http:' && isHere) return { evidence: 'Only this machine opens that address.' }
+    if (base.protocol === 'http:')
+      return {
+        findings: [
+          {
+            severity: 'error',
+            evidence: 'Visitors come without TLS: others on the way can read passwords.',
+            fix: 'Let the proxy speak https.',
+          },
+        ],
+      }
+    const { certificate } = await visit(base)
+    if (!certificate) return { evidence: 'There is no certificate.' }
+    const { until, names, isForHost, problem } = certificate
+    const left = until - site.now.getTime()
+    const days = Math.floor(left / DAY)
+    const date = new Date(until).toISOString().slice(0, 10)
+    const findings: Finding[] = []
+    if (left <= 0)
+      findings.push({ severity: 'error', evidence: `The certificate expired on ${date}: browsers warn of it.`, fix: RENEW }) // prettier-ignore
+    else if (left < SOON)
+      findings.push({
+        severity: left < NOW ? 'error' : 'warning',
+        evidence: `The certificate expires in ${days === 1 ? '1 day' : `${days} days`}, on ${date}.`,
+        fix: RENEW,
+      })
+    if (!isForHost)
+      findings.push({
+        severity: 'error',
+        evidence: `The certificate is for ${names.replaceAll(/(DNS|IP Address):/g, '')}, and not for ${base.hostname}.`,
+        fix: `Get a certificate for ${base.hostname}, or give the proxy the right one.`,
+      })
+    // OpenSSL names one problem: the dates and the names were looked at already
+    if (problem !== undefined && !['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'].includes(problem)) {
+      const [evidence, fix] = PROBLEMS[problem] ?? [
+        `The certificate is not trusted (${problem}).`,
+        'Get one of an authority that browsers know.',
+      ]
+      findings.push({ severity: 'error', evidence, fix })
+    }
+    return seen(findings, `The certificate is trusted, and valid for ${days} days, until ${date}.`)
+  },
+}
