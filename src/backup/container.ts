@@ -92,11 +92,13 @@ export interface Opened {
 export async function readHeader(file: string): Promise<Opened> {
   const handle = await open(file).catch((error: unknown) => {
     const { code = '' } = error as { code?: string }
-    if (code === 'ENOENT') throw new AppError('BACKUP_NOT_FOUND', `There is no file ${file}.`)
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code))
+      throw new AppError('BACKUP_NOT_FOUND', `There is no file ${file}.`)
     throw new AppError('BACKUP_FAILED', `Cannot read ${file}: ${code}.`, { cause: error })
   })
   try {
-    const { size } = await handle.stat()
+    const { size, isFolder } = await handle.stat().then((stat) => ({ size: stat.size, isFolder: stat.isDirectory() }))
+    if (isFolder) throw new AppError('BACKUP_NOT_FOUND', `${file} is a folder. Name a backup in it: "feedbackctl backup list ${file}" shows them.`) // prettier-ignore
     const { buffer, bytesRead } = await handle
       .read(Buffer.alloc(MAX_HEADER), 0, MAX_HEADER, 0)
       .catch((error: unknown) => {
@@ -107,7 +109,7 @@ export async function readHeader(file: string): Promise<Opened> {
     const end = buffer.subarray(0, bytesRead).indexOf(0x0a)
     const header = end < 0 ? undefined : parsed(buffer.toString('utf8', 0, end))
     if (header?.format !== 'feedbackctl-backup/1')
-      throw /^feedbackctl-backup\/\d+$/.test(String(header?.format))
+      throw /^feedbackctl-backup\/[1-9]\d*$/.test(String(header?.format))
         ? new AppError('DATABASE_NEWER', `${file} was written by a newer feedbackctl. Install that version to read it.`)
         : damaged(file, 'It does not begin as a backup of feedbackctl does')
     return { header, size, headerSize: end + 1 }

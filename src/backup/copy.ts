@@ -8,7 +8,7 @@ import { isPostgres, openDatabase, transaction } from '../db/connect.js'
 import { load } from '../db/load.js'
 import { NEWEST, newer, newestApplied } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
-import { syncFolder } from './create.js'
+import { syncFile, syncFolder } from './create.js'
 import { differences, linesOf, summed, type Manifest, type Told } from './records.js'
 import { assertUnused, hasContent } from './restore.js'
 
@@ -29,8 +29,8 @@ export interface Copied {
 interface Options {
   verify?: boolean
   dryRun?: boolean
-  /** Told of each step how many rows of a table are done. */
-  told?: (step: 'copy' | 'compare', table: string, rows: number) => void
+  /** Told of each step how many rows of a table are done, and of how many where that is known. */
+  told?: (step: 'copy' | 'index' | 'compare', table: string, rows: number, all?: number) => void
 }
 
 /**
@@ -38,13 +38,15 @@ interface Options {
  * DATABASE_IN_USE while another process uses one of them, and BACKUP_EXISTS where there are tables of ours already.
  */
 export async function copyDatabase(from: string, to: string, { verify, dryRun, told }: Options): Promise<Copied> {
-  await assertUnused({ url: from, file: fileOf(from) })
+  const file = fileOf(from)
+  if (file !== undefined && !hasContent(file)) throw new AppError('DATABASE_MISSING', `There is no database ${file}.`) // opening would make one
+  await assertUnused({ url: from, file })
   await assertEmpty(to)
   const snapshot = await openSnapshot(from)
   try {
     assertCurrent(snapshot)
     const held: { manifest?: Manifest } = {}
-    if (!dryRun) await fill(to, snapshot, (manifest) => (held.manifest = manifest), (...rest) => told?.('copy', ...rest)) // prettier-ignore
+    if (!dryRun) await fill(to, snapshot, { done: (manifest) => (held.manifest = manifest), told })
     const { manifest = { tables: {}, sequences: {} } } = held
     const there = verify && !dryRun ? await sumsOf(to, (...rest) => told?.('compare', ...rest)) : undefined
     return {
@@ -64,7 +66,7 @@ const fileOf = (url: string): string | undefined =>
   isPostgres(url) ? undefined : path.resolve(url.slice('sqlite:'.length))
 
 function assertCurrent({ schema }: Snapshot): void {
-  if (schema === undefined) throw new AppError('SITE_NOT_FOUND', 'The database to copy has no tables of feedbackctl.')
+  if (schema === undefined) throw new AppError('DATABASE_MISSING', 'The database to copy has no tables of feedbackctl.')
   if (schema > NEWEST) throw newer()
   if (schema < NEWEST)
     throw new AppError(
@@ -89,10 +91,15 @@ async function assertEmpty(to: string): Promise<void> {
 }
 
 /** All of it or nothing: one transaction, or a file that gets its name at the end. */
-async function fill(to: string, snapshot: Snapshot, done: (manifest: Manifest) => void, told: Told): Promise<void> {
+async function fill(
+  to: string,
+  snapshot: Snapshot,
+  { done, told = () => {} }: { done: (manifest: Manifest) => void; told: Options['told'] },
+): Promise<void> {
   const contents = {
     schema: NEWEST,
-    rows: summed(snapshot, { told, done }),
+    rows: summed(snapshot, { told: (...rest) => told('copy', ...rest), done }),
+    indexed: (...rest: [string, number, number]) => told('index', ...rest),
     sequences: () => snapshot.sequences,
   }
   const file = fileOf(to)
@@ -114,6 +121,7 @@ async function fill(to: string, snapshot: Snapshot, done: (manifest: Manifest) =
     } finally {
       await close()
     }
+    await syncFile(fresh)
     renameSync(fresh, file)
     await syncFolder(path.dirname(file))
   } finally {

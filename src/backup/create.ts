@@ -12,6 +12,7 @@ import { openSnapshot, type Snapshot } from '../db/snapshot.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 import { secretFile } from '../secret.js'
 import { writeContainer } from './container.js'
+import { backupLeftovers, removeLeftovers } from './leftovers.js'
 import { linesOf, type Manifest, type SiteFiles, type Told } from './records.js'
 
 export const ENDING = '.backup'
@@ -38,6 +39,8 @@ interface Options {
   told?: Told | undefined
   /** The beginning of the name in a folder. */
   name?: string
+  /** Adds a number to a name in a folder that is taken: there may have been a backup in the same second. */
+  numbered?: boolean
 }
 
 /** 2026-11-22T23:01:02.345Z as 20261122T230102Z, for names of files. */
@@ -91,8 +94,18 @@ function siteFiles(config: Config): SiteFiles {
 const isFolder = (name: string): boolean =>
   statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
 
-function fileFor(to: string, now: Date, { to: given, name = 'feedback' }: Options): string {
-  return given === undefined || isFolder(to) ? path.resolve(to, `${name}-${stampOf(now)}${ENDING}`) : path.resolve(to)
+function fileFor(to: string, now: Date, { to: given, name = 'feedback', numbered = false }: Options): string {
+  if (given !== undefined && !isFolder(to)) return path.resolve(to)
+  const begin = path.resolve(to, `${name}-${stampOf(now)}`)
+  const file = begin + ENDING
+  return numbered && existsSync(file) ? nextFree(begin) : file
+}
+
+function nextFree(begin: string): string {
+  for (let number = 2; ; number++) {
+    const file = `${begin}-${number}${ENDING}`
+    if (!existsSync(file)) return file
+  }
 }
 
 const exists = (file: string): AppError =>
@@ -103,6 +116,7 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
   const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
   try {
     makeFolder(path.dirname(file))
+    removeLeftovers(backupLeftovers(path.dirname(file), new Date()))
     const stream = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
     const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
     const hash = await Promise.race([write(stream), failed])
@@ -137,4 +151,14 @@ export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined)
   await handle?.sync().catch(() => {}) // some file systems cannot
   await handle?.close()
+}
+
+/** Waits until what was written to a file is on the disk. */
+export async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }

@@ -8,8 +8,10 @@ import { load } from '../db/load.js'
 import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { damaged, readHeader } from './container.js'
+import { REHEARSAL, rehearsalLeftovers, removeLeftovers } from './leftovers.js'
 import { differences, linesOf, readRecords, type Found, type Manifest, type Told } from './records.js'
-import { assertSchemaKnown, listBackups, verifyBackup, type Verified } from './verify.js'
+import { counter, rowsOf, type Steps } from './steps.js'
+import { assertSchemaKnown, fileOf, listBackups, type Verified, verifyBackup } from './verify.js'
 
 /** A backup that was restored for a trial, and compared row by row with what it says of itself. */
 export interface Rehearsed extends Verified {
@@ -18,25 +20,20 @@ export interface Rehearsed extends Verified {
   migratedTo: string
 }
 
-/** What a rehearsal does at the moment. */
-export type Step = 'check' | 'restore' | 'compare'
-
-/** Told of each step how many of the rows are done. The number of all rows is known from the second step on. May throw, which ends it. */
-export type Steps = (step: Step, table: string, rows: number, all: number | undefined) => void
-
 /**
  * Restores a backup, by default the newest of the folder of backups that is not redacted, into a temporary SQLite database, which is removed
  * at the end, and reads it back. Throws BACKUP_DAMAGED where a count or a hash differs. The site is not touched, and
  * need not be there.
  */
 export async function rehearse(config: Config, given: string | undefined, told: Steps = () => {}): Promise<Rehearsed> {
-  const file = given ?? (await newestFile(config))
-  const { header } = await readHeader(file)
-  await assertSchemaKnown(file, header)
+  const file = given === undefined ? await newestFile(config) : fileOf(config, given)
+  const read = await readHeader(file)
+  await assertSchemaKnown(file, read)
   const counted = counter(told)
   const { opened, manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
-  const all = Object.values(manifest.tables).reduce((sum, { rows }) => sum + rows, 0)
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-rehearsal-'))
+  const all = rowsOf(manifest)
+  removeLeftovers(rehearsalLeftovers(new Date())) // a copy of the site has its secrets
+  const folder = mkdtempSync(path.join(tmpdir(), REHEARSAL))
   const url = `sqlite:${path.join(folder, 'feedback.db')}`
   try {
     const { db, close } = await openDatabase(url)
@@ -44,8 +41,9 @@ export async function rehearse(config: Config, given: string | undefined, told: 
       const found: Partial<Found> = {}
       const passphrase = config.get('backup.passphrase')
       await load(db, {
-        schema: header.schema,
+        schema: opened.header.schema,
         rows: readRecords(file, opened, { passphrase, found, told: counted('restore', all) }),
+        indexed: (table, done, total) => told('index', table, done, total),
         sequences: () => found.manifest?.sequences ?? {},
         loaded: () => compare(url, file, manifest, counted('compare', all)),
       })
@@ -66,17 +64,6 @@ async function newestFile(config: Config): Promise<string> {
     `There is no backup in ${config.get('backup.dir')}. Make one with "feedbackctl backup create".`,
   )
 }
-
-/** Adds up the rows of the tables, as each is told from zero. */
-const counter =
-  (told: Steps) =>
-  (step: Step, all: number | undefined): Told => {
-    const counts = new Map<string, number>()
-    return (table, rows) => {
-      counts.set(table, rows)
-      told(step, table, [...counts.values()].reduce((sum, each) => sum + each, 0), all) // prettier-ignore
-    }
-  }
 
 async function compare(url: string, file: string, manifest: Manifest, told: Told): Promise<void> {
   const snapshot = await openSnapshot(url)

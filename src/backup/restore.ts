@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
@@ -11,9 +10,10 @@ import { newestApplied } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
 import { secretFile } from '../secret.js'
 import { readHeader } from './container.js'
-import { createBackup, stampOf, syncFolder } from './create.js'
+import { createBackup, stampOf, syncFile, syncFolder } from './create.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
-import { assertSchemaKnown, verifyBackup } from './verify.js'
+import { counter, rowsOf, type Steps } from './steps.js'
+import { assertSchemaKnown, fileOf, verifyBackup } from './verify.js'
 
 /** What a restore did, or would do. */
 export interface Restored {
@@ -41,7 +41,7 @@ interface Options {
   update?: boolean
   /** Begins the name of what is kept of a PostgreSQL database. */
   name?: string
-  told?: Told | undefined
+  told?: Steps | undefined
 }
 
 /** Where a restore writes. */
@@ -58,15 +58,22 @@ interface Target {
  * DATABASE_IN_USE while another process has the database open. Killed at any moment, the old site is there or the new
  * one.
  */
-export async function restoreBackup(config: Config, file: string, options: Options): Promise<Restored> {
+export async function restoreBackup(config: Config, given: string, options: Options): Promise<Restored> {
+  const file = fileOf(config, given)
   const target = targetOf(config, options.into)
-  const { header } = await readHeader(file)
-  const { schema } = header
-  await assertSchemaKnown(file, header)
-  const { manifest, verified } = await verifyBackup(config, file, options.told)
+  const read = await readHeader(file)
+  const { schema } = read.header
+  await assertSchemaKnown(file, read)
+  const { told = () => {} } = options
+  const counted = counter(told)
+  const { manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
   await assertUnused(target)
   const found: Partial<Found> = {}
-  const contents = { ...(await contentsOf(config, file, found)), update: options.update ?? true }
+  const contents = {
+    ...(await contentsOf(config, file, { found, told: counted('restore', rowsOf(manifest)) })),
+    indexed: (table: string, rows: number, all: number) => told('index', table, rows, all),
+    update: options.update ?? true,
+  }
   const done = { createdAt: verified.createdAt, schema, tables: manifest.tables }
   if (options.dryRun) {
     await contents.rows[Symbol.asyncIterator]().next() // the first line has the secret
@@ -100,9 +107,13 @@ function targetOf(config: Config, into: string | undefined): Target {
   return { url, file, secretFile: secretFile(config), secret: config.get('secret') }
 }
 
-async function contentsOf(config: Config, file: string, found: Partial<Found>): Promise<Contents> {
+async function contentsOf(
+  config: Config,
+  file: string,
+  { found, told }: { found: Partial<Found>; told: Told },
+): Promise<Contents> {
   const opened = await readHeader(file)
-  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found })
+  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, told })
   return { schema: opened.header.schema, rows, sequences: () => found.manifest?.sequences ?? {} }
 }
 
@@ -136,7 +147,7 @@ async function intoFile(file: string, contents: Contents, now: Date): Promise<st
     } finally {
       await close()
     }
-    await sync(fresh)
+    await syncFile(fresh)
     const { lockFile } = await import('../db/sqlite/alone.js')
     const lock = hasContent(file) ? lockFile(file) : undefined
     const kept = keptName({ file }, now)
@@ -170,15 +181,6 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function sync(file: string): Promise<void> {
-  const handle = await open(file, 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 /** One transaction removes the old tables and makes the new ones. What was there is kept as a backup. */
 async function intoPostgres(config: Config, url: string, contents: Contents, options: Options): Promise<string | null> {
   const prepare = config.get('database.prepare') !== 'false'
@@ -186,11 +188,16 @@ async function intoPostgres(config: Config, url: string, contents: Contents, opt
   try {
     const { version, now, name = 'before-restore' } = options
     const isThere = (await newestApplied(db)) !== undefined
-    const kept = isThere ? await createBackup(config, { to: undefined, version, now, name }) : undefined
-    await transaction(db, async (inside: Db) => {
-      await clear(inside)
-      await load(inside, contents)
-    })
+    const kept = isThere ? await createBackup(config, { to: undefined, version, now, name, numbered: true }) : undefined
+    try {
+      await transaction(db, async (inside: Db) => {
+        await clear(inside)
+        await load(inside, contents)
+      })
+    } catch (error) {
+      if (kept?.file) rmSync(kept.file, { force: true }) // nothing was changed
+      throw error
+    }
     return kept?.file ?? null
   } finally {
     await close()

@@ -4,7 +4,7 @@ import type { Config } from '../config.js'
 import { isPostgres } from '../db/connect.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 import { stampOf, syncFolder } from './create.js'
-import type { Told } from './records.js'
+import type { Steps } from './steps.js'
 import { restoreBackup } from './restore.js'
 import { lastBeforeUpgrade, type Before } from './upgrade.js'
 
@@ -20,7 +20,7 @@ interface Options {
   version: string
   now: Date
   dryRun?: boolean
-  told?: Told | undefined
+  told?: Steps | undefined
 }
 
 /**

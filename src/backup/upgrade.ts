@@ -38,8 +38,14 @@ export async function keepBeforeUpgrade(
         for (const each of (await backupsBefore(config, site)).slice(KEPT)) rmSync(each.file, { force: true })
       return file ?? undefined
     } catch (error) {
-      if (error instanceof AppError && error.code === 'BACKUP_EXISTS') return undefined
-      throw error
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'BACKUP_EXISTS') return undefined
+      if (error.code !== 'BACKUP_FAILED' && error.code !== 'STORAGE_FULL') throw error
+      throw new AppError(
+        error.code,
+        `${error.message} It would keep the database as it is before an update, so nothing was changed. Set backup.dir to another folder, or run "feedbackctl migrate --no-backup".`,
+        { cause: error },
+      )
     }
   }
   const database = path.resolve(url.slice('sqlite:'.length))
@@ -97,5 +103,6 @@ const notFound = (where: string): AppError =>
     `${where} to its present schema. Restore a backup with the version of feedbackctl that made it. Nothing was changed.`,
   )
 
-const timeOf = (file: string): string =>
-  file.slice(-16).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z')
+/** When a file was kept, by the end of its name. */
+export const timeOf = (file: string): string =>
+  file.replace(/^.*(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-\d+)?$/s, '$1-$2-$3T$4:$5:$6.000Z')

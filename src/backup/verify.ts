@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
@@ -37,19 +37,31 @@ export async function listBackups(config: Config, folder = config.get('backup.di
   return found.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))
 }
 
+/** The file that a person names: the name alone will do in backup.dir, as "backup list" shows it. */
+export function fileOf(config: Config, given: string): string {
+  const listedName = path.join(config.get('backup.dir') ?? '', given)
+  return path.basename(given) === given && !existsSync(given) && existsSync(listedName) ? listedName : given
+}
+
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'ENOENT') return []
+    if (code === 'ENOTDIR' || code === 'ENAMETOOLONG') throw new AppError('BACKUP_NOT_FOUND', `${folder} is not a folder.`) // prettier-ignore
     throw new AppError('BACKUP_FAILED', `Cannot read the folder ${folder}: ${code}.`, { cause: error })
   }
 }
 
-/** Throws DATABASE_NEWER where this program does not know the schema of the backup. */
-export async function assertSchemaKnown(file: string, { schema }: Pick<Header, 'schema'>): Promise<void> {
+/**
+ * Throws DATABASE_NEWER where this program does not know the schema of the backup, and BACKUP_DAMAGED where the schema
+ * is only misread: a flipped bit in its name looks like a newer one.
+ */
+export async function assertSchemaKnown(file: string, opened: Opened): Promise<void> {
+  const { schema } = opened.header
   if ((await migrationNames()).includes(schema)) return
+  await checkHash(file, opened)
   throw new AppError(
     'DATABASE_NEWER',
     `${file} was made by a newer feedbackctl (schema ${schema}). Install that version, and restore with it. Nothing was changed.`,
@@ -64,9 +76,10 @@ export interface Verified extends Listed {
 /** Reads all of a backup. Throws BACKUP_DAMAGED where it is not what was written. */
 export async function verifyBackup(
   config: Config,
-  file: string,
+  given: string,
   told?: Told,
 ): Promise<{ opened: Opened; manifest: Manifest; verified: Verified }> {
+  const file = fileOf(config, given)
   const opened = await readHeader(file)
   await checkHash(file, opened)
   const found: Partial<Found> = {}
