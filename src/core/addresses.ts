@@ -29,6 +29,12 @@ export function serverUrlProblem(url: string): string | undefined {
     : 'must not contain credentials: sign in with "feedbackctl login"'
 }
 
+/** Whether the address of a database has a password, before its host or as a parameter. */
+export function hasPassword(url: string): boolean {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed !== undefined && (parsed.password !== '' || parsed.searchParams.has('password'))
+}
+
 /** Makes the path in a `folder:` or `sqlite:` URL absolute. */
 export const absoluteUrl = (url: string, base: string): string =>
   url.replace(/^(folder|sqlite):(.+)$/s, (_, scheme: string, file: string) => `${scheme}:${path.resolve(base, file)}`)

@@ -1,7 +1,7 @@
-/** The languages of pages and mails, by their code of BCP 47. The first is that of a reader who asks for none of them. */
+/** The languages of pages and mails, by their code of BCP 47. The first is the default of the setting site.language. */
 export const LANGUAGES: [string, ...string[]] = ['en', 'de']
 
-/** No language of an account: pages are in that of the browser, mails in the first. */
+/** No language of an account: pages are in that of the browser, mails in that of the site. */
 export const AUTO = 'auto'
 
 export const isLanguage = (code: string): boolean => LANGUAGES.includes(code)
@@ -20,19 +20,21 @@ const MAX_CHOSEN = 1000
 /** Longer headers are read anew each time. Browsers send less. */
 const MAX_REMEMBERED = 200
 
-/** The best of our languages for the header Accept-Language. */
-export function languageFor(header: string | undefined): string {
-  if (header === undefined) return LANGUAGES[0]
-  if (header.length > MAX_REMEMBERED) return choose(header)
+/** The best of our languages for the header Accept-Language, or `other` where it asks for none of them. */
+export function languageFor(header: string | undefined, other = LANGUAGES[0]): string {
+  if (header === undefined) return other
+  if (header.length > MAX_REMEMBERED) return choose(header) ?? other
   let found = chosen.get(header)
   if (found === undefined) {
     if (chosen.size >= MAX_CHOSEN) chosen.clear()
-    chosen.set(header, (found = choose(header)))
+    chosen.set(header, (found = choose(header) ?? NONE))
   }
-  return found
+  return found === NONE ? other : found
 }
 
-function choose(header: string): string {
+const NONE = ''
+
+function choose(header: string): string | undefined {
   const asked = header
     .slice(0, 500)
     .split(',')
@@ -47,5 +49,5 @@ function choose(header: string): string {
     const ours = LANGUAGES.find((code) => code.toLowerCase() === tag || code === tag.split('-')[0])
     if (ours !== undefined) return ours
   }
-  return LANGUAGES[0]
+  return undefined
 }

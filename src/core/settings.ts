@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
+import { isLanguage, LANGUAGES } from './language.js'
 import { LIMITS, rateOf, REQUESTS, type LimitName } from './limits.js'
 
 interface Setting {
@@ -99,7 +100,7 @@ const SETTINGS = {
     check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
   },
   'database.timeout': {
-    description: 'how long a request waits for PostgreSQL before serve answers 503, from 1 to 300',
+    description: 'how many seconds a request waits for PostgreSQL before serve answers 503, from 1 to 300',
     value: 'seconds',
     default: '5',
     check: (value) =>
@@ -118,22 +119,28 @@ const SETTINGS = {
   'mail.from': {
     description: 'sender of mail',
     value: 'address',
-    derived: 'noreply@ the host of site.url',
+    derived: 'noreply@ and the host of site.url',
     check: (value) =>
       /^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name',
   },
   'site.url': {
     description: 'public address of the site; links in mail start with it',
     value: 'url',
-    derived: 'http://localhost and the port of listen',
+    derived: 'http://localhost with the port of listen',
     notFromHere: () => true,
     check: (value) =>
       /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')
         ? undefined
         : 'must start with http:// or https://',
   },
+  'site.language': {
+    description: `language of mails to users who chose none, and of pages for browsers that ask for neither: ${LANGUAGES.join(' or ')}`,
+    value: 'code',
+    default: LANGUAGES[0],
+    check: (value) => (isLanguage(value) ? undefined : `must be one of ${LANGUAGES.join(', ')}`),
+  },
   listen: {
-    description: 'HOST:PORT that serve listens on; PORT alone is on 127.0.0.1, which only this machine reaches',
+    description: 'HOST:PORT that serve listens on; PORT alone means 127.0.0.1, which only this machine can reach',
     value: 'address',
     default: '127.0.0.1:8000',
     check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),
@@ -143,7 +150,7 @@ const SETTINGS = {
     value: 'text',
     takes: 'file',
     secret: true,
-    derived: 'the file secret in data.dir, made at first use',
+    derived: 'the file secret in data.dir, created on first use',
     notFromHere: () => true,
     check: secretProblem,
   },
@@ -185,7 +192,7 @@ const SETTINGS = {
     check: (value) => (/^\d{1,2}$/.test(value) && Number(value) > 0 ? undefined : 'must be a number from 1 to 99'),
   },
   'trust-proxy': {
-    description: 'reverse proxies whose X-Forwarded-For is believed: addresses, ranges, loopback; true for all',
+    description: 'reverse proxies whose X-Forwarded-For is trusted: addresses, ranges, loopback; true for all',
     value: 'addresses',
     default: 'false',
     command: 'serve',
@@ -196,7 +203,7 @@ const SETTINGS = {
         : 'must be true, false or a list of addresses, such as "loopback, 10.0.0.0/8"',
   },
   'cors.origins': {
-    description: 'origins whose pages may use the API, with commas between them; * for all, or none',
+    description: 'origins whose pages may use the API, separated by commas; or * for all, or none',
     value: 'origins',
     default: '*',
     command: 'serve',
@@ -207,20 +214,20 @@ const SETTINGS = {
         : 'must be *, none or a list of origins, such as "https://feedback.example.org, http://localhost:3000"',
   },
   'web.enabled': {
-    description: 'whether serve has pages for browsers; without them it has the API alone',
+    description: 'whether serve has pages for browsers; the API and the pages that mails link to are always there',
     value: 'boolean',
     default: 'true',
     command: 'serve',
     check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
   },
   'web.root': {
-    description: 'folder of another web client, served in place of the pages',
+    description: 'folder of another web client, served instead of the pages',
     value: 'folder',
     command: 'serve',
     notFromHere: () => true,
   },
   'accounts.unverified': {
-    description: 'what people may do before they confirm their address: allow for all they may, or only to read',
+    description: 'what users may do before they confirm their address: allow (everything their roles permit) or read',
     value: 'word',
     default: 'allow',
     command: 'serve',
@@ -228,14 +235,14 @@ const SETTINGS = {
     check: (value) => (['allow', 'read'].includes(value) ? undefined : 'must be allow or read'),
   },
   'passwords.common': {
-    description: 'whether serve accepts the most common passwords: allow or refuse; commands refuse them',
+    description: 'whether serve accepts very common passwords: allow or refuse; commands always refuse them',
     value: 'word',
     default: 'allow',
     command: 'serve',
     notFromHere: () => true,
     check: (value) => (['allow', 'refuse'].includes(value) ? undefined : 'must be allow or refuse'),
   },
-  'limits.requests': limit('how many requests of one address, or off', REQUESTS),
+  'limits.requests': limit('how many requests from one address, or off', REQUESTS),
   'limits.sign-in': limitOf('sign-in'),
   'limits.mail': limitOf('mail'),
   'limits.token': limitOf('token'),
@@ -247,13 +254,13 @@ const SETTINGS = {
     check: (value) => (LEVELS.includes(value) ? undefined : `must be one of ${LEVELS.join(', ')}`),
   },
   'shutdown.timeout': {
-    description: 'how long serve waits for open requests when it stops',
+    description: 'how many seconds serve waits for open requests when it stops',
     value: 'seconds',
     default: '25',
     check: (value) => (/^\d{1,4}s?$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
   },
   context: {
-    description: 'use the site of the table [contexts.NAME] of a configuration file',
+    description: 'use the site in the table [contexts.NAME] of a configuration file',
     value: 'name',
     notFromHere: () => true,
   },
@@ -268,11 +275,11 @@ const SETTINGS = {
     value: 'text',
     takes: 'file',
     secret: true,
-    derived: 'the one that "feedbackctl login" saved',
+    derived: 'the token that "feedbackctl login" saved',
     notFromHere: () => true,
   },
   'setup.token': {
-    description: 'token that setup then needs over HTTP; commands that open the database need none',
+    description: 'token that setup over HTTP must send; commands that open the database need none',
     value: 'text',
     command: 'setup',
     takes: 'file',

@@ -9,3 +9,20 @@ export const REQUEST_ID = 'x-request-id'
 
 /** On a response to a visitor: the code of why the token of the request does not count. */
 export const REFUSAL_HEADER = 'feedbackctl-refusal'
+
+/** Proves to a server that who asks is the operator. See `GET /echoz`. */
+export const PROOF_HEADER = 'feedbackctl-operator'
+
+/** How a request arrived at the server: what is left of it behind a proxy. */
+export interface Echo {
+  /** The other end of the connection: the proxy, or the client itself. */
+  peer: { address: string; port: number }
+  /** Whether the setting `trust-proxy` names that peer. */
+  isPeerTrusted: boolean
+  /** Whether `trust-proxy` trusts any address of the internet. */
+  trustsAll: boolean
+  /** X-Forwarded-For as it came, null without. */
+  forwardedFor: string | null
+  /** Whom the server takes for the client. */
+  client: string
+}

@@ -122,7 +122,8 @@ export const isCollision = (error: unknown): boolean =>
 export const isOutdatedStatement = (error: unknown): boolean =>
   (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
-const isUniqueViolation = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
+export const isUniqueViolation = (error: unknown): boolean =>
+  ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 
 /**
  * Returns 'taken' if the work violates a unique index. A savepoint keeps the surrounding transaction usable on

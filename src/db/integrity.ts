@@ -19,13 +19,14 @@ async function ofFile(db: Db): Promise<string[]> {
     .map((row) => row.integrity_check)
     .filter((line) => line !== 'ok')
     .map((line) => `SQLite: ${line.trim().replaceAll(/\s+/g, ' ')}`)
+  if (found.length > 0) return found // what is broken cannot be read
   const { rows: orphans } = await sql<{ table: string; parent: string }>`pragma foreign_key_check`.execute(db)
   const counts = new Map<string, number>()
   for (const { table, parent } of orphans) {
     const what = `Rows of ${table} that name rows of ${parent} which do not exist`
     counts.set(what, (counts.get(what) ?? 0) + 1)
   }
-  return [...found, ...[...counts].map(([what, count]) => `${what}: ${count}.`)].slice(0, MOST)
+  return [...counts].map(([what, count]) => `${what}: ${count}.`).slice(0, MOST)
 }
 
 async function ofPostgres(db: Db): Promise<string[]> {

@@ -1,9 +1,9 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
-import { AppError } from '../core/errors.js'
 import { CARRIED, COUNTING, LEFT_OUT, type TableShape, type Value } from './carried.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
-import { indexPost } from './search.js'
+import { indexPosts } from './search.js'
+import { inconsistent, isOurs, strip } from './strip.js'
 import type { Db } from './tables.js'
 
 /** Rows of a backup as they come, table after table. */
@@ -15,6 +15,8 @@ export interface Contents {
   sequences(this: void): Readonly<Record<string, number>>
   /** Whether the schema is updated afterwards; true where it is left out. */
   update?: boolean
+  /** Told of what is done after the last row: of indexes, and of posts in the index of words. May throw. */
+  indexed?(this: void, table: string, done: number, all: number): void
   /** Called when all rows are there, before the schema is updated. */
   loaded?(this: void): Promise<void>
 }
@@ -30,7 +32,10 @@ const SEARCH_SINCE = '0016_search'
  * without triggers, and migrates. On PostgreSQL call it inside a transaction; on SQLite the file counts only when all
  * is done.
  */
-export async function load(db: Db, { schema, rows, sequences, loaded, update = true }: Contents): Promise<void> {
+export async function load(
+  db: Db,
+  { schema, rows, sequences, indexed = () => {}, loaded, update = true }: Contents,
+): Promise<void> {
   const { migrations } = await import('./migrations/index.js')
   const names = Object.keys(migrations).toSorted()
   const apply = async (list: readonly string[]) => {
@@ -44,27 +49,21 @@ export async function load(db: Db, { schema, rows, sequences, loaded, update = t
   }
   await migrationTables(db)
   await apply(names.filter((name) => name <= schema))
-  const restoreHooks = await (isPostgres(db) ? unhookPostgres(db) : unhookFile(db))
+  const putBack = await strip(db)
   for (const table of CARRIED) if (await exists(db, table)) await sql`delete from ${sql.table(table)}`.execute(db)
   for await (const { table, rows: some } of rows) await transaction(db, (inside) => insert(inside, table, some))
   await setSequences(db, sequences())
-  await restoreHooks()
+  await putBack(indexed)
   await loaded?.()
   if (update) await apply(names.filter((name) => name > schema))
-  if (schema >= SEARCH_SINCE) await indexPosts(db)
+  if (schema >= SEARCH_SINCE) await indexAll(db, indexed)
   // What the migrations logged is about rows that nobody has read
   if (await exists(db, 'change_log')) await sql`delete from change_log`.execute(db)
   if (isPostgres(db)) return
   const { rows: broken } = await sql`pragma foreign_key_check`.execute(db)
   if (broken.length > 0) throw inconsistent()
+  await sql`pragma synchronous = full`.execute(db)
 }
-
-const inconsistent = (cause?: unknown): AppError =>
-  new AppError(
-    'BACKUP_DAMAGED',
-    'The rows of the backup do not fit together: some name others that are not there. The database was damaged when the backup was made. Use an earlier backup.',
-    { cause },
-  )
 
 /** As the migrator of Kysely makes them, which begins a transaction of its own. */
 async function migrationTables(db: Db): Promise<void> {
@@ -81,50 +80,6 @@ async function exists(db: Db, table: string): Promise<boolean> {
   ).execute(db)
   return rows.length > 0
 }
-
-/** Takes off the triggers, and returns what puts them back. Foreign keys are checked at the end. */
-async function unhookFile(db: Db): Promise<() => Promise<void>> {
-  await sql`pragma foreign_keys = off`.execute(db)
-  const { rows } = await sql<{
-    name: string
-    sql: string
-  }>`select name, sql from sqlite_master where type = 'trigger'`.execute(db)
-  for (const { name } of rows) await sql`drop trigger ${sql.id(name)}`.execute(db)
-  return async () => {
-    for (const trigger of rows) await sql.raw(trigger.sql).execute(db)
-    await sql`pragma foreign_keys = on`.execute(db)
-  }
-}
-
-async function unhookPostgres(db: Db): Promise<() => Promise<void>> {
-  const { rows: keys } = await sql<{ table: string; name: string; definition: string }>`
-    select t.relname::text as "table", c.conname::text as name, pg_get_constraintdef(c.oid) as definition
-    from pg_constraint c join pg_class t on t.oid = c.conrelid
-    where c.contype = 'f' and c.connamespace = current_schema()::regnamespace and ${isOurs('t.relname')}`.execute(db)
-  for (const { table, name } of keys)
-    await sql`alter table ${sql.table(table)} drop constraint ${sql.id(name)}`.execute(db)
-  const tables = await carriedThere(db)
-  for (const table of tables) await sql`alter table ${sql.table(table)} disable trigger user`.execute(db)
-  return async () => {
-    for (const table of tables) await sql`alter table ${sql.table(table)} enable trigger user`.execute(db)
-    try {
-      for (const { table, name, definition } of keys)
-        await sql`alter table ${sql.table(table)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(db)
-    } catch (error) {
-      throw (error as { code?: string }).code === '23503' ? inconsistent(error) : error
-    }
-    // New tables have no statistics yet
-    for (const table of tables) await sql`analyze ${sql.table(table)}`.execute(db)
-  }
-}
-
-async function carriedThere(db: Db): Promise<string[]> {
-  const found: string[] = []
-  for (const table of CARRIED) if (await exists(db, table)) found.push(table)
-  return found
-}
-
-const isOurs = (column: string) => sql`${sql.ref(column)} in (${sql.join([...CARRIED])})`
 
 /** Values of a statement: both engines limit them. */
 const MAX_VALUES = 8000
@@ -160,21 +115,24 @@ async function setSequences(db: Db, sequences: Readonly<Record<string, number>>)
 /** Posts read at a time. */
 const PAGE = 500
 
-async function indexPosts(db: Db): Promise<void> {
-  for (let last = 0; ;) {
+async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise<void> {
+  const { all } = await db
+    .selectFrom('posts')
+    .select((eb) => eb.fn.countAll<number>().as('all'))
+    .executeTakeFirstOrThrow()
+  for (let last = 0, done = 0; ;) {
     const some = await db
       .selectFrom('posts')
-      .select(['postId', 'title', 'contentMarkdown', 'number'])
+      .select(['title', 'contentMarkdown', 'number'])
       .where('number', '>', last)
       .orderBy('number')
       .limit(PAGE)
       .execute()
     const end = some.at(-1)
     if (!end) return
-    await transaction(db, async (inside) => {
-      for (const post of some) await indexPost(inside, post)
-    })
+    await transaction(db, (inside) => indexPosts(inside, some))
     last = end.number
+    told('posts', (done += some.length), all)
   }
 }
 

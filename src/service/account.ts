@@ -10,7 +10,7 @@ import { Key, keysOf } from './keys.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { assertNotOwner, deletePerson, WHAT_STAYS } from './lib/leaving.js'
-import { operation, type Call } from './lib/operation.js'
+import { operation, type KnownCall } from './lib/operation.js'
 import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
 import { ownUser, passwordField, User, userNotFound, userShown } from './lib/people.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
@@ -57,13 +57,14 @@ const Vote = Type.Object({ voteId: uuid, postId: uuid, createdAt: time })
 
 export const exportData = operation({
   id: 'account.export',
-  summary: 'Get what the site stores of you: account, posts, comments, votes, sessions and keys, without secrets',
+  summary:
+    'Get the data the site stores about you: account, posts, comments, votes, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({
-    after: Type.Optional(Type.String({ description: 'The `next` of the part before; absent for the first part' })),
+    after: Type.Optional(Type.String({ description: 'The `next` of the previous part; absent for the first part' })),
   }),
   output: Type.Object({
     profile: Profile,
@@ -72,7 +73,7 @@ export const exportData = operation({
     posts: Type.Array(Post),
     comments: Type.Array(Comment),
     votes: Type.Array(Vote),
-    next: nullable('string', { description: 'Give it as `after` to get the part that follows; null at the end' }),
+    next: nullable('string', { description: 'Send it as `after` to get the next part; null at the end' }),
   }),
   async run(ctx, { after }) {
     const user = await ownUser(ctx)
@@ -93,7 +94,7 @@ type Part = Awaited<ReturnType<typeof exportData.run>>
  * The whole export as the text of one JSON document, piece by piece, so that no more than one part is in the memory.
  * Rejects before the first piece where the operation refuses.
  */
-export async function accountDocument(call: Call): Promise<AsyncGenerator<string>> {
+export async function accountDocument(call: KnownCall): Promise<AsyncGenerator<string>> {
   const first = await call(exportData, {})
   return documentOf(first, (after) => call(exportData, { after }))
 }
@@ -121,7 +122,7 @@ async function* documentOf(first: Part, following: (after: string) => Promise<Pa
 
 export const remove = operation({
   id: 'account.delete',
-  summary: 'Delete your own account with all votes; posts and comments stay without a name, or are deleted too',
+  summary: 'Delete your own account and your votes; posts and comments stay without an author, or are deleted too',
   http: 'DELETE /users/profile 204',
   access: 'session',
   limit: 'sign-in',

@@ -25,15 +25,15 @@ const MAX_SEALS = 20
 const SEALED_WITHIN = 5 * 60_000
 
 const Finding = Type.Object({
-  after: Type.Integer({ description: 'The id of the last event before those that are concerned' }),
-  until: Type.Integer({ description: 'The id of the last event that is concerned' }),
+  after: Type.Integer({ description: 'The id of the last event before the ones concerned' }),
+  until: Type.Integer({ description: 'The id of the last event concerned' }),
   problem: Type.String({ description: 'What does not match' }),
 })
 export type Finding = Type.Static<typeof Finding>
 
 export const verify = operation({
   id: 'audit.verify',
-  summary: 'Check whether events were changed or removed, against the hashes of their blocks',
+  summary: 'Check the hashes of event blocks for changed or removed events',
   http: 'GET /audit 200',
   access: 'owner',
   errors: [],
@@ -48,7 +48,7 @@ export const verify = operation({
       Type.String({
         pattern: '^\\d{1,15}:[0-9a-f]{64}$',
         rule: 'the head that an earlier check printed, such as 1200:9f86…',
-        description: 'The head of an earlier check, which has to be part of the chain still',
+        description: 'The head of an earlier check, which must still be part of the chain',
       }),
     ),
   }),
@@ -57,7 +57,7 @@ export const verify = operation({
     checked: Type.Integer({ description: 'Events that were checked' }),
     head: nullable('string', { description: 'Id and hash of the last block; null while there is none' }),
     unsealed: Type.Integer({ description: 'Ids after the last block, at most: serve seals them within seconds' }),
-    next: nullable('integer', { description: 'Give it as `after` to check what follows; null at the end' }),
+    next: nullable('integer', { description: 'Send it as `after` to check the next events; null at the end' }),
   }),
   async run({ db }, { after, expect }) {
     const found = await listSeals(db, after, MAX_SEALS)

@@ -136,7 +136,7 @@ export const verify = operation({
 
 export const validate = operation({
   id: 'auth.validate',
-  summary: 'Confirm an address with the token that was mailed to it',
+  summary: 'Confirm an address with the token mailed to it',
   http: 'POST /auth/email/validate 200',
   access: 'public',
   limit: 'token',
@@ -184,7 +184,7 @@ export const resetPassword = operation({
 
 export const validateToken = operation({
   id: 'auth.validateToken',
-  summary: 'Check a token for a new password',
+  summary: 'Check a password reset token',
   http: 'POST /auth/password/validateToken 200',
   access: 'public',
   limit: 'token',

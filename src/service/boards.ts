@@ -44,7 +44,7 @@ const noun = named<BoardRow>({
   routes: (): { http: string }[] => [get, search, checkSlug, checkName],
 })
 const { name, url, color, display, partial, visibility } = noun.fields
-const viewVoters = Type.Boolean({ description: 'Visitors see who voted' })
+const viewVoters = Type.Boolean({ description: 'Whether visitors see who voted' })
 const created = oneOf(['asc', 'desc'], {
   default: 'desc',
   anyCase: true,
@@ -56,7 +56,7 @@ const boardId = Type.String({ description: 'Id or url of the board', names: 'boa
 
 export const list = operation({
   id: 'boards.list',
-  summary: 'List boards by age, newest first',
+  summary: 'List boards, newest first',
   http: 'GET /boards 200',
   access: 'public',
   cache: 'actor',
@@ -81,7 +81,7 @@ export const list = operation({
 /** The list of clients before 0.8, which send no token for it. */
 export const get = operation({
   id: 'boards.get',
-  summary: 'List boards, private ones only with board:read, by age (deprecated: list)',
+  summary: 'List boards, newest first; private ones need board:read (deprecated: use list)',
   http: 'GET /boards/get 200',
   access: 'public',
   cache: 'actor',
@@ -109,7 +109,7 @@ export const show = operation({
 
 export const search = operation({
   id: 'boards.search',
-  summary: 'Find boards whose name starts with a text, the first 100 by name',
+  summary: 'Find boards whose name starts with a text; the first 100 by name',
   http: 'GET /boards/search/:name 200',
   access: 'board:read',
   cache: 'actor',
@@ -130,7 +130,7 @@ export const create = operation({
   input: fields({
     name: Type.Optional({ ...name, default: 'new board' }),
     color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: one of a readable palette)' }),
-    url: Type.Optional({ ...url, description: 'Slug in the address (default: made of the name)' }),
+    url: Type.Optional({ ...url, description: 'Slug in the address (default: derived from the name)' }),
     display: Type.Optional({ ...display, default: true }),
     view_voters: Type.Optional({ ...viewVoters, default: true }),
   }),
@@ -225,7 +225,7 @@ export const checkSlug = operation({
 /** Advice only, as names need not be unique. Letter case and a leading emoji do not count. */
 export const checkName = operation({
   id: 'boards.checkName',
-  summary: 'Check whether no board has a name (deprecated: boards may share one)',
+  summary: 'Check whether a board name is unused (deprecated: boards may share a name)',
   http: 'POST /boards/check-name 200',
   access: 'board:create',
   errors: ['BOARD_NAME_MISSING'],

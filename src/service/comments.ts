@@ -58,7 +58,7 @@ export const list = operation({
         default: ['public', 'internal'],
         description: 'Which comments; internal ones need comment:view_internal',
       }),
-      authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name', names: 'user' })),
+      authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
       ...periodFields('comments written'),
     },
     ['sort'],
@@ -92,7 +92,7 @@ export const list = operation({
 
 export const show = operation({
   id: 'comments.show',
-  summary: 'Show a comment, and the post it is on',
+  summary: 'Show a comment and its post',
   http: 'GET /comments/:comment_id 200',
   access: 'public',
   cache: 'actor',
@@ -127,7 +127,7 @@ export const create = operation({
     is_internal: Type.Optional(internal),
     parent_id: Type.Optional(
       nullable('string', {
-        description: 'Id of the comment it replies to; ignored if that is deleted',
+        description: 'Id of the comment to reply to; ignored if that comment is deleted',
         names: 'comment',
         early: true,
       }),
@@ -170,9 +170,7 @@ export const update = operation({
     body: Type.Optional(editedBody),
     is_internal: Type.Optional(internal),
     is_spam: Type.Optional(Type.Boolean({ description: 'Hide it as spam; needs comment:update:any' })),
-    partial: Type.Optional(
-      Type.Boolean({ description: 'Leave the body as it is if it is not given; it is needed otherwise' }),
-    ),
+    partial: Type.Optional(Type.Boolean({ description: 'Keep the body if none is given; otherwise a body is needed' })),
   }),
   output: Type.Object({ comment: Comment }),
   subject: commentGiven,

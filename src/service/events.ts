@@ -14,13 +14,13 @@ const person = (description: string) =>
   Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
 
 const Event = Type.Object({
-  id: Type.Integer({ description: 'Grows in commit order' }),
+  id: Type.Integer({ description: 'Increases in commit order' }),
   action: Type.String({ description: 'What happened, such as post.created' }),
   subject_id: Type.String({ description: 'Id of the row' }),
   subject: nullable('string', {
-    description: 'Name of the row at that time; present name for people, and for posts in events of votes',
+    description: 'Name of the row at that time; for users, and for posts in vote events, the current name',
   }),
-  person: person('The other person concerned: who got a role, or whose vote was cast'),
+  person: person('The other user concerned: who got a role, or whose vote was cast'),
   actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
   operator: nullable('string', { description: 'The login name at the command line' }),
@@ -33,7 +33,7 @@ export type Event = Type.Static<typeof Event>
 
 export const list = operation({
   id: 'events.list',
-  summary: 'List changes and who made them; polling with `after` misses none',
+  summary: 'List changes and who made them; polling with `after` returns every change',
   http: 'GET /events 200',
   access: 'owner',
   sensitive: true,
@@ -54,7 +54,7 @@ export const list = operation({
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Events on a page' }),
     person: Type.Optional(
       Type.String({
-        description: 'Only what this person did, or what was done to them: e-mail address, user name or id',
+        description: 'Only events by or about this user: e-mail address, user name or id',
         names: 'user',
       }),
     ),
@@ -72,7 +72,7 @@ export const list = operation({
   }),
   output: Type.Object({
     events: Type.Array(Event),
-    next: nullable('integer', { description: 'Give it as `after` for the next page; null while there are no events' }),
+    next: nullable('integer', { description: 'Send it as `after` for the next page; null while there are no events' }),
   }),
   async run({ db }, { after, created, limit, person: who, action, subject, ...period }) {
     const filter = {

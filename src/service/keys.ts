@@ -25,7 +25,7 @@ export const Key = Type.Object({
   keyId: Type.String({ format: 'uuid' }),
   name: Type.String(),
   permissions: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'What the key may do at most; null: whatever its person may do',
+    description: 'What the key may do at most; null: everything its user may do',
   }),
   user: Type.Object({ userId: Type.String({ format: 'uuid' }), username: Type.String() }),
   createdAt: Type.String({ format: 'date-time' }),
@@ -41,7 +41,7 @@ export const list = operation({
   access: 'session',
   errors: ['USER_NOT_FOUND'],
   input: fields({
-    all: Type.Boolean({ default: false, description: 'List the keys of everybody; only for the owner' }),
+    all: Type.Boolean({ default: false, description: "List everyone's keys; only for the owner" }),
   }),
   output: Type.Object({ keys: Type.Array(Key) }),
   async run(ctx, { all }) {
@@ -56,7 +56,7 @@ export const keysOf = async ({ db }: Context, userId: string | undefined): Promi
 
 export const create = operation({
   id: 'keys.create',
-  summary: 'Create an API key for programs; it is shown only once',
+  summary: 'Create an API key for a program; the key is shown only once',
   http: 'POST /keys 201',
   access: 'session',
   sensitive: true,
@@ -103,7 +103,7 @@ export const create = operation({
 
 export const revoke = operation({
   id: 'keys.revoke',
-  summary: 'Revoke an API key: requests with it are refused at once',
+  summary: 'Revoke an API key: requests with it are refused immediately',
   http: 'DELETE /keys/:keyId 204',
   access: 'session',
   errors: ['KEY_NOT_FOUND', 'USER_NOT_FOUND'],

@@ -65,16 +65,21 @@ const MODERATORS = ['post:destroy', 'comment:update:any'] as const
 export const list = operation({
   id: 'moderation.list',
   summary:
-    'List posts and comments that wait for a decision: reported ones first, then the newest; new ones of the team need none',
+    'List posts and comments that wait for a decision, reported ones first, then the newest; new ones by the team need no decision',
   http: 'GET /moderation 200',
   access: MODERATORS,
   errors: [],
   input: fields({
     reasons: someOf(REASONS, {
       default: [...REASONS],
-      description: 'Why they wait: new, reported, marked as spam, written by somebody who is blocked',
+      description: 'Why they wait: new, reported, marked as spam, written by a blocked user',
     }),
-    days: Type.Integer({ minimum: 1, maximum: 3650, default: 7, description: 'How many days something is new' }),
+    days: Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      default: 7,
+      description: 'For how many days posts and comments count as new',
+    }),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
     page: Type.Integer({ minimum: 1, maximum: 1000, default: 1, description: 'Page number' }),
   }),
@@ -162,7 +167,7 @@ const toItem = (
 
 export const decide = operation({
   id: 'moderation.decide',
-  summary: 'Decide about a post or comment: keep it, hide it as spam, or let it wait again',
+  summary: 'Decide about a post or comment: keep it, hide it as spam, or put it back in the queue',
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
   writes: 'content',
@@ -170,7 +175,7 @@ export const decide = operation({
   input: fields({
     id: inPath('Id of the comment, or id, slug or number of the post', 'item'),
     decision: oneOf(['keep', 'spam', 'reopen'], {
-      description: 'keep: show it, and close its reports; spam: hide it; reopen: let it wait again',
+      description: 'keep: show it, and close its reports; spam: hide it; reopen: put it back in the queue',
     }),
     is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
   }),
@@ -261,7 +266,7 @@ const Noted = Type.Object({ noted: Type.Boolean() })
 
 export const reportPost = operation({
   id: 'posts.report',
-  summary: 'Report a post to those who run the site',
+  summary: 'Report a post to the moderators',
   http: 'POST /posts/:post_id/report 200',
   access: 'signed-in',
   writes: 'content',
@@ -274,7 +279,7 @@ export const reportPost = operation({
 
 export const reportComment = operation({
   id: 'comments.report',
-  summary: 'Report a comment to those who run the site',
+  summary: 'Report a comment to the moderators',
   http: 'POST /posts/:post_id/comments/:comment_id/report 200',
   access: 'signed-in',
   writes: 'content',

@@ -6,7 +6,7 @@ import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 
 export const find = operation({
   id: 'names.find',
-  summary: 'Find what a name or the start of an id stands for, among what you may see',
+  summary: 'Resolve a name or the start of an id, among the rows you may see',
   http: 'GET /names/:noun/:name 200',
   access: 'public',
   sensitive: true,
@@ -19,6 +19,6 @@ export const find = operation({
       'At least four characters an id starts with; the name of a board, roadmap, role or key, in any letter case',
     ),
   }),
-  output: Type.Object({ id: nullable('string', { description: 'null where nothing has this name' }) }),
+  output: Type.Object({ id: nullable('string', { description: 'null if nothing has this name' }) }),
   run: async (ctx, { noun, name }) => ({ id: (await idOf(ctx, noun, name)) ?? null }),
 })

@@ -43,7 +43,7 @@ export const createLink = (ctx: Context): Promise<Link> =>
 
 export const useLink = operation({
   id: 'auth.useLink',
-  summary: 'Sign in with the token of a link that "feedbackctl owner link" made',
+  summary: 'Sign in with the token of a link made by "feedbackctl owner link"',
   http: 'POST /auth/link 200',
   access: 'public',
   limit: 'token',
@@ -68,7 +68,7 @@ export const useLink = operation({
 
 export const promote = operation({
   id: 'users.promote',
-  summary: 'Make a person the owner of the site; the owner before keeps the account and its roles',
+  summary: 'Make a user the owner of the site; the previous owner keeps the account and its roles',
   http: 'POST /users/:user/promote 200',
   access: 'owner',
   sensitive: true,
@@ -84,7 +84,7 @@ export const promote = operation({
       const heir = await lockUser(db, subject.userId)
       if (!heir) throw userNotFound()
       if (heir.isBlocked)
-        throw new AppError('USER_BLOCKED', 'A blocked person cannot be the owner. Unblock the account first.')
+        throw new AppError('USER_BLOCKED', 'A blocked user cannot be the owner. Unblock the account first.')
       if (heir.isOwner) return userShown({ ...ctx, db }, heir)
       if (before) {
         await updateUser(db, before.userId, { isOwner: 0, updatedAt }) // first: the index allows one owner

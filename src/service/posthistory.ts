@@ -20,7 +20,7 @@ export type Move = Type.Static<typeof Move>
 
 export const history = operation({
   id: 'posts.history',
-  summary: 'List the moves of a post between roadmaps and boards, newest first',
+  summary: "List a post's moves between roadmaps and boards, newest first",
   http: 'GET /posts/:post_id/history 200',
   access: 'public',
   cache: 'actor',

@@ -11,7 +11,7 @@ import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { isWithin, periodFields, periodFrom } from './lib/times.js'
-import { voterGiven, votersOf } from './lib/voters.js'
+import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
 
@@ -26,12 +26,14 @@ const placeFields = {
     Type.Array(Type.String(), {
       maxItems: 50,
       rule: 'a list of up to 50 board ids or urls',
-      description: 'Only of these boards, by id or url',
+      description: 'Only posts on these boards: ids or urls',
       names: 'board',
     }),
   ),
-  roadmapId: Type.Optional(nullable('string', { description: 'Only on this roadmap, by id or url', names: 'roadmap' })),
-  authorId: Type.Optional(Type.String({ description: 'Only by this person, by id or user name', names: 'user' })),
+  roadmapId: Type.Optional(
+    nullable('string', { description: 'Only posts on this roadmap: id or url', names: 'roadmap' }),
+  ),
+  authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
   ...periodFields('posts written'),
 }
 
@@ -46,7 +48,7 @@ export const list = operation({
     sort: Type.Optional(
       oneOf(SORTS, {
         anyCase: true,
-        description: 'Order (default: newest); trending is by votes, where a vote counts half as much after a week',
+        description: 'Order (default: newest); trending is by votes, and a vote counts half as much after a week',
       }),
     ),
     created: Type.Optional(
@@ -57,18 +59,20 @@ export const list = operation({
     ),
     ...pageFields(POSTS),
     ...placeFields,
-    mine: Type.Optional(Type.Boolean({ description: 'Only your own; needs an account' })),
+    mine: Type.Optional(Type.Boolean({ description: 'Only your own posts; needs an account' })),
     query: Type.Optional(
       Type.String({
         maxLength: 500,
-        description: `Only with all these words in title or text, or words that begin so; of the newest ${MOST_FOUND} found`,
+        description: `Only posts with all these words, or words that begin with them, in the title or text; only the newest ${MOST_FOUND} matches count`,
       }),
     ),
+    votes: votesGiven,
     userId: voterGiven,
   }),
   output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
-  async run(ctx, { boardId, roadmapId, authorId, since, until, mine = false, query, userId, sort, created, ...page }) {
+  async run(ctx, { votes, userId, ...input }) {
     const { db } = ctx
+    const { boardId, roadmapId, authorId, since, until, mine = false, query, sort, created, ...page } = input
     if (mine) assertSignedIn('signed-in', ctx.actor)
     const places = await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })
     const own = mine ? await personOf(ctx) : undefined
@@ -87,7 +91,7 @@ export const list = operation({
       total: await postTotal(db, filter),
       find: (after) => postAtCursor(ctx, filter, after),
       read: (slice) => listPosts(db, filter, slice),
-      show: (rows) => postsShown(ctx, rows, userId),
+      show: (rows) => postsShown(ctx, rows, { votes, voter: userId }),
     })
     return { posts, ...keys }
   },
@@ -95,7 +99,7 @@ export const list = operation({
 
 export const search = operation({
   id: 'posts.search',
-  summary: 'Find posts that have all these words in title or text, in any order, newest first',
+  summary: 'Find posts with all these words in the title or text, newest first',
   http: 'GET /posts/search/:words 200',
   access: 'public',
   errors: [],
@@ -104,14 +108,15 @@ export const search = operation({
     ...placeFields,
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
     page: Type.Integer({ minimum: 1, maximum: 250, default: 1, description: 'Page number' }),
+    votes: votesGiven,
   }),
   output: Type.Object({ posts: Type.Array(Post), has_next_page: Type.Boolean() }),
-  async run(ctx, { words: text, limit, page, ...places }) {
+  async run(ctx, { words: text, limit, page, votes, ...places }) {
     const filter = await filterFrom(ctx, places)
     const words = wordsOf(text)
     const offset = (page - 1) * limit
     const rows = words.length === 0 ? [] : await searchPosts(ctx.db, words, filter, { limit: limit + 1, offset })
-    return { posts: await postsShown(ctx, rows.slice(0, limit)), has_next_page: rows.length > limit }
+    return { posts: await postsShown(ctx, rows.slice(0, limit), { votes }), has_next_page: rows.length > limit }
   },
 })
 
@@ -137,8 +142,8 @@ async function filterFrom(
   }
 }
 
-async function postsShown(ctx: Context, rows: PostView[], voter?: unknown): Promise<Post[]> {
-  const voters = await votersOf(ctx, rows, voter)
+async function postsShown(ctx: Context, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
+  const voters = await votersOf(ctx, rows, asked)
   return rows.map((post, index) => toPost(ctx, post, voters[index]))
 }
 

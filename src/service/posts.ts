@@ -43,7 +43,7 @@ export const show = operation({
   output: Type.Object({ post: DashboardPost }),
   subject: postGiven,
   async run(ctx, { userId }, post) {
-    const [voters] = await votersOf(ctx, [post], userId)
+    const [voters] = await votersOf(ctx, [post], { voter: userId })
     return { post: toDashboardPost(ctx, post, voters) }
   },
 })
@@ -108,7 +108,7 @@ export const update = operation({
       roadmapId: Type.Optional(roadmapId),
       partial: Type.Optional(
         Type.Boolean({
-          description: 'Leave the title as it is where it is not given; otherwise it is needed',
+          description: 'Keep the title if none is given; otherwise a title is needed',
         }),
       ),
     },

@@ -58,7 +58,7 @@ export const updateProfile = operation({
       Type.Unsafe<string>({
         type: 'string',
         enum: [AUTO, ...LANGUAGES],
-        description: 'Language of pages and mails; auto: of pages what the browser asks for',
+        description: 'Language of pages and mails; with auto, pages use the language that the browser asks for',
       }),
     ),
   }),
@@ -91,7 +91,7 @@ export const changePassword = operation({
   errors: ['USER_NOT_FOUND', 'PASSWORD_MISSING', 'PASSWORD_COMMON', 'INCORRECT_PASSWORD'],
   input: fields({
     currentPassword: Type.Optional(
-      nullable('string', { description: 'Present password', documentedFormat: 'password', secret: true }),
+      nullable('string', { description: 'Current password', documentedFormat: 'password', secret: true }),
     ),
     password: passwordField,
   }),

@@ -70,7 +70,7 @@ export const list = operation({
 
 export const search = operation({
   id: 'roadmaps.search',
-  summary: 'Find roadmaps whose name starts with a text, the first 100 by name',
+  summary: 'Find roadmaps whose name starts with a text; the first 100 by name',
   http: 'GET /roadmaps/search/:name 200',
   access: 'roadmap:read',
   cache: 'actor',
@@ -96,14 +96,14 @@ export const show = operation({
 
 export const create = operation({
   id: 'roadmaps.create',
-  summary: 'Create a roadmap at the end',
+  summary: 'Create a roadmap and add it at the end',
   http: 'POST /roadmaps 201',
   access: 'roadmap:create',
   errors: ['ROADMAP_URL_EXISTS'],
   input: fields({
     name: Type.Optional({ ...name, default: 'new roadmap' }),
     color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: one of a readable palette)' }),
-    url: Type.Optional({ ...url, description: 'Slug in the address (default: made of the name)' }),
+    url: Type.Optional({ ...url, description: 'Slug in the address (default: derived from the name)' }),
     display: Type.Optional({ ...display, default: false }),
   }),
   output: Type.Object({ roadmap: Roadmap }),
@@ -199,7 +199,7 @@ const place = Type.Object(
 /** Nested, as in the contract. The command line has `move` instead. */
 export const sort = operation({
   id: 'roadmaps.sort',
-  summary: 'Set the index of two roadmaps; all are renumbered if two would have the same index',
+  summary: 'Set the index of two roadmaps; renumber all if two would have the same index',
   http: 'PATCH /roadmaps/sort 200',
   access: 'roadmap:update',
   errors: ['ROADMAP_NOT_FOUND'],
@@ -246,7 +246,7 @@ export const move = operation({
     position: Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Position from 1; a number past the end means the last',
+      description: 'Position, counted from 1; a number past the end means the last position',
     }),
   }),
   output: Type.Object({ roadmap: Roadmap }),

@@ -31,7 +31,7 @@ const Role = Type.Object({
   name: Type.String(),
   description: nullable('string'),
   isSystem: Type.Boolean({ description: 'Built in; cannot be changed' }),
-  require_totp: Type.Boolean({ description: 'Whether it counts only for people with a second factor' }),
+  require_totp: Type.Boolean({ description: 'Whether the role counts only for users with a second factor' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 })
@@ -50,7 +50,7 @@ const permissionList = someOf(PERMISSIONS, {
   description: 'Permissions of the role; you can give only those you have',
 })
 const requireTotp = Type.Optional(
-  Type.Boolean({ description: 'Whether it counts only for people with a second factor (at first: false)' }),
+  Type.Boolean({ description: 'Whether the role counts only for users with a second factor (at first: false)' }),
 )
 const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it', names: 'role' })
 
@@ -58,7 +58,7 @@ const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: t
 
 export const list = operation({
   id: 'roles.list',
-  summary: 'List roles by age, oldest first',
+  summary: 'List roles, oldest first',
   http: 'GET /roles 200',
   access: 'role:read',
   cache: 'actor',
@@ -142,7 +142,7 @@ export const create = operation({
 /** As in the contract, permissions that are not named are removed, unless the change is partial. */
 export const update = operation({
   id: 'roles.update',
-  summary: 'Change a role and replace its permissions; you must have those it has and those you add',
+  summary: 'Change a role and replace its permissions; you must have both the old and the new permissions',
   http: 'PATCH /roles 200',
   access: 'role:update',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
@@ -155,7 +155,7 @@ export const update = operation({
       require_totp: requireTotp,
       partial: Type.Optional(
         Type.Boolean({
-          description: 'Leave the permissions as they are if they are not given; otherwise all are removed',
+          description: 'Keep the permissions if none are given; otherwise all are removed',
         }),
       ),
     },
@@ -187,7 +187,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'roles.delete',
-  summary: 'Delete a role and take it from everybody who has it; you must have all its permissions',
+  summary: 'Delete a role and take it from all its users; you must have all its permissions',
   http: 'DELETE /roles 204',
   access: 'role:destroy',
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
@@ -209,18 +209,18 @@ export const remove = operation({
 
 const assignment = {
   role_id: inPath('Id of the role, or its name if no other role has it', 'role'),
-  user_id: inPath('Id, e-mail address or user name of the person', 'user'),
+  user_id: inPath('Id, e-mail address or user name of the user', 'user'),
 }
 
 export const assign = operation({
   id: 'roles.assign',
-  summary: 'Give a role to a person; you must have all its permissions',
+  summary: 'Give a role to a user; you must have all its permissions',
   http: 'PUT /roles/:role_id/users/:user_id 200',
   access: 'role:assign',
   errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND', 'ROLE_USER_CONFLICT'],
   input: fields(assignment),
   output: Type.Object({
-    success: Type.Integer({ description: '1; 0 in the error where the person already has the role' }),
+    success: Type.Integer({ description: '1; 0 in the error if the user already has the role' }),
     ...Type.Pick(Role, ['id', 'name', 'isSystem']).properties,
     user_role_id: Type.String({ description: 'Same as id' }),
   }),
@@ -232,7 +232,7 @@ export const assign = operation({
       const outcome = await assignRole(db, role.id, user.userId)
       if (outcome === 'missing') throw userNotFound(input.user_id)
       if (outcome === 'unchanged')
-        throw new AppError('ROLE_USER_CONFLICT', `This person already has the role "${role.name}".`)
+        throw new AppError('ROLE_USER_CONFLICT', `This user already has the role "${role.name}".`)
       record('role.assigned', role.id, role.name, user.userId)
       return { success: 1, id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id }
     }),
@@ -240,7 +240,7 @@ export const assign = operation({
 
 export const unassign = operation({
   id: 'roles.unassign',
-  summary: 'Take a role from a person, if they have it; you must have all its permissions',
+  summary: 'Take a role from a user, if they have it; you must have all its permissions',
   http: 'DELETE /roles/:role_id/users/:user_id 204',
   access: 'role:unassign',
   errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND'],
@@ -307,7 +307,7 @@ async function roleAndUser(
 ): Promise<{ role: RoleRow; user: UserRow }> {
   const role = await roleOf(ctx, { id: roleId }, 'INVALID_ROLE_ID')
   if (typeof userId !== 'string' || userId === '')
-    throw new AppError('INVALID_USER_ID', 'Which person? Give the e-mail address, the user name or the id.')
+    throw new AppError('INVALID_USER_ID', 'Which user? Give the e-mail address, the user name or the id.')
   const user = isId(userId) || hasRolePermission(ctx.actor) ? await findPerson(ctx, userId) : undefined
   if (user) return { role, user }
   if (isId(userId)) throw userNotFound(userId)

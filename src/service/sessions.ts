@@ -54,7 +54,7 @@ export async function sessionsOf(ctx: Context, userId: string): Promise<Session[
 
 export const revoke = operation({
   id: 'sessions.revoke',
-  summary: 'End one of your sessions: requests with its token are refused at once',
+  summary: 'End one of your sessions: requests with its token are refused immediately',
   http: 'DELETE /sessions/:sessionId 204',
   access: 'session',
   errors: ['SESSION_NOT_FOUND', 'USER_NOT_FOUND'],
@@ -74,12 +74,12 @@ export const revoke = operation({
 
 export const revokeAll = operation({
   id: 'sessions.revokeAll',
-  summary: 'End all your other sessions, or all of them',
+  summary: 'End all your other sessions, or all sessions',
   http: 'DELETE /sessions 204',
   access: 'session',
   errors: ['USER_NOT_FOUND'],
   input: fields({
-    current: Type.Boolean({ default: false, description: 'End the session of the request too' }),
+    current: Type.Boolean({ default: false, description: 'Also end the session of this request' }),
   }),
   output: Type.Undefined(),
   async run(ctx, { current }) {

@@ -52,7 +52,7 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 /** Published clients send all settings back, and more. Fields that are not named here are ignored. */
 export const update = operation({
   id: 'settings.update',
-  summary: 'Change settings of the site; settings that are not given stay',
+  summary: 'Change settings of the site; settings that are not given stay as they are',
   http: 'PATCH /settings/site 200',
   access: 'settings:update',
   errors: ['INVALID_LOGO_URL', 'LOGO_URL_TOO_LONG', 'INVALID_ACCENT_COLOR'],
@@ -63,7 +63,7 @@ export const update = operation({
       logo: uncounted('Address of the logo, which is also the icon (empty: none)'),
       accentColor: uncounted('Three or six hexadecimal digits, with or without # (empty: none)'),
       googleAnalyticsId: text('Measurement id of Google Analytics'),
-      allowSignup: flag('Whether people can make an account themselves'),
+      allowSignup: flag('Whether people can sign up themselves'),
       developer_mode: flag('Whether the web client shows ids'),
     },
     'all',
@@ -150,7 +150,7 @@ const Domains = Type.Object({ domains: Type.Array(Type.String()) })
 
 export const blockedDomains = operation({
   id: 'settings.blockedDomains',
-  summary: 'Show the e-mail domains that accounts may not use',
+  summary: 'Show the blocked e-mail domains',
   http: 'GET /settings/blocked-domains 200',
   access: 'settings:read',
   errors: [],
@@ -165,7 +165,7 @@ const domainsGiven = (description: string) => fields({ domains: listOf({ maxItem
 
 export const setBlockedDomains = operation({
   id: 'settings.setBlockedDomains',
-  summary: 'Replace the e-mail domains that accounts may not use; subdomains are included',
+  summary: 'Replace the list of blocked e-mail domains; subdomains are included',
   http: 'PUT /settings/blocked-domains 200',
   access: 'settings:update',
   errors: [],
@@ -176,7 +176,7 @@ export const setBlockedDomains = operation({
 
 export const blockDomains = operation({
   id: 'settings.blockDomains',
-  summary: 'Block e-mail domains, with their subdomains: no account may use them',
+  summary: 'Block e-mail domains and their subdomains: no account may use them',
   http: 'POST /settings/blocked-domains 200',
   access: 'settings:update',
   errors: [],
@@ -187,7 +187,7 @@ export const blockDomains = operation({
 
 export const unblockDomains = operation({
   id: 'settings.unblockDomains',
-  summary: 'Remove e-mail domains from those that accounts may not use',
+  summary: 'Unblock e-mail domains',
   http: 'DELETE /settings/blocked-domains 200',
   access: 'settings:update',
   errors: [],

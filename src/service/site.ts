@@ -33,7 +33,7 @@ import {
 
 export const status = operation({
   id: 'site.status',
-  summary: 'Tell whether the site has an owner',
+  summary: 'Show whether the site has an owner',
   http: 'GET /auth/setup 200',
   access: 'public',
   cache: 'public',
@@ -68,7 +68,7 @@ const ScheduledBackups = Type.Object({
 
 export const overview = operation({
   id: 'site.overview',
-  summary: 'Show who serves the site, its schema, and how much is in it',
+  summary: 'Show the servers of the site, its schema, and how much is in it',
   http: 'GET /site/overview 200',
   access: 'owner',
   errors: [],
@@ -76,14 +76,14 @@ export const overview = operation({
   output: Type.Object({
     title: Type.String(),
     is_setup: Type.Boolean(),
-    servers: Type.Array(Server, { description: 'Those that showed a sign of life in the last three minutes' }),
+    servers: Type.Array(Server, { description: 'Servers seen in the last three minutes' }),
     schema: Type.String({ description: 'The last migration' }),
     people: Type.Integer(),
     boards: Type.Integer(),
     posts: Type.Integer(),
     mail_waiting: Type.Integer({ description: 'Mails that are still to be sent' }),
     backups: Type.Union([ScheduledBackups, Type.Null()], {
-      description: 'Null where no server has made any by itself',
+      description: 'Null if no server has made scheduled backups',
     }),
   }),
   async run({ db, now }) {
@@ -144,7 +144,7 @@ export const setup = operation({
     name: nameField,
     language: languageField,
     setupToken: Type.Optional(
-      nullable('string', { description: 'Needed where the server has the setting setup.token', secret: true }),
+      nullable('string', { description: 'Needed if the server has the setting setup.token', secret: true }),
     ),
   }),
   output: Type.Object({ user: AuthUser }),

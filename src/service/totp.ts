@@ -13,12 +13,12 @@ import { personOf } from './lib/sessions.js'
 import { encrypted, newRecoveryCodes, newTotpSecret, proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
 
 const RecoveryCodes = Type.Object({
-  recoveryCodes: Type.Array(Type.String(), { description: 'Each works once in place of a code; shown only now' }),
+  recoveryCodes: Type.Array(Type.String(), { description: 'Each works once instead of a code; shown only now' }),
 })
 
 export const status = operation({
   id: 'totp.status',
-  summary: 'Tell whether you have a second factor',
+  summary: 'Show whether you have a second factor',
   http: 'GET /totp 200',
   access: 'session',
   cache: 'actor',
@@ -26,7 +26,7 @@ export const status = operation({
   input: fields({}),
   output: Type.Object({
     isEnabled: Type.Boolean(),
-    enabledAt: nullable('string', { description: 'When it was enabled; null where it is not' }),
+    enabledAt: nullable('string', { description: 'When it was enabled; null if it is not' }),
   }),
   async run(ctx) {
     const enabledAt = (await findTotp(ctx.db, await personOf(ctx)))?.enabledAt ?? null
@@ -36,7 +36,7 @@ export const status = operation({
 
 export const begin = operation({
   id: 'totp.begin',
-  summary: 'Make the secret of a second factor, for an authenticator app; it counts when it is enabled',
+  summary: 'Create the secret for an authenticator app; the second factor counts once it is enabled',
   http: 'POST /totp 201',
   access: 'session',
   sensitive: true,
@@ -60,7 +60,7 @@ export const begin = operation({
 
 export const enable = operation({
   id: 'totp.enable',
-  summary: 'Enable your second factor with a code of the app, and get recovery codes',
+  summary: 'Enable your second factor with a code from the app, and get recovery codes',
   http: 'POST /totp/enable 200',
   access: 'session',
   sensitive: true,

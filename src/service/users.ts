@@ -51,11 +51,11 @@ import * as ownAccount from './profile.js'
 export const who = inPath('Id, e-mail address or user name', 'user')
 const Shown = Type.Object({ user: User })
 
-const PEOPLE: Listing<UserRow> = { row: 'person', rows: 'People', id: 'userId', alias: true }
+const PEOPLE: Listing<UserRow> = { row: 'user', rows: 'Users', id: 'userId', alias: true }
 
 export const list = operation({
   id: 'users.list',
-  summary: 'List people by age, oldest first',
+  summary: 'List users, oldest first',
   http: 'GET /users 200',
   access: 'owner',
   cache: 'actor',
@@ -68,7 +68,7 @@ export const list = operation({
       description: 'Sort by creation time',
     }),
     ...pageFields(PEOPLE),
-    ...periodFields('people who signed up'),
+    ...periodFields('users who signed up'),
   }),
   output: Type.Object({
     status: Type.Object({ code: Type.Integer(), type: Type.String() }),
@@ -96,7 +96,7 @@ export const list = operation({
 
 export const show = operation({
   id: 'users.show',
-  summary: 'Show a person',
+  summary: 'Show a user',
   http: 'GET /users/:user 200',
   access: 'owner',
   cache: 'actor',
@@ -110,7 +110,7 @@ export const show = operation({
 
 export const create = operation({
   id: 'users.create',
-  summary: 'Create an account, with a password or with an invitation by mail to choose one',
+  summary: 'Create a user, with a password or with an invitation by mail',
   http: 'POST /users 201',
   access: 'owner',
   sensitive: true,
@@ -151,7 +151,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'users.update',
-  summary: 'Change a person; a new address must be confirmed, and a new password ends all sessions',
+  summary: 'Change a user; a new address must be confirmed, and a new password ends all sessions',
   http: 'PATCH /users/:user 200',
   access: 'owner',
   sensitive: true,
@@ -175,7 +175,7 @@ export const update = operation({
       }),
     ),
     email: emailField,
-    notes: Type.Optional(nullable('string', { maxLength: 5000, description: "The owner's notes about the person" })),
+    notes: Type.Optional(nullable('string', { maxLength: 5000, description: "The owner's notes about the user" })),
     isVerified: Type.Optional(Type.Boolean({ description: 'Whether the address is confirmed' })),
     password: passwordField,
   }),
@@ -217,7 +217,7 @@ export const update = operation({
 
 export const block = operation({
   id: 'users.block',
-  summary: 'Block a person: all sessions end, and requests that need an account are refused at once',
+  summary: 'Block a user: all sessions end, and requests that need an account are refused',
   http: 'POST /users/:user/block 200',
   access: 'owner',
   sensitive: true,
@@ -233,7 +233,7 @@ export const block = operation({
 
 export const unblock = operation({
   id: 'users.unblock',
-  summary: 'Unblock a person',
+  summary: 'Unblock a user',
   http: 'POST /users/:user/unblock 200',
   access: 'owner',
   sensitive: true,
@@ -246,7 +246,7 @@ export const unblock = operation({
 
 export const signOut = operation({
   id: 'users.signOut',
-  summary: 'End all sessions of a person',
+  summary: 'End all sessions of a user',
   http: 'POST /users/:user/sign-out 200',
   access: 'owner',
   sensitive: true,
@@ -265,7 +265,7 @@ export const signOut = operation({
 
 export const resetTotp = operation({
   id: 'users.resetTotp',
-  summary: 'Remove the second factor of a person who has lost it',
+  summary: 'Remove the second factor of a user who lost it',
   http: 'POST /users/:user/reset-totp 200',
   access: 'owner',
   sensitive: true,
@@ -277,7 +277,7 @@ export const resetTotp = operation({
     assertNoKey(ctx.actor)
     return change(ctx, async ({ db, record }) => {
       if (!(await deleteTotp(db, subject.userId)))
-        throw new AppError('TOTP_NOT_ENABLED', 'This person has no second factor.')
+        throw new AppError('TOTP_NOT_ENABLED', 'This user has no second factor.')
       record('user.totp_reset', subject.userId)
       return userShown({ ...ctx, db }, subject)
     })
@@ -286,7 +286,7 @@ export const resetTotp = operation({
 
 export const remove = operation({
   id: 'users.delete',
-  summary: 'Delete a person with all votes; posts and comments stay without an author, or are deleted too',
+  summary: 'Delete a user and their votes; posts and comments stay without an author, or are deleted too',
   http: 'DELETE /users/:user 204',
   access: 'owner',
   errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],

@@ -28,7 +28,7 @@ const VOTES: Listing<Voter> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 
 
 export const list = operation({
   id: 'votes.list',
-  summary: 'List the votes for a post, newest first; none where the board hides its voters',
+  summary: 'List the votes for a post, newest first; empty if the board hides its voters',
   http: 'GET /posts/:post_id/votes 200',
   access: 'public',
   cache: 'actor',
@@ -98,11 +98,11 @@ export const remove = operation({
     }),
 })
 
-const onBehalf = fields({ post_id: inPost, user_id: inPath('Id, e-mail address or user name of the person', 'user') })
+const onBehalf = fields({ post_id: inPost, user_id: inPath('Id, e-mail address or user name of the user', 'user') })
 
 export const assign = operation({
   id: 'votes.assign',
-  summary: 'Vote for a post on behalf of a person; needs voteOnBehalf in labs',
+  summary: 'Vote for a post on behalf of a user; needs voteOnBehalf in labs',
   http: 'POST /posts/:post_id/votes/:user_id 200',
   access: 'vote:assign',
   writes: 'content',
@@ -115,7 +115,7 @@ export const assign = operation({
 
 export const unassign = operation({
   id: 'votes.unassign',
-  summary: 'Withdraw the vote of a person; needs voteOnBehalf in labs',
+  summary: 'Withdraw the vote of a user; needs voteOnBehalf in labs',
   http: 'DELETE /posts/:post_id/votes/:user_id 202',
   access: 'vote:unassign',
   writes: 'content',
@@ -151,14 +151,14 @@ async function personGiven(ctx: Context, given: string): Promise<UserRow> {
 async function cast(tx: Change, { postId: id }: PostView, userId: string) {
   const post = await visiblePost(tx, id)
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
-  if (!vote) throw new AppError('VOTE_EXISTS', 'This person has already voted for this post.')
+  if (!vote) throw new AppError('VOTE_EXISTS', 'This user has already voted for this post.')
   tx.record('post.voted', id, undefined, userId)
   return { ...vote, post }
 }
 
 async function withdraw(tx: Change, { postId: id }: PostView, userId: string) {
   const vote = await deleteVote(tx.db, { userId, postId: id })
-  if (!vote) throw new AppError('VOTE_NOT_FOUND', 'This person has not voted for this post.')
+  if (!vote) throw new AppError('VOTE_NOT_FOUND', 'This user has not voted for this post.')
   tx.record('post.unvoted', id, undefined, userId)
   return vote
 }

@@ -1,8 +1,9 @@
+import path from 'node:path'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import { Checkpointer } from './checkpointer.js'
 import { Group, GroupCommit } from './groupcommit.js'
 import { AppError } from '../../core/errors.js'
-import { isDamage, LockedError, lost, newer } from './errors.js'
+import { isDamage, isFull, LockedError, lost, newer } from './errors.js'
 import { Handle, patiently, PATIENCE } from './handle.js'
 import { statusOf } from './watch.js'
 
@@ -116,12 +117,13 @@ export class FileDriver implements Driver {
     return this.#read<R>(sql, parameters).rows
   }
 
-  /** Rejects where writes would fail. */
+  /** Rejects where writes would fail. It tries one only where the last failed, or the disk is full. */
   async ping(): Promise<void> {
     const { failure } = this.#handle
     if (failure && isDamage(failure)) throw failure
-    await this.#write(failure ? OCCUPY : undefined)
-    if (failure) await this.#write(RELEASE)
+    const isDoubtful = failure !== undefined || isFull(path.dirname(this.#file))
+    await this.#write(isDoubtful ? OCCUPY : undefined)
+    if (isDoubtful) await this.#write(RELEASE)
   }
 
   /** Changes with each commit of this process. */

@@ -16,7 +16,7 @@ export function explained(error: unknown, file: string): unknown {
   if (DAMAGE.test(code))
     return new AppError(
       'DATABASE_UNUSABLE',
-      `${file} is not a usable SQLite database. Stop feedbackctl, and restore a backup in place of it and of the files ending in -wal and -shm.`,
+      `${file} is damaged, or is not a SQLite database. Stop "feedbackctl serve", then run "feedbackctl restore FILE" with a backup. It keeps the damaged file.`,
       { cause: error },
     )
   if (code.startsWith('SQLITE_IOERR'))
@@ -39,8 +39,8 @@ const DAMAGE = /^SQLITE_(NOTADB|CORRUPT)/
 /** Whether pages of the file are wrong, which no successful write changes. */
 export const isDamage = ({ cause }: AppError): boolean => DAMAGE.test(String((cause as { code?: unknown }).code))
 
-/** SQLite reports some writes to a full disk as failures of the disk. */
-function isFull(folder: string): boolean {
+/** Whether the disk of a folder is as good as full. SQLite reports some writes to such a disk as failures of the disk. */
+export function isFull(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder)
     return bavail * bsize < MIN_FREE

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
@@ -198,6 +198,7 @@ function open(file: string, exists: boolean): { database: BetterSqlite.Database;
   loadBinding() // first, or an empty file is left where there is no SQLite
   try {
     if (!exists && !existsSync(file)) create(file)
+    else if (statSync(file, { throwIfNoEntry: false })?.size === 0) chmodSync(file, 0o600) // somebody else made it, perhaps for others to read
     const before = statusOf(file)
     const database = openSqlite(file)
     try {

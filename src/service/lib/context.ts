@@ -30,6 +30,8 @@ export interface Context {
   mail: MailSettings | null
   /** The public address of the site, without a slash at the end. Links in mails start with it. */
   siteUrl: string
+  /** That of readers who ask for none of `LANGUAGES`, and of mails to people who chose none. Absent: the first. */
+  siteLanguage?: string | undefined
   /** Whether the most common passwords are refused. Absent: they are allowed. */
   commonPasswords?: 'allow' | 'refuse' | undefined
   /** What people may do before they confirm their address. Absent: all they may. */

@@ -43,7 +43,7 @@ export async function sampleLetter(
 
 /** Queues a mail with a new one-time link, in the transaction of the change. Loads the texts when one is written. */
 export async function queueLetter(
-  { db, now, siteUrl }: Pick<Context, 'db' | 'now' | 'siteUrl'>,
+  { db, now, siteUrl, siteLanguage }: Pick<Context, 'db' | 'now' | 'siteUrl' | 'siteLanguage'>,
   letter: LetterName,
   { userId, name, email, language }: Pick<UserRow, 'userId' | 'name' | 'email' | 'language'>,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function queueLetter(
       siteTitle: printable(title),
       name,
       link: `${siteUrl}/${page}/?token=${token}`,
-      language: language ?? LANGUAGES[0],
+      language: language ?? siteLanguage ?? LANGUAGES[0],
     }),
   })
 }

@@ -190,9 +190,9 @@ const fieldsOf = (noun: 'BOARD' | 'ROADMAP') => ({
       pattern: `${noun}_COLOR_HEX_CHAR`,
     },
   }),
-  display: Type.Boolean({ description: 'Shown to everybody' }),
+  display: Type.Boolean({ description: 'Shown to everyone' }),
   partial: Type.Optional(
-    Type.Boolean({ description: 'Leave name and url as they are if they are not given; both are needed otherwise' }),
+    Type.Boolean({ description: 'Keep name and url if they are not given; otherwise both are needed' }),
   ),
 })
 

@@ -54,6 +54,12 @@ export type AnyOperation = Operation<unknown, unknown, unknown>
 /** How a surface reaches an operation: in this process, over HTTP, or through a test server. */
 export type Call = <In, Out, Subject>(op: Operation<In, Out, Subject>, input: unknown) => Promise<Out>
 
+/** The same for fields that are known here, not typed by somebody: the compiler refuses a field that the operation does not have. */
+export type KnownCall = <In, Out, Subject>(
+  op: Operation<In, Out, Subject>,
+  input: { [Field in keyof NoInfer<In>]?: In[Field] | undefined },
+) => Promise<Out>
+
 /** Runs an operation after all checks. Every call of every surface goes through it. */
 export async function execute<In, Out, Subject>(
   op: Operation<In, Out, Subject>,

@@ -23,7 +23,7 @@ export const AuthUser = Type.Object({
   email: Type.String(),
   avatar: Type.String(),
   totpNeeded: Type.Optional(
-    Type.Boolean({ description: 'true where a role counts only after you enable a second factor; else absent' }),
+    Type.Boolean({ description: 'true if a role counts only after you enable a second factor; otherwise absent' }),
   ),
 })
 
@@ -37,7 +37,7 @@ export const PublicUser = Type.Object({
 
 /** The language of an account, where it has one. */
 export const languageShown = Type.String({
-  description: 'Language of their pages and mails; absent where pages are in that of the browser',
+  description: "Language of the user's pages and mails; absent if pages use the browser's language",
 })
 
 export const languageOf = ({ language }: Pick<UserRow, 'language'>) => (language === null ? {} : { language })
@@ -88,7 +88,11 @@ export const passwordField = Type.Optional(
   nullable('string', { description: 'Password of 8 to 256 characters', documentedFormat: 'password', secret: true }),
 )
 export const codeField = Type.Optional(
-  nullable('string', { maxLength: 100, description: 'Code of an authenticator app, or a recovery code', secret: true }),
+  nullable('string', {
+    maxLength: 100,
+    description: 'Code from an authenticator app, or a recovery code',
+    secret: true,
+  }),
 )
 /** The rules of a display name. It may be empty; the user name is shown then. */
 export const displayName = {

@@ -68,7 +68,7 @@ export async function authorIdFrom(ctx: Reader, given: string | undefined): Prom
 const unknown = (field: string, noun: string, given: string) => {
   const [value, rule] = [
     given.slice(0, 100).toWellFormed(),
-    `the id or ${noun === 'person' ? 'user name' : 'url'} of a ${noun}`,
+    noun === 'person' ? 'the id or user name of a user' : `the id or url of a ${noun}`,
   ]
   return invalidField({
     code: `UNKNOWN_${noun.toUpperCase()}`,

@@ -23,7 +23,7 @@ const Roadmap = Type.Object({
 
 const text = {
   postId: Type.String({ format: 'uuid' }),
-  number: Type.Integer({ description: 'Counts the posts of the site; never used twice' }),
+  number: Type.Integer({ description: 'Number of the post on the site; never reused' }),
   title: Type.String(),
   slug: Type.String({ description: 'Part of the address; former slugs still work' }),
   contentMarkdown: nullable('string'),
@@ -31,8 +31,8 @@ const text = {
   updatedAt: Type.String({ format: 'date-time' }),
 }
 const slugId = Type.String({ description: 'End of every slug of this post' })
-const isSpam = Type.Optional(Type.Boolean({ description: 'true where the team hides the post as spam; else absent' }))
-const commentsCount = Type.Integer({ description: 'Comments that everybody sees' })
+const isSpam = Type.Optional(Type.Boolean({ description: 'true if the team hides the post as spam; otherwise absent' }))
+const commentsCount = Type.Integer({ description: 'Number of public comments' })
 const whole = {
   ...text,
   commentsCount,

@@ -31,10 +31,10 @@ export const fields = <P extends Parameters<typeof Type.Object>[0]>(properties: 
 
 export const PageInfo = Type.Object({
   count: Type.Integer({ description: 'Rows on this page' }),
-  current_page: nullable('integer', { description: 'Counted from 1; null where it is not known' }),
+  current_page: nullable('integer', { description: 'Counted from 1; null if not known' }),
   has_next_page: Type.Boolean(),
   start_cursor: nullable('string'),
-  end_cursor: nullable('string', { description: 'Give it as `after` for the next page' }),
+  end_cursor: nullable('string', { description: 'Send it as `after` for the next page' }),
 })
 
 /** A path parameter. It is not empty, and no dot segment, which URL parsers remove. */

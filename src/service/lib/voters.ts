@@ -17,10 +17,10 @@ const Vote = {
 /** The votes of a post, as they are embedded in it. */
 export const PostVote = Type.Object({
   votes: Type.Array(Type.Object({ ...Vote, name: Type.String(), username: Type.String(), avatar: Type.String() }), {
-    description: 'The newest six; none where the board hides its voters',
+    description: 'The newest six; empty if the board hides its voters',
   }),
   votesCount: Type.Integer(),
-  viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of the signed-in person' })),
+  viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of the signed-in user' })),
 })
 export type PostVote = Type.Static<typeof PostVote>
 
@@ -32,6 +32,13 @@ export const seesVoters = (
   { boardId, view_voters: shown, hidesVoters: hidden }: Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>,
 ): boolean => (boardId === null ? hidden === 0 : shown === 1) || can(actor, 'dashboard:read')
 
+export interface VotesAsked {
+  /** Whether the newest votes are embedded. To read them takes longer than to read their posts. */
+  votes?: boolean | undefined
+  /** What `voterGiven` has. */
+  voter?: unknown
+}
+
 /**
  * The embedded votes of several posts, in two queries. A visitor sees as `viewerVote` the vote of the person they name,
  * where the voters are shown.
@@ -39,17 +46,14 @@ export const seesVoters = (
 export async function votersOf(
   ctx: Pick<Context, 'db' | 'actor' | 'siteUrl'>,
   posts: readonly PostView[],
-  voterGiven?: unknown,
+  { votes = true, voter: given }: VotesAsked = {},
 ): Promise<PostVote[]> {
   const { db, actor } = ctx
   const open = posts.filter((post) => post.votesCount > 0 && seesVoters(actor, post))
-  const shown = await newestVotes(
-    db,
-    open.map(({ postId }) => postId),
-    MAX_EMBEDDED,
-  )
+  const counted = votes ? open.map(({ postId }) => postId) : []
+  const shown = await newestVotes(db, counted, MAX_EMBEDDED)
   const viewer = await viewerOf(ctx)
-  const voter = viewer ?? (typeof voterGiven === 'string' ? asStored(voterGiven) : '')
+  const voter = viewer ?? (typeof given === 'string' ? asStored(given) : '')
   const own = await votesOf(db, voter, (viewer === null ? open : posts).map(({ postId }) => postId)) // prettier-ignore
   return posts.map(({ postId, votesCount }) => {
     const mine = own.find((vote) => vote.postId === postId)
@@ -63,5 +67,12 @@ export async function votersOf(
 
 /** Clients before 0.9 name their user here instead of sending a token. Others send anything. */
 export const voterGiven = Type.Optional(
-  Type.Unknown({ description: 'Without a token: whose vote to show as viewerVote, where the board shows its voters' }),
+  Type.Unknown({ description: 'Without a token: whose vote to show as viewerVote, if the board shows its voters' }),
+)
+
+export const votesGiven = Type.Optional(
+  Type.Boolean({
+    description:
+      'Include the newest votes of each post (default); false leaves voters.votes empty, for a smaller response',
+  }),
 )
