@@ -37,6 +37,8 @@ export interface OpenOptions {
   creating?: boolean
   /** Limits how long a request waits for PostgreSQL. Commands wait as long as their work takes. */
   serving?: boolean
+  /** Told of an update of the schema, where what was there is kept. */
+  upgraded?: ((done: Migrated) => void) | undefined
   /** Told of every SQL statement, without its parameters, and of the milliseconds it took. */
   trace?: ((statement: string, ms: number) => void) | undefined
 }
@@ -47,12 +49,13 @@ export interface OpenOptions {
  */
 export async function openApp(
   config: Config,
-  { migrating = false, creating = false, serving = false, version = '', trace }: OpenOptions = {},
+  { migrating = false, creating = false, serving = false, version = '', upgraded = () => {}, trace }: OpenOptions = {},
 ): Promise<App> {
   assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
   if (!creating) assertSiteThere(config)
-  if (migrating && isPostgres(url)) await migrateDatabase(config, { version })
+  const tell = (done: Migrated) => void (done.kept !== null && upgraded(done))
+  if (migrating && isPostgres(url)) tell(await migrateDatabase(config, { version }))
   const database = await openDatabase(url, {
     prepare: isPrepared(config),
     trace,
@@ -61,7 +64,8 @@ export async function openApp(
   const { db } = database
   let isBound = false
   try {
-    await prepareSchema(db, isPostgres(url) ? undefined : () => keepBefore(config, { version }))
+    const done = await prepareSchema(db, isPostgres(url) ? undefined : () => keepBefore(config, { version }))
+    if (done) tell(done)
     if (serving) markSite(config)
     if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null
   } catch (error) {
@@ -77,6 +81,7 @@ export async function openApp(
     commonPasswords: config.get('passwords.common') as 'allow' | 'refuse', // checked by the table of settings
     unverified: config.get('accounts.unverified') as 'allow' | 'read',
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
+    siteLanguage: config.get('site.language'),
   }
   return { ...database, base }
 }
@@ -100,17 +105,20 @@ export async function openTrial(config: Config): Promise<App> {
 const isPrepared = (config: Config): boolean => config.get('database.prepare') !== 'false'
 
 /** Without `keep`, which keeps the database as it is, an outdated schema is refused. */
-async function prepareSchema(db: Db, keep: (() => Promise<unknown>) | undefined): Promise<void> {
+async function prepareSchema(
+  db: Db,
+  keep: (() => Promise<string | undefined>) | undefined,
+): Promise<Migrated | undefined> {
   const state = await schemaState(db)
   if (state === 'newer') throw newer()
-  if (state === 'current') return
+  if (state === 'current') return undefined
   if (!keep)
     throw new AppError(
       'DATABASE_OUTDATED',
       'The PostgreSQL database has no schema yet, or an older one. Make a backup, then run "feedbackctl migrate".',
     )
-  await keep()
-  await migrate(db)
+  const kept = await keep()
+  return { applied: await migrate(db), kept: kept ?? null }
 }
 
 async function keepBefore(config: Config, options: { version: string; dryRun?: boolean }): Promise<string | undefined> {

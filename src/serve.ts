@@ -16,7 +16,7 @@ import { operations } from './service/index.js'
 import { Limits } from './service/lib/limits.js'
 import { RequestLimit } from './service/lib/requests.js'
 import { assertSecretFits } from './service/lib/tokens.js'
-import { pageGate, web } from './web/index.js'
+import { mailPages, pageGate, web } from './web/index.js'
 
 export type { Log }
 
@@ -57,8 +57,8 @@ export async function startDaemon(
   const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   const server = await buildServer(operations, site, log, {
-    gates: [pageGate(site.siteUrl)],
-    surfaces: pages === 'own' ? [web] : pages === 'none' ? [] : [clientFolder(pages.folder)],
+    gates: [pageGate(site)],
+    surfaces: pages === 'own' ? [web] : pages === 'none' ? [mailPages] : [clientFolder(pages.folder)],
     trustProxy,
     corsOrigins,
     requests,

@@ -1,8 +1,11 @@
 import { AppError } from '../core/errors.js'
+import { PROOF_HEADER, type Echo } from '../core/wire.js'
+import { withoutPort } from '../service/lib/clients.js'
+import { isOperatorProof } from '../service/lib/proof.js'
 import type { Surface } from './surface.js'
 
 /** For load balancers and monitors. `/healthz` does not wait for the database. */
-export const probes: Surface = (server, { site }) => {
+export const probes: Surface = (server, { site, trust }) => {
   server.get('/api', async (_request, reply) => {
     reply.type('text/html; charset=utf-8')
     return '👍'
@@ -13,4 +16,21 @@ export const probes: Surface = (server, { site }) => {
     await site.ping()
     return { status: 'ready' }
   })
+  // For "feedbackctl doctor --url": a proxy can be judged only by what it lets through
+  server.get('/echoz', async ({ headers, socket, ip }, reply): Promise<Echo> => {
+    if (!isOperatorProof(site, String(headers[PROOF_HEADER])))
+      throw new AppError('NOT_FOUND', 'There is no such route.')
+    reply.header('cache-control', 'no-store')
+    const { remoteAddress: address = '', remotePort: port = 0 } = socket
+    return {
+      peer: { address, port },
+      isPeerTrusted: trust?.(address, 0) ?? false,
+      trustsAll: trust?.(ANYWHERE, 0) ?? false,
+      forwardedFor: headers['x-forwarded-for']?.toString() ?? null,
+      client: withoutPort(ip),
+    }
+  })
 }
+
+/** An address that nobody has: it is reserved for documentation. */
+const ANYWHERE = '203.0.113.254'

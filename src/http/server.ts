@@ -105,6 +105,6 @@ export async function buildServer(
   await server.register(async (surface) => api(surface, { operations, site, responses, origins }), { prefix: API_ROOT })
   const onMissing = (handler: MissingHandler) => void (missing = handler)
   for (const surface of [probes, avatars, ...surfaces])
-    await server.register(async (plugin) => surface(plugin, { site, responses, origins, onMissing }))
+    await server.register(async (plugin) => surface(plugin, { site, responses, origins, trust, onMissing }))
   return server
 }

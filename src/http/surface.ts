@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResponseCache } from './cache/responses.js'
+import type { Trust } from './logging.js'
 import type { Origins } from './origins.js'
 import type { Site } from './site.js'
 
@@ -7,6 +8,8 @@ interface Parts {
   site: Site
   responses: ResponseCache
   origins: Origins
+  /** Peers whose X-Forwarded-For is believed; absent: none. */
+  trust: Trust | undefined
   /** Responds to requests that no route matches. Returns false to leave the response to the JSON API. */
   onMissing(this: void, handler: MissingHandler): void
 }

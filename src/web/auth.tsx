@@ -1,3 +1,4 @@
+import type { Key } from '../core/catalogue.js'
 import { isLanguage } from '../core/language.js'
 import * as service from '../service/auth.js'
 import * as sessions from '../service/sessions.js'
@@ -71,7 +72,7 @@ export const loginPage = page({
           ) : null}
           <Submit>{t('login.send')}</Submit>
         </Form>
-        <p>
+        <p class="next">
           <a href={view.href('/password-reset')}>{t('login.forgot')}</a>
         </p>
         {settings.allowSignup ? <Other view={view} to="/join" text={t('login.join')} /> : null}
@@ -83,7 +84,7 @@ export const loginPage = page({
 /** The way from signing in to signing up, and back, with what the visitor wanted. */
 const Other = ({ view, to, text }: { view: View; to: string; text: string }) =>
   view.form.values[PENDING.path] === undefined ? (
-    <p>
+    <p class="next">
       <a href={view.href(withQuery(to, { redirect: nextOf(view) }))}>{text}</a>
     </p>
   ) : (
@@ -215,15 +216,24 @@ export const reset = action({
 
 const tokenOf = (view: View): string => view.form.values.token ?? view.query.token ?? ''
 
-/** A link of a mail that is cut, or was used. */
-const Broken = ({ view }: { view: View }) => (
-  <Empty title={view.t('token.broken')} isPage>
-    <p>{view.t('token.brokenNext')}</p>
-    <a class="button primary" href={view.href('/password-reset')}>
-      {view.t('reset.title')}
-    </a>
-  </Empty>
-)
+/** Whether a link of a mail is cut, or does not work any more. */
+const isBroken = (view: View): boolean => tokenOf(view) === '' || view.form.error?.code === 'INVALID_TOKEN'
+
+/** What to do with such a link. */
+function Broken({ view, to, action }: { view: View; to: string; action: Key }) {
+  const { t, href, isAlone } = view
+  const isCut = tokenOf(view) === ''
+  return (
+    <Empty title={t(isCut ? 'token.broken' : 'token.spent')} isPage>
+      <p>{t(isCut ? 'token.brokenNext' : 'token.spentNext')}</p>
+      {isAlone && to === '/settings' ? null : (
+        <a class="button primary" href={href(to)}>
+          {t(action)}
+        </a>
+      )}
+    </Empty>
+  )
+}
 
 /** Opening the page uses no token, because mail scanners follow links too. */
 export const confirmPage = page({
@@ -232,8 +242,8 @@ export const confirmPage = page({
   load: async () => ({}),
   title: ({ t }) => t('confirm.title'),
   show: (view) =>
-    tokenOf(view) === '' ? (
-      <Broken view={view} />
+    isBroken(view) ? (
+      <Broken view={view} to="/password-reset" action="reset.again" />
     ) : (
       <div class="narrow">
         <h1>{view.t('confirm.title')}</h1>
@@ -269,8 +279,8 @@ export const verifyPage = page({
   load: async () => ({}),
   title: ({ t }) => t('verify.title'),
   show: (view) =>
-    tokenOf(view) === '' ? (
-      <Broken view={view} />
+    isBroken(view) ? (
+      <Broken view={view} to="/settings" action="settings.sendAgain" />
     ) : (
       <div class="narrow">
         <h1>{view.t('verify.title')}</h1>

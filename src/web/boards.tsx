@@ -4,7 +4,7 @@ import { withQuery } from './lib/addresses.js'
 import { EVERY, filterOf, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { Swatch } from './parts/chip.js'
-import { Empty } from './parts/empty.js'
+import { Empty, Unmatched } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
 import { Head } from './parts/head.js'
 import { Icon } from './parts/icon.js'
@@ -94,11 +94,7 @@ export const board = page({
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
         ) : view.query.q || view.query.by ? (
-          <Empty title={t('empty.filtered')}>
-            <p>
-              <a href={href(view.path)}>{t('empty.showAll')}</a>
-            </p>
-          </Empty>
+          <Unmatched view={view} all={view.path} board={shown.url} />
         ) : (
           <Empty title={t('empty.posts')}>
             <p>{t('empty.postsNext')}</p>

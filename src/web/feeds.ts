@@ -62,6 +62,7 @@ async function postEntries(view: View, boardId?: string): Promise<Entry[]> {
   const { posts: newest } = await view.call(posts.list, {
     limit: SIZE,
     page: 1,
+    votes: false,
     ...(boardId && { boardId: [boardId] }),
   })
   return newest.map((post) => ({
@@ -130,7 +131,7 @@ export const sitemap: Document = {
     const { roadmaps: stages } = await view.call(roadmaps.list, { limit: PAGE })
     lines.push(...stages.map(({ url }) => line(view, `/roadmaps/${encodeURIComponent(url)}`)))
     for (let page = 1, pages = 1; page <= pages; page++) {
-      const list = await view.call(posts.list, { page, limit: PAGE })
+      const list = await view.call(posts.list, { page, limit: PAGE, votes: false })
       pages = Math.min(list.total_pages, MAX_POSTS / PAGE)
       lines.push(
         ...list.posts.map(({ slug, updatedAt }) => line(view, `/posts/${encodeURIComponent(slug)}`, updatedAt)),

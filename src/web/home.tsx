@@ -4,7 +4,7 @@ import * as site from '../service/site.js'
 import { withQuery } from './lib/addresses.js'
 import { boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
 import { page, Redirect } from './lib/page.js'
-import { Empty } from './parts/empty.js'
+import { Empty, Unmatched } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
 import { Head } from './parts/head.js'
 import { Pager, pageNumber } from './parts/pager.js'
@@ -35,7 +35,7 @@ export const home = page({
       <>
         <div class="top">
           <div>
-            <h1>
+            <h1 class="again">
               <bdi>{settings.title}</bdi>
             </h1>
             {settings.description ? (
@@ -52,11 +52,7 @@ export const home = page({
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (
-          <Empty title={t('empty.filtered')}>
-            <p>
-              <a href={href('/')}>{t('empty.showAll')}</a>
-            </p>
-          </Empty>
+          <Unmatched view={view} all="/" />
         ) : (
           <Empty title={t('empty.posts')}>
             <p>{t('empty.postsNext')}</p>
@@ -84,6 +80,7 @@ export const search = page({
       words: text,
       page: Math.min(pageNumber(view), 250),
       limit: 20,
+      votes: false,
     })
     return { text, found, hasNext }
   },
@@ -97,7 +94,7 @@ export const search = page({
           <label class="hidden" for="words">
             {t('nav.search')}
           </label>
-          <input id="words" type="search" name="q" value={text} maxLength={200} />
+          <input id="words" type="search" name="q" value={text} maxLength={200} autofocus={text === ''} />
           <button type="submit" class="button primary">
             {t('nav.search')}
           </button>

@@ -103,3 +103,24 @@ export const routes = {
 } satisfies Routes
 
 export const web = surfaceOf(routes)
+
+const { pages, actions } = routes
+
+/** What a site without pages has of them: those that its mails lead to. */
+export const mailPages = surfaceOf({
+  pages: {
+    '/email-verify': pages['/email-verify'],
+    '/password-reset': pages['/password-reset'],
+    '/password-reset/confirm': pages['/password-reset/confirm'],
+  },
+  actions: {
+    '/email-verify': actions['/email-verify'],
+    '/password-reset': actions['/password-reset'],
+    '/password-reset/confirm': actions['/password-reset/confirm'],
+  },
+  documents: {},
+  downloads: {},
+  login: routes.login,
+  error: routes.error,
+  isAlone: true,
+})

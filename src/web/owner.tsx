@@ -12,8 +12,8 @@ export const linkPage = page({
   load: async () => ({}),
   title: ({ t }) => t('login.title'),
   show: (view) =>
-    tokenOf(view) === '' ? (
-      <Empty title={view.t('token.broken')} isPage>
+    tokenOf(view) === '' || view.form.error?.code === 'INVALID_TOKEN' ? (
+      <Empty title={view.t(tokenOf(view) === '' ? 'token.broken' : 'token.spent')} isPage>
         <p>{view.t('link.brokenNext')}</p>
         <a class="button primary" href={view.href('/login')}>
           {view.t('login.title')}

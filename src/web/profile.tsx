@@ -121,13 +121,13 @@ export const settings = page({
           <ul class="sessions">
             {open.map((session) => (
               <li>
-                <span>
+                <div>
                   <bdi>{deviceOf(view, session.userAgent)}</bdi>
                   {session.isCurrent ? <span class="mark">{t('settings.thisDevice')}</span> : null}
-                </span>
-                <span class="soft">
-                  {session.address} <Time view={view} at={latest(session.createdAt, session.lastUsedAt)} />
-                </span>
+                  <div class="soft">
+                    {session.address} · <Time view={view} at={latest(session.createdAt, session.lastUsedAt)} />
+                  </div>
+                </div>
                 {session.isCurrent ? null : (
                   <Form view={view} to={`/settings/sessions/${session.sessionId}`}>
                     <button type="submit" class="link">
@@ -146,10 +146,10 @@ export const settings = page({
         </section>
         <section>
           <h2>{t('settings.data')}</h2>
-          <p>
+          <p class="next">
             <a href={view.href('/settings/data')}>{t('settings.download')}</a>
           </p>
-          <p>
+          <p class="next">
             <a class="danger" href={view.href('/settings/delete')}>
               {t('leave.title')}
             </a>
@@ -230,7 +230,9 @@ function TotpSetup({ view, secret, uri }: { view: View; secret: string; uri: str
       <p>{t('totp.scan')}</p>
       <div class="qr" dangerouslySetInnerHTML={{ __html: renderSVG(uri) }} />
       <p>
-        {t('totp.type')} <code>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
+        {t('totp.type')}
+        <br />
+        <code>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
       </p>
       <Form view={view} to="/settings/totp/enable">
         <Hidden name="secret" value={secret} />

@@ -4,7 +4,7 @@ import { withQuery } from './lib/addresses.js'
 import { EVERY, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { Swatch } from './parts/chip.js'
-import { Empty } from './parts/empty.js'
+import { Empty, Unmatched } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
 import { Head } from './parts/head.js'
 import { Icon } from './parts/icon.js'
@@ -19,7 +19,7 @@ export const roadmaps = page({
     const { roadmaps: stages } = await view.call(service.list, { limit: 20, visibility: EVERY })
     const columns = []
     for (const roadmap of stages)
-      columns.push({ roadmap, list: await view.call(posts.list, { roadmapId: roadmap.id, sort: 'votes', limit: COLUMN, page: 1 }) }) // prettier-ignore
+      columns.push({ roadmap, list: await view.call(posts.list, { roadmapId: roadmap.id, sort: 'votes', limit: COLUMN, page: 1, votes: false }) }) // prettier-ignore
     return { columns }
   },
   title: ({ t }) => t('nav.roadmaps'),
@@ -106,10 +106,12 @@ export const roadmap = page({
         <Filters view={view} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} without="roadmap" />
+        ) : view.query.q || view.query.by ? (
+          <Unmatched view={view} all={view.path} />
         ) : (
-          <Empty title={t(view.query.q || view.query.by ? 'empty.filtered' : 'roadmap.empty')}>
+          <Empty title={t('roadmap.empty')}>
             <p>
-              <a href={view.href(view.query.q || view.query.by ? view.path : '/')}>{t('empty.showAll')}</a>
+              <a href={view.href('/')}>{t('empty.showAll')}</a>
             </p>
           </Empty>
         )}

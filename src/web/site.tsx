@@ -10,8 +10,9 @@ import { errorText, Field, Form, Submit, Summary } from './parts/form.js'
 export const error: ErrorPage = {
   title: ({ t }, { status }) => (status === 404 ? t('error.missing') : t('error.title')),
   show(view, failure) {
-    const { t, href, viewer } = view
+    const { t, href, viewer, isAlone } = view
     const { status, code } = failure
+    if (isAlone) return <Empty title={t('error.title')} children={<p>{errorText(view, failure)}</p>} isPage />
     return (
       <Empty title={status === 404 ? t('error.missing') : t('error.title')} isPage>
         <p>{status === 404 ? t('error.missingNext') : errorText(view, failure)}</p>
@@ -19,14 +20,19 @@ export const error: ErrorPage = {
           <a class="button primary" href={href('/settings')}>
             {t('settings.sendAgain')}
           </a>
-        ) : (status === 401 || status === 403 || status === 404) && !viewer ? (
+        ) : (status === 401 || status === 403) && !viewer ? (
           <a class="button primary" href={href(signInFrom(view))}>
             {t('login.title')}
           </a>
         ) : null}
-        <a class="button plain" href={href('/')}>
+        <a class={`button ${status === 404 ? 'primary' : 'plain'}`} href={href('/')}>
           {t('error.home')}
         </a>
+        {status === 404 && !viewer ? (
+          <a class="button plain" href={href(signInFrom(view))}>
+            {t('login.title')}
+          </a>
+        ) : null}
       </Empty>
     )
   },
@@ -53,6 +59,9 @@ export const welcome = page({
   ),
 })
 
+/** Few servers have one, and a server that has one says so first of all. */
+const wantsToken = ({ form }: View): boolean => form.error?.code === 'INVALID_TOKEN'
+
 export const accountPage = page({
   isUnlisted: true,
   isSetup: true,
@@ -62,7 +71,10 @@ export const accountPage = page({
     <div class="narrow">
       <p class="soft">{view.t('setup.step', { step: 1, steps: 2 })}</p>
       <h1>{view.t('setup.account')}</h1>
-      <Summary view={view} />
+      <Summary
+        view={view}
+        text={wantsToken(view) ? <a href="#field-setupToken">{view.t('setup.tokenNeeded')}</a> : undefined}
+      />
       <Form view={view} to="/setup/create-account">
         <Field view={view} of={service.setup} name="siteTitle" label={view.t('setup.siteTitle')} required />
         <Field view={view} of={service.setup} name="name" label={view.t('field.name')} autocomplete="nickname" />
@@ -85,15 +97,18 @@ export const accountPage = page({
           required
           autocomplete="new-password"
         />
-        <Field
-          view={view}
-          of={service.setup}
-          name="setupToken"
-          type="password"
-          label={view.t('setup.token')}
-          hint={view.t('setup.tokenHint')}
-          autocomplete="off"
-        />
+        {wantsToken(view) || view.form.values.setupToken ? (
+          <Field
+            view={view}
+            of={service.setup}
+            name="setupToken"
+            type="password"
+            label={view.t('setup.token')}
+            hint={view.t('setup.tokenHint')}
+            required
+            autocomplete="off"
+          />
+        ) : null}
         <Submit>{view.t('setup.createAccount')}</Submit>
       </Form>
     </div>

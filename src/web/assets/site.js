@@ -33,9 +33,6 @@ if (justDone !== null) {
   history.replaceState(history.state, '', here)
 }
 
-const summary = document.querySelector('[data-focus]')
-if (summary instanceof HTMLElement) summary.focus()
-
 /** A page of ours, for a part of it. @param {string | URL} address @param {RequestInit} [options] */
 async function pageOf(address, options) {
   const response = await fetch(address, { ...options, headers: { accept: 'text/html' } })
@@ -190,9 +187,16 @@ async function showPreview(event, button, form) {
   }
 }
 
-// What was typed is there again after a reload, until it is sent.
+// Who opens a reply writes next.
+for (const reply of document.querySelectorAll('details[data-reply]'))
+  reply.addEventListener('toggle', () => {
+    if (reply instanceof HTMLDetailsElement && reply.open) reply.querySelector('textarea')?.focus()
+  })
+
+// What was typed is there again after a reload, an error or the way back, until it is stored.
 const drafts = 'sessionStorage' in globalThis ? sessionStorage : null
-if (justDone === 'posted' || justDone === 'saved') drafts?.clear()
+const sent = drafts?.getItem('sent')
+if (sent && ['posted', 'saved', 'commented'].includes(justDone ?? '')) drafts?.removeItem(sent)
 for (const form of document.querySelectorAll('form.post-form, form.comment-form'))
   if (form instanceof HTMLFormElement && main) {
     const parent = form.querySelector('input[name=parent_id]')
@@ -212,7 +216,7 @@ for (const form of document.querySelectorAll('form.post-form, form.comment-form'
     // What was meant for the team must not become public.
     const internal = form.querySelector('input[name=is_internal]')
     if (internal instanceof HTMLInputElement && kept.is_internal) internal.checked = true
-    if (form.matches('.comment-form')) form.addEventListener('submit', () => drafts?.removeItem(key))
+    form.addEventListener('submit', () => drafts?.setItem('sent', key))
     form.addEventListener('input', () => {
       const values = Object.fromEntries(new FormData(form))
       drafts?.setItem(key, JSON.stringify(values))

@@ -32,19 +32,12 @@ export function within(given: string | undefined): string | undefined {
     : undefined
 }
 
-/** The sign-in page, which leads back here. A token in the address stays out of links: they are logged and sent on. */
-export const signInFrom = ({
-  url,
-  path,
-  query,
-}: {
-  url: string
-  path: string
-  query: Record<string, string>
-}): string =>
-  ['/', '/login', '/join'].includes(path) || query.token !== undefined
-    ? '/login'
-    : withQuery('/login', { redirect: url })
+/** The page to sign in, or up, which leads back here. A token in the address stays out of links: they are logged and sent on. */
+export const signInFrom = (
+  { url, path, query }: { url: string; path: string; query: Record<string, string> },
+  to: '/login' | '/join' = '/login',
+): string =>
+  ['/', '/login', '/join'].includes(path) || query.token !== undefined ? to : withQuery(to, { redirect: url })
 
 /** A path with a query and a fragment. Parameters that are undefined or empty are left out. */
 export function withQuery(path: string, query: Record<string, string | number | undefined>, fragment?: string): string {

@@ -71,6 +71,7 @@ export class Forms {
       return this.#renderer.send(request, view, <Layout view={view} title={outcome.title ?? ''} isUnlisted>{outcome.show}</Layout>) // prettier-ignore
     if (wantsJson(raw))
       return reply.headers(HEADERS).send({ to: this.#renderer.addresses.href(outcome.to), ...outcome.json })
+    if (view.isAlone && outcome.flash) return this.#renderer.say(request, view, outcome.flash)
     const [address = '', fragment] = outcome.to.split('#', 2)
     const [path, query] = pathAndQuery(address)
     const flash: Record<string, string> = outcome.flash === undefined ? {} : { done: outcome.flash }

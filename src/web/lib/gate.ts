@@ -1,3 +1,4 @@
+import type { Context } from '../../service/lib/context.js'
 import type { Gate } from '../../http/cache/front.js'
 import { languageFor } from '../../core/language.js'
 import { API_ROOT } from '../../core/wire.js'
@@ -8,7 +9,7 @@ import { cookiesOf, readCookies } from './cookies.js'
  * Runs before the response cache. It removes the path of `site.url`, for proxies that keep it, and reduces the headers
  * that pages vary by to what a page makes of them, so that one cached page serves every browser that gets the same.
  */
-export function pageGate(siteUrl: string): Gate {
+export function pageGate({ siteUrl, siteLanguage }: Pick<Context, 'siteUrl' | 'siteLanguage'>): Gate {
   const { base } = addressesOf(siteUrl)
   const cookies = cookiesOf(siteUrl)
   return (request) => {
@@ -21,7 +22,7 @@ export function pageGate(siteUrl: string): Gate {
     const { token, language } = readCookies(cookies, headers.cookie)
     if (token === undefined) delete headers.cookie
     else headers.cookie = `${cookies.session}=${token}`
-    headers['accept-language'] = language ?? languageFor(headers['accept-language'])
+    headers['accept-language'] = language ?? languageFor(headers['accept-language'], siteLanguage)
     const encoding = encodingFor(headers['accept-encoding'])
     if (encoding === undefined) delete headers['accept-encoding']
     else headers['accept-encoding'] = encoding

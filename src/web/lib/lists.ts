@@ -28,7 +28,7 @@ const sizeOf = ({ query }: Pick<View, 'query'>): number => (query.size === '10' 
 export const sortOf = ({ query }: Pick<View, 'query'>): Sort => sorts.find((sort) => sort === query.sort) ?? 'trending'
 
 /** Private ones are there for those who may see them. */
-export const EVERY = ['public', 'private'] as const
+export const EVERY: ('public' | 'private')[] = ['public', 'private']
 
 /** What a field offers. */
 export interface Choices<Row> {
@@ -82,6 +82,7 @@ export async function postsOf(view: View, filter: { boardId?: string[]; roadmapI
     sort: sortOf(view),
     page: pageNumber(view),
     limit: sizeOf(view),
+    votes: false,
   })
   if (list.total_count > 0 && pageNumber(view) > list.total_pages)
     throw new Redirect(withQuery(view.path, { ...view.query, page: list.total_pages }))

@@ -4,7 +4,7 @@ import type { AppError } from '../../core/errors.js'
 import type { LimitName } from '../../core/limits.js'
 import type { Permission } from '../../core/permissions.js'
 import type { Actor } from '../../service/lib/access.js'
-import type { Call, Operation } from '../../service/lib/operation.js'
+import type { KnownCall, Operation } from '../../service/lib/operation.js'
 import type { Settings } from '../../service/settings.js'
 import type { Addresses } from './addresses.js'
 
@@ -22,7 +22,7 @@ interface Viewer {
 /** What a page has: the request, the site, and a `Call` to the operations in the name of whoever is signed in. */
 export interface View extends Addresses {
   /** Runs an operation. A page whose operations all declare a cache is cached too. */
-  call: Call
+  call: KnownCall
   /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
   guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
   actor: Actor
@@ -32,6 +32,8 @@ export interface View extends Addresses {
   settings: Settings
   words: Words
   t: Words['t']
+  /** Whether there are only the pages that mails lead to. */
+  isAlone: boolean
   /** Path and query, without the base path. */
   url: string
   path: string
@@ -103,8 +105,8 @@ export interface Outcome {
 export interface Action<In = never, Out = unknown> {
   /** Null where the form changes no data. */
   operation: Operation<In, Out> | null
-  /** What the operation gets. `form` is what was sent, as text. */
-  input(this: void, view: View, form: Fields): Record<string, unknown>
+  /** What the operation gets: its fields, whose values it checks. `form` is what was sent, as text. */
+  input(this: void, view: View, form: Fields): { [Field in keyof NoInfer<In>]?: unknown }
   /** The page with the form. */
   page?(this: void): Promise<AnyPage>
   /** Fields of the form, where the operation names them otherwise. */
@@ -123,4 +125,4 @@ export const action = <In, Out, Subject>(
 export type AnyAction = Action
 
 /** The texts of `flash.…` in the catalogue. */
-type Flash = Key extends infer K ? (K extends `flash.${infer Name}` ? Name : never) : never
+export type Flash = Key extends infer K ? (K extends `flash.${infer Name}` ? Name : never) : never

@@ -10,17 +10,18 @@ import { asAppError, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/site.js'
 import { can, visitor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
-import { execute, type Call } from '../../service/lib/operation.js'
+import { execute, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
+import { Empty } from '../parts/empty.js'
 import { Layout } from '../parts/layout.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
 import { cookiesOf, readCookies, type Cookies } from './cookies.js'
 import { compressed } from './encoding.js'
 import { pathAndQuery } from './fields.js'
 import { HEADERS } from './headers.js'
-import { Redirect, type AnyPage, type Form, type View } from './page.js'
+import { Redirect, type AnyPage, type Flash, type Form, type View } from './page.js'
 import type { Routes } from './routes.js'
 
 /** One request for a page, or with a form. */
@@ -67,12 +68,14 @@ export class Renderer {
     const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
     const actor = found.key ? await actorOf(undefined, this.#parts.site) : found // a key is for programs
     const context = (): Context => ({ ...this.#parts.site, db, actor, origin: 'http', client: clientOf(raw), dryRun: false }) // prettier-ignore
-    const call: Call = async (op, input) => {
+    const call: KnownCall = async (op, input) => {
       if (!op.cache) request.isCacheable = false
       return execute(op, context(), input)
     }
     const viewer = actor.refusal === null && actor.userId !== null ? (await call(profile, {})).user : null
-    const words = wordsOf(viewer?.language ?? languageFor(raw.headers['accept-language']))
+    const words = wordsOf(
+      viewer?.language ?? languageFor(raw.headers['accept-language'], this.#parts.site.siteLanguage),
+    )
     const settings = inLanguage((await call(siteSettings, {})).settings, words)
     const [path, query] = pathAndQuery(url)
     return {
@@ -85,6 +88,7 @@ export class Renderer {
       settings,
       words,
       t: words.t,
+      isAlone: this.#parts.routes.isAlone ?? false,
       url,
       path,
       params,
@@ -126,6 +130,12 @@ export class Renderer {
     return this.send(request, view, html, status)
   }
 
+  /** A page that says what was done, where there is no other to say it on. */
+  say(request: PageRequest, view: View, flash: Flash): FastifyReply {
+    const title = view.t(`flash.${flash}`)
+    return this.send(request, view, <Layout view={view} title={title} isUnlisted><Empty title={title} isPage /></Layout>) // prettier-ignore
+  }
+
   /** `to` is without the base path. */
   redirect(reply: FastifyReply, to: string, status: 301 | 303 = 303): FastifyReply {
     return reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).redirect(this.addresses.href(to), status)
@@ -160,7 +170,7 @@ export class Renderer {
 
   /** A view without the database. */
   #blankView(raw: FastifyRequest): View {
-    const words = wordsOf(languageFor(raw.headers['accept-language']))
+    const words = wordsOf(languageFor(raw.headers['accept-language'], this.#parts.site.siteLanguage))
     return {
       ...this.addresses,
       call: unreachable,
@@ -171,6 +181,7 @@ export class Renderer {
       settings: { ...BLANK },
       words,
       t: words.t,
+      isAlone: this.#parts.routes.isAlone ?? false,
       url: raw.url,
       path: raw.url,
       params: {},

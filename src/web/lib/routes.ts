@@ -16,6 +16,8 @@ export interface Routes {
   downloads: Record<string, Lazy<Download>>
   login: Lazy<AnyPage>
   error: Lazy<ErrorPage>
+  /** They are all there is: they lead to no other page, and say themselves what was done. */
+  isAlone?: true
 }
 
 /** A page that shows an error. */

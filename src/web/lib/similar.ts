@@ -19,7 +19,7 @@ export async function similarTo(view: View, title: string): Promise<Post[]> {
   const found = new Map<string, { post: Post; shared: number }>()
   for (const search of new Set([words.join(' '), ...words])) {
     if (search === '') continue
-    const { posts: rows } = await view.call(posts.search, { words: search, limit: MAX_SIMILAR })
+    const { posts: rows } = await view.call(posts.search, { words: search, limit: MAX_SIMILAR, votes: false })
     for (const post of rows) {
       const entry = found.get(post.postId)
       if (entry) entry.shared++

@@ -36,10 +36,11 @@ export const surfaceOf =
     await server.register(formbody)
     serveFiles(server)
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
-    onMissing((raw, reply) => {
-      const isPage = raw.method === 'GET' && raw.headers.accept?.includes('text/html')
-      return isPage ? fail(raw, reply, new AppError('NOT_FOUND', 'There is no such page.')) : false
-    })
+    if (!routes.isAlone)
+      onMissing((raw, reply) => {
+        const isPage = raw.method === 'GET' && raw.headers.accept?.includes('text/html')
+        return isPage ? fail(raw, reply, new AppError('NOT_FOUND', 'There is no such page.')) : false
+      })
 
     for (const [path, find] of Object.entries(routes.pages))
       server.get<{ Params: Record<string, string> }>(

@@ -1,4 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { withQuery } from '../lib/addresses.js'
+import { filterOf } from '../lib/lists.js'
+import type { View } from '../lib/page.js'
 
 /** What stands where there is nothing: why, and what to do next. */
 export const Empty = ({
@@ -14,4 +17,21 @@ export const Empty = ({
     {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
+)
+
+/** A filter that nothing matches: see everything, or write what was looked for. */
+export const Unmatched = ({ view, all, board = view.query.board }: { view: View; all: string; board?: string }) => (
+  <Empty title={view.t('empty.filtered')}>
+    <p>
+      <a class="button plain" href={view.href(all)}>
+        {view.t('empty.showAll')}
+      </a>
+      <a
+        class="button primary"
+        href={view.href(withQuery('/posts/new', { title: filterOf(view).slice(0, 100), board }))}
+      >
+        {view.t('search.write')}
+      </a>
+    </p>
+  </Empty>
 )

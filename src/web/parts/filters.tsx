@@ -9,7 +9,10 @@ interface Named {
 
 const NONE: Choices<Named> = { rows: [], total: 0 }
 
-/** Order and filter of a list. The order is links; the filter is a form, which a script sends when it changes. */
+/**
+ * Order and filter of a list. The order is links; the filter is a form, which a script sends when it changes. A phone
+ * shows it behind a button unless it is in use, so that the list begins on the first screen.
+ */
 export function Filters({
   view,
   boards = NONE,
@@ -22,6 +25,7 @@ export function Filters({
   const { t, query } = view
   const chosen = sortOf(view)
   const { done: _, page: __, ...kept } = query
+  const isInUse = [query.q, query.board, query.roadmap, query.by].some(Boolean)
   return (
     <div class="filters">
       <nav class="tabs" aria-label={t('sort.label')}>
@@ -34,43 +38,46 @@ export function Filters({
           </a>
         ))}
       </nav>
-      <form action={view.href(view.path)} data-submit="">
-        {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
-        <input
-          type="search"
-          name="q"
-          value={query.q}
-          maxLength={200}
-          aria-label={t('filter.words')}
-          placeholder={t('filter.words')}
-        />
-        <Select
-          name="board"
-          label={t('filter.board')}
-          all={t('filter.allBoards')}
-          of={boards.rows}
-          value={query.board}
-        />
-        {boards.total > boards.rows.length ? (
-          <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
-        ) : null}
-        <Select
-          name="roadmap"
-          label={t('filter.roadmap')}
-          all={t('filter.allRoadmaps')}
-          of={roadmaps.rows}
-          value={query.roadmap}
-        />
-        {view.viewer ? (
-          <label class="check">
-            <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
-            <span>{t('filter.own')}</span>
-          </label>
-        ) : null}
-        <button type="submit" class="button plain">
-          {t('filter.apply')}
-        </button>
-      </form>
+      <details open={isInUse}>
+        <summary class="button plain">{t('filter.title')}</summary>
+        <form action={view.href(view.path)} data-submit="">
+          {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
+          <input
+            type="search"
+            name="q"
+            value={query.q}
+            maxLength={200}
+            aria-label={t('filter.words')}
+            placeholder={t('filter.words')}
+          />
+          <Select
+            name="board"
+            label={t('filter.board')}
+            all={t('filter.allBoards')}
+            of={boards.rows}
+            value={query.board}
+          />
+          {boards.total > boards.rows.length ? (
+            <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
+          ) : null}
+          <Select
+            name="roadmap"
+            label={t('filter.roadmap')}
+            all={t('filter.allRoadmaps')}
+            of={roadmaps.rows}
+            value={query.roadmap}
+          />
+          {view.viewer ? (
+            <label class="check">
+              <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
+              <span>{t('filter.own')}</span>
+            </label>
+          ) : null}
+          <button type="submit" class="button plain">
+            {t('filter.apply')}
+          </button>
+        </form>
+      </details>
     </div>
   )
 }

@@ -198,20 +198,29 @@ export const Submit = ({
 )
 
 /** What is wrong with a form, with a link to each field. It comes first, and has the focus. */
-export function Summary({ view, fields = {} }: { view: View; fields?: Record<string, string> }) {
+export function Summary({
+  view,
+  fields = {},
+  text,
+}: {
+  view: View
+  fields?: Record<string, string>
+  /** In place of what the catalogue says of the error. */
+  text?: ComponentChildren
+}) {
   const { error } = view.form
   if (!error) return null
   const issues = error.errors ?? []
   return (
-    <div class="summary" role="alert" tabIndex={-1} data-focus="">
+    <div class="summary" role="alert" tabIndex={-1} autofocus>
       <h2>{view.t('form.problem')}</h2>
       {issues.length === 0 ? (
-        <p>{errorText(view, error)}</p>
+        <p>{text ?? errorText(view, error)}</p>
       ) : (
         <ul>
           {issues.map(({ field, code, message }) => (
             <li>
-              <a href={`#field-${fields[field] ?? field}`}>{messageOf(view, code, message)}</a>
+              <a href={`#field-${fields[field] ?? field}`}>{messageOf(view, code, message, field)}</a>
             </li>
           ))}
         </ul>
@@ -224,15 +233,16 @@ export function Summary({ view, fields = {} }: { view: View; fields?: Record<str
 export const errorText = (view: Pick<View, 'words'>, { code, message }: Pick<AppError, 'code' | 'message'>): string =>
   messageOf(view, code, message)
 
-function messageOf({ words }: Pick<View, 'words'>, code: string, message: string): string {
-  const key = `error.${code}`
+function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, field = ''): string {
+  const [exact, key] = [`error.${code}.${field}`, `error.${code}`]
+  if (words.has(exact)) return words.t(exact)
   return words.has(key) ? words.t(key) : message
 }
 
 function problemOf(view: View, name: string): string | undefined {
   const { error } = view.form
   const issue = error?.errors?.find(({ field }) => field === name)
-  if (issue) return messageOf(view, issue.code, issue.message)
+  if (issue) return messageOf(view, issue.code, issue.message, name)
   return error && FIELD_OF[error.code] === name ? errorText(view, error) : undefined
 }
 

@@ -1,4 +1,5 @@
 import type { Move } from '../../service/posthistory.js'
+import { isolated } from '../lib/bidi.js'
 import type { View } from '../lib/page.js'
 import { Swatch } from './chip.js'
 import { Time } from './time.js'
@@ -9,23 +10,21 @@ export const History = ({ view, moves }: { view: View; moves: readonly Move[] })
     <details class="history">
       <summary>{view.t('history.title')}</summary>
       <ol>
-        {moves.toReversed().map(({ kind, from, to, movedAt }) => (
+        {moves.toReversed().map((move) => (
           <li>
-            <Time view={view} at={movedAt} />
-            {to ? (
-              <span>
-                <Swatch color={to.color} /> <bdi>{to.name}</bdi>
-              </span>
-            ) : (
-              <span>{view.t(kind === 'roadmap' ? 'post.noRoadmap' : 'post.noBoard')}</span>
-            )}
-            {from ? (
-              <span class="soft">
-                {view.t('history.from')} <bdi>{from.name}</bdi>
-              </span>
-            ) : null}
+            <Time view={view} at={move.movedAt} />
+            <span>
+              {move.to ? <Swatch color={move.to.color} /> : null} {sentenceOf(view, move)}
+            </span>
           </li>
         ))}
       </ol>
     </details>
   )
+
+/** A whole sentence, because languages order its parts differently. */
+function sentenceOf({ t }: View, { kind, from, to }: Move): string {
+  if (!from && !to) return t(kind === 'roadmap' ? 'post.noRoadmap' : 'post.noBoard') // of one that is deleted
+  const what = from && to ? 'moved' : to ? 'added' : 'removed'
+  return t(`history.${kind}.${what}`, { from: isolated(from?.name), to: isolated(to?.name) })
+}

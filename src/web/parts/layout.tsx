@@ -3,6 +3,7 @@ import { LANGUAGES, languageName } from '../../core/language.js'
 import { icon, script, style } from '../lib/assets.js'
 import type { View } from '../lib/page.js'
 import { signInFrom } from '../lib/addresses.js'
+import { PENDING } from '../lib/pending.js'
 import { Form } from './form.js'
 import { Icon } from './icon.js'
 
@@ -18,7 +19,7 @@ interface LayoutProps {
 
 /** What every page has around it. */
 export function Layout({ view, title, head, isUnlisted, isSetup, children }: LayoutProps) {
-  const { t, settings, words, href } = view
+  const { t, settings, words, href, isAlone } = view
   const accent = /^[0-9a-f]{6}$/i.test(settings.accentColor ?? '') ? settings.accentColor?.toLowerCase() : undefined
   const whole = title === settings.title ? title : `${title} · ${settings.title}`
   const flash = `flash.${view.query.done ?? ''}`
@@ -40,7 +41,7 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
-        {isSetup ? (
+        {isSetup || isAlone ? (
           <header>
             <span class="site">
               <bdi>{settings.title}</bdi>
@@ -58,13 +59,13 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
           {children}
         </main>
         <footer>
-          {isSetup ? null : (
+          {isSetup || isAlone ? null : (
             <a href={href('/feed.atom')}>
               <Icon name="feed" /> {t('layout.feed')}
             </a>
           )}
           <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
-          {view.viewer ? null : <Languages view={view} />}
+          {view.viewer || isAlone ? null : <Languages view={view} />}
         </footer>
       </body>
     </html>
@@ -121,11 +122,11 @@ function Header({ view }: { view: View }) {
               </button>
             </Form>
           </>
-        ) : (
+        ) : isEntry(view) ? null : (
           <>
             <a href={href(signInFrom(view))}>{t('nav.login')}</a>
             {settings.allowSignup ? (
-              <a class="button primary" href={href('/join')}>
+              <a class="button primary" href={href(signInFrom(view, '/join'))}>
                 {t('nav.join')}
               </a>
             ) : null}
@@ -135,6 +136,10 @@ function Header({ view }: { view: View }) {
     </header>
   )
 }
+
+/** Whether the page itself is the way to sign in or up. Only its own links keep what the visitor wanted. */
+const isEntry = ({ path, form }: View): boolean =>
+  path === '/login' || path === '/join' || form.values[PENDING.path] !== undefined
 
 /** The languages of the pages, each by its own name. */
 function Languages({ view }: { view: View }) {

@@ -63,6 +63,7 @@ export function PostForm({
       {similar ? (
         <section id="similar" class="similar" aria-live="polite" hidden={similar.length === 0}>
           <h2>{t('similar.title')}</h2>
+          {isChecked ? null : <p class="soft">{t('similar.explained')}</p>}
           <div data-list="">
             {similar.length > 0 ? <PostList view={view} posts={similar} isShort isInForm /> : null}
           </div>

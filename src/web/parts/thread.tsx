@@ -1,8 +1,9 @@
 import type { Activity } from '../../service/lib/commentshapes.js'
+import { isolated } from '../lib/bidi.js'
 import type { View } from '../lib/page.js'
 import { htmlOf } from '../lib/markdown.js'
 import { CommentForm } from './commentform.js'
-import { Form, Submit } from './form.js'
+import { Form } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, Person } from './person.js'
 import { Time } from './time.js'
@@ -66,9 +67,7 @@ function CommentItem({
         <p class="facts">
           <Person view={view} person={author} />
           {to && depth >= DEEPEST ? (
-            <a href={`#comment-${to.id}`}>
-              {t('comment.to')} <bdi>{nameOf(view, to.author)}</bdi>
-            </a>
+            <a href={`#comment-${to.id}`}>{t('comment.to', { name: isolated(nameOf(view, to.author)) })}</a>
           ) : null}
           <a href={view.href(at)}>
             <Time view={view} at={comment.created_at} />
@@ -91,7 +90,9 @@ function CommentItem({
           {mayDelete ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
           {view.can('comment:update:any') ? (
             <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>
-              <Submit kind="plain">{t(comment.is_spam ? 'action.notSpam' : 'action.spam')}</Submit>
+              <button type="submit" class="link">
+                {t(comment.is_spam ? 'action.notSpam' : 'action.spam')}
+              </button>
             </Form>
           ) : null}
           {viewer && !isOwn ? <a href={view.href(`${at}/report`)}>{t('action.report')}</a> : null}
