@@ -27,7 +27,7 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: newPassword,
       sendsMail: () => true,
-      done({ user }, _, server) {
+      done({ user }, _, { server }) {
         const next = server === undefined ? '' : ` Next: feedbackctl login --server ${server}`
         return `Signed up ${user.email}. A confirmation mail is on its way.${next}`
       },
@@ -105,7 +105,7 @@ export function register(group: Command, cli: Cli): void {
       output: noOutput,
       input: { prompts: ['currentPassword', 'password'], generated: 'password' },
       as: true,
-      done: (_answer, _given, server) =>
+      done: (_answer, _given, { server }) =>
         `The password is changed. All ${server === undefined ? '' : 'other '}sessions have ended, and all API keys are revoked.`,
     },
     cli,
@@ -130,7 +130,7 @@ export function register(group: Command, cli: Cli): void {
     .option('--as <user>', 'act as this account: e-mail address, user name or id')
     .addHelpText(
       'before',
-      'Examples:\n  $ feedbackctl account export me.json --server https://feedback.example.org\n  $ feedbackctl account export --as eve@example.org | jq .posts\n\nWithout a file it goes to stdout.\n',
+      'Examples:\n  $ feedbackctl account export me.json --server https://feedback.example.org\n  $ feedbackctl account export --as eve@example.org | jq .posts\n\nWithout a file, the data goes to stdout.\n',
     )
     .action(async (file: string | undefined, _flags: unknown, leaf: Command) =>
       exportAccount(cli, { file, as: leaf.opts<{ as?: string }>().as }),

@@ -19,12 +19,12 @@ export function register(group: Command, cli: Cli): void {
   explain(group.command('verify'), {
     examples: ['audit verify', 'audit verify --expect 1200:9f86d081884c7d65…'],
     notes: [
-      'Prints what does not match, and exits with 9 if anything does not. Events of commands wait for the next "serve" to seal them; until then nobody sees a change in them.',
-      'Note the head elsewhere: whoever can write to the database can also make the whole chain anew, which this command does not see without --expect.',
+      'Prints what does not match, and then exits with 9. Events of commands wait for the next "serve" to seal them; until then changes to them cannot be detected.',
+      'Keep the head elsewhere: anyone who can write to the database can also rebuild the whole chain. Only --expect detects that.',
     ],
   })
     .description(audit.verify.summary)
-    .option('--expect <head>', 'the head that an earlier check printed, which has to be part of the chain still')
+    .option('--expect <head>', 'the head that an earlier check printed, which must still be part of the chain')
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { expect?: string }>()
       const call = await cli.connect()

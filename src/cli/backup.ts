@@ -1,14 +1,18 @@
+import { constants, setPriority } from 'node:os'
+import path from 'node:path'
 import type { Command } from 'commander'
 import type { Made } from '../backup/create.js'
-import type { Rehearsed, Step, Steps } from '../backup/rehearse.js'
+import type { Rehearsed } from '../backup/rehearse.js'
 import type { Listed, Verified } from '../backup/verify.js'
 import { AppError } from '../core/errors.js'
 import { settings } from '../core/settings.js'
 import { counted, sizeText } from '../core/text.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
-import { progress, progressBar } from './lib/progress.js'
+import { idle, interruptible } from './lib/interruptible.js'
+import { isMachineReadable, listsKnown, print, printRead, type OutputFlags } from './lib/output.js'
+import { progress } from './lib/progress.js'
+import { steps } from './lib/steps.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -19,7 +23,10 @@ const rowsIn = (tables: Record<string, { rows: number }>): number =>
   Object.values(tables).reduce((sum, { rows }) => sum + rows, 0)
 
 const NOTE =
-  'The backup has everything of the site, with its secret and its configuration file: keep it where nobody else reads it. With the setting backup.passphrase it is encrypted.'
+  'The backup has the whole site, including its secret and its configuration file: keep it where nobody else can read it. The setting backup.passphrase encrypts it.'
+
+const MADE: (keyof Made)[] = ['file', 'schema', 'createdAt', 'encrypted', 'redacted', 'bytes', 'sha256', 'tables']
+const LISTED: (keyof Listed)[] = ['file', 'bytes', 'createdAt', 'version', 'schema', 'site', 'engine', 'encrypted', 'redacted'] // prettier-ignore
 
 const madeColumns: Column<Made>[] = [
   { head: 'FILE', text: ({ file }) => file ?? '', whole: true, drop: 0 },
@@ -29,8 +36,9 @@ const madeColumns: Column<Made>[] = [
   { head: 'ENCRYPTED', text: ({ encrypted }) => (encrypted ? 'yes' : 'no'), drop: 0 },
 ]
 
+const fileColumn: Column<Listed> = { head: 'FILE', text: ({ file }) => file, whole: true, drop: 0 }
 const listColumns: Column<Listed>[] = [
-  { head: 'FILE', text: ({ file }) => file, whole: true, drop: 0 },
+  { ...fileColumn, shown: ({ file }) => path.basename(file) }, // the folder is said once
   { head: 'SIZE', field: 'bytes', text: ({ bytes }) => String(bytes), shown: ({ bytes }) => sizeText(bytes), right: true, drop: 1 }, // prettier-ignore
   { head: 'CREATED', field: 'createdAt', text: ({ createdAt }) => createdAt, shown: ({ createdAt }, _paint, now) => ago(createdAt, now), drop: 0 }, // prettier-ignore
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 2 },
@@ -40,7 +48,8 @@ const listColumns: Column<Listed>[] = [
 ]
 
 const verifiedColumns: Column<Verified>[] = [
-  ...listColumns.slice(0, 3),
+  fileColumn,
+  ...listColumns.slice(1, 3),
   { head: 'ROWS', text: ({ tables }) => String(rowsIn(tables)), drop: 0 },
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
 ]
@@ -56,21 +65,23 @@ export function register(group: Command, cli: Cli): void {
       assertLocal(config, 'backup list')
       const { listBackups } = await import('../backup/verify.js')
       const backups = await listBackups(config, folder)
-      await print(cli.terminal, flags, {
+      await printRead(cli.terminal, flags, {
         body: { backups },
         rows: backups,
         columns: listColumns,
         id: ({ file }) => file,
         single: false,
       })
-      if (backups.length === 0) tell(cli.terminal, `There is no backup in ${folder ?? config.get('backup.dir')}.`)
+      const place = path.resolve(folder ?? config.get('backup.dir') ?? '')
+      if (backups.length === 0) tell(cli.terminal, `There is no backup in ${place}.`)
+      else if (!isMachineReadable(flags)) tell(cli.terminal, `${counted(backups.length, 'backup')} in ${place}`)
     })
   explain(group.command('verify'), {
-    examples: ['backup verify feedback-20261122T230102Z.backup'],
+    examples: ['backup verify feedback-20261122T230102Z.backup', 'backup verify /mnt/backups/site.backup'],
     notes: ['Reads all of the backup: its hash, its rows and their counts. Exits with 9 if anything was changed.'],
   })
     .description('Check that a backup is whole')
-    .argument('<file>', 'backup')
+    .argument('<file>', 'file, or the name of a backup in backup.dir')
     .action(async (file: string, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags>()
       const config = await cli.config()
@@ -78,7 +89,7 @@ export function register(group: Command, cli: Cli): void {
       const { verifyBackup } = await import('../backup/verify.js')
       const { told, end } = progress(cli.terminal)
       const { verified } = await verifyBackup(config, file, told).finally(end)
-      await print(cli.terminal, flags, {
+      await printRead(cli.terminal, flags, {
         body: verified,
         rows: [verified],
         columns: verifiedColumns,
@@ -92,29 +103,13 @@ export function register(group: Command, cli: Cli): void {
 }
 
 const rehearsedColumns: Column<Rehearsed>[] = [
-  ...listColumns.slice(0, 3),
+  fileColumn,
+  ...listColumns.slice(1, 3),
   { head: 'TABLES', text: ({ tables }) => String(Object.keys(tables).length), drop: 0 },
   { head: 'ROWS', text: ({ tables }) => String(rowsIn(tables)), drop: 0 },
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
   { head: 'UPDATED TO', field: 'migratedTo', text: ({ migratedTo }) => migratedTo, drop: 0 },
 ]
-
-const STEPS: Record<Step, string> = { check: 'Checking', restore: 'Restoring', compare: 'Comparing' }
-
-/** Ctrl-C ends the work at its next check, so that it can remove its copy, which holds all secrets. A second one kills. */
-function interruptible(): { check(this: void): void; undo(this: void): void } {
-  let isStopped = false
-  const stop = () => void (isStopped = true)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-  return {
-    check() {
-      if (isStopped) throw new AppError('INTERRUPTED', 'Interrupted. The temporary copy was removed.')
-    },
-    undo() {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
-    },
-  }
-}
 
 function registerRehearse(group: Command, cli: Cli): void {
   explain(group.command('rehearse'), {
@@ -125,23 +120,15 @@ function registerRehearse(group: Command, cli: Cli): void {
     ],
   })
     .description('Restore a backup for a trial, and compare all of it')
-    .argument('[file]', 'backup (default: the newest in backup.dir)')
+    .argument('[file]', 'file, or the name of a backup in backup.dir (default: the newest there)')
     .action(async (file: string | undefined, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags>()
       const config = await cli.config()
       assertLocal(config, 'backup rehearse')
       const { rehearse } = await import('../backup/rehearse.js')
-      const { told, end } = progressBar(cli.terminal)
-      const { check, undo } = interruptible()
-      const steps: Steps = (step, ...rest) => {
-        check()
-        told(STEPS[step], ...rest)
-      }
-      const done = await rehearse(config, file, steps).finally(() => {
-        end()
-        undo()
-      })
-      await print(cli.terminal, flags, {
+      const { told, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
+      const done = await rehearse(config, file, told).finally(end)
+      await printRead(cli.terminal, flags, {
         body: done,
         rows: [done],
         columns: rehearsedColumns,
@@ -162,7 +149,7 @@ function registerPrune(group: Command, cli: Cli): void {
   explain(group.command('prune'), {
     examples: ['backup prune --dry-run', 'backup prune --keep 30 --yes'],
     notes: [
-      'Counts the whole backups of this site by their time. Reads the newest to its end first, and the one before if that is damaged: the newest that is whole stays in any case. If none is whole, all stay.',
+      'Keeps the newest intact backups of this site, by their time. Reads the newest backup completely first, and the one before it if that is damaged: the newest intact backup always stays. If none is intact, all stay.',
       'Other files, backups of other sites, redacted ones, and those that a restore or an upgrade has kept (before-…) are neither counted nor removed.',
     ],
   })
@@ -175,6 +162,7 @@ function registerPrune(group: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; yes?: boolean; input?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'backup prune')
+      if (await listsKnown(cli.terminal, flags, LISTED)) return
       const problem = given.keep === undefined ? undefined : settings['backup.keep'].check?.(given.keep)
       if (problem !== undefined) throw new AppError('USAGE', `--keep ${problem}; ${JSON.stringify(given.keep)} is not.`)
       const { planPrune, removePlanned } = await import('../backup/prune.js')
@@ -193,10 +181,10 @@ function registerPrune(group: Command, cli: Cli): void {
         id: (row) => row.file,
         single: false,
       })
-      for (const { file, why } of done.left) tell(terminal, `Left alone: ${file} (${why})`)
+      for (const { file, why } of done.left) tell(terminal, `Left alone: ${path.basename(file)} (${why})`)
       const bytes = sizeText(done.removed.reduce((sum, each) => sum + each.bytes, 0))
       const what = `${counted(done.removed.length, 'backup')}${done.removed.length > 0 ? ` of ${bytes}` : ''}`
-      tell(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what}. ${done.kept.length} ${dryRun ? 'would stay' : 'stay'}.`) // prettier-ignore
+      tell(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what} from ${done.folder}, and ${dryRun ? 'keep' : 'kept'} ${done.kept.length}.`) // prettier-ignore
     })
 }
 
@@ -207,27 +195,38 @@ function registerCreate(group: Command, cli: Cli): void {
   })
     .description('Back up the site, while it is served too')
     .argument('[to]', 'file, folder, or - for stdout (default: backup.dir)')
-    .option('--dry-run', 'check whether it would work, but write nothing')
+    .option('--dry-run', 'check whether the command would work, but write nothing')
     .option('--redact', 'leave out the secret, the configuration, passwords, sessions, keys, second factors and mails')
     .action(async (to: string | undefined, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; redact?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'backup create')
+      if (await listsKnown(cli.terminal, flags, MADE)) return
       const { terminal } = cli
       const isStream = to === '-'
       if (isStream && terminal.stdout.isTTY)
         throw new AppError('USAGE', 'A backup is not text for a terminal. Redirect stdout, or give a file.')
       const { createBackup } = await import('../backup/create.js')
       const { told, end } = progress(terminal)
+      // Only a file is left behind. A reader of a stream that stands still would keep Ctrl-C waiting.
+      const { check, undo } = isStream ? idle : interruptible('Interrupted. There is no backup.')
       const { redact = false, dryRun = false } = flags
+      setPriority(constants.priority.PRIORITY_BELOW_NORMAL) // requests of the server come first
       const made = await createBackup(config, {
         to: isStream ? terminal.stdout : to,
         version,
         now: terminal.now(),
         redact,
         dryRun,
-        told,
-      }).finally(end)
+        numbered: true,
+        told(...rows) {
+          check()
+          told(...rows)
+        },
+      }).finally(() => {
+        end()
+        undo()
+      })
       const what = counted(rowsIn(made.tables).toLocaleString('en'), 'row')
       if (isStream) return tell(terminal, dryRun ? 'Dry run, nothing was written.' : `Wrote a backup of ${what}.`)
       await print(terminal, flags, { body: made, rows: [made], columns: madeColumns, id: ({ file }) => file ?? '', single: true }) // prettier-ignore

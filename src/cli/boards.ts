@@ -38,7 +38,7 @@ export const columns: Column<Board>[] = [
 
 const table = { columns, id: (board: Board) => board.url }
 const one = { ...table, rows: ({ board }: { board: Board }) => [board] }
-const switches = { display: { word: 'private', on: false, description: 'Only for people with board:read' } } as const
+const switches = { display: { word: 'private', on: false, description: 'Only for users with board:read' } } as const
 const label = (board: Board) => `"${printable(board.name)}" (${board.url})`
 
 /** Whether a url or a name is available. */
@@ -97,7 +97,7 @@ export function register(group: Command, cli: Cli): void {
       const { board } = await call(boards.show, { url: given.boardId })
       return `Delete board ${label(board)}? This leaves ${counted(board.post_count, 'post')} without a board.`
     },
-    done: (_, given) => `Deleted board ${String(given.boardId)}.`,
+    done: (_, given, { removed }) => `Deleted board ${removed ? label(removed) : String(given.boardId)}.`,
   })
   command(
     group,

@@ -115,7 +115,7 @@ export function register(group: Command, cli: Cli): void {
       deletes: async (call, { comment_id: given }) =>
         (await call(comments.show, { comment_id: given })).activity.comment,
       input: { flags, finds },
-      confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Answers to it stay.`,
+      confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Replies to it stay.`,
       done: (_, given) => `Deleted comment ${String(given.comment_id)}.`,
     },
     cli,

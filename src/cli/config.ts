@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.js'
 import { keys } from '../core/settings.js'
 import { explain } from './lib/helptext.js'
 import { redacted } from './lib/redacted.js'
-import { print, type OutputFlags } from './lib/output.js'
+import { printRead, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -35,7 +35,7 @@ export function register(group: Command, cli: Cli): void {
       const body = Object.fromEntries(
         rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]),
       )
-      await print(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
+      await printRead(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
       if (config.problems.length > 0)
         throw new AppError('CONFIG_INVALID', config.problems.map((each) => each.message).join(' '))
     })

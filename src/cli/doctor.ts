@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { arch, release, type } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
+import { closest } from 'fastest-levenshtein'
 import type { Config } from '../config.js'
 import { serverUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
@@ -11,7 +12,8 @@ import type { Mend, Result } from '../doctor/index.js'
 import { NAMES } from '../doctor/names.js'
 import { redacted } from './lib/redacted.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { formatOf, listsKnown, print, type OutputFlags } from './lib/output.js'
+import { stepBar } from './lib/progress.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -34,6 +36,8 @@ interface Row {
   evidence: string
   fix: string | null
 }
+
+const ROW: (keyof Row)[] = ['id', 'title', 'severity', 'evidence', 'fix']
 
 const rowOf = ({ id, title, severity, evidence, fix }: Result): Row => ({ id, title, severity, evidence, fix })
 
@@ -59,17 +63,15 @@ export function register(command: Command, cli: Cli): void {
       'doctor --report report.json',
       'doctor --json',
     ],
+    lists: { 'Checks:': Object.entries(NAMES) },
     notes: [
-      `Checks: ${Object.entries(NAMES)
-        .map(([id, title]) => `${id} (${title})`)
-        .join(', ')}.`,
-      'Looks while the site is served and while it is not, and changes nothing without --fix. Exits with 9 where it finds something. --fix does only what loses nothing and may be done beside a server that runs; for the rest each finding says what to do.',
+      'Works whether or not the site is being served, and changes nothing without --fix. Exits with 9 if it finds problems. --fix makes only repairs that lose nothing and are safe while a server runs; each other finding says what to do.',
     ],
   })
     .argument('[check...]', 'checks to run (default: all)')
-    .option('--offline', 'ask no other machine than that of the database')
-    .option('--url <url>', 'look at the site as visitors do, through its proxy')
-    .option('--report <file>', 'write what a bug report needs, without secrets, to a new file')
+    .option('--offline', 'contact no machine except the database server')
+    .option('--url <url>', 'check the site through its proxy, as visitors see it')
+    .option('--report <file>', 'write the data for a bug report, without secrets, to a new file')
     .option('--fix', 'fix what can be fixed safely')
     .option('--dry-run', 'with --fix: show what would be fixed, but change nothing')
     .option('-y, --yes', 'with --fix: skip the confirmation prompt')
@@ -85,10 +87,14 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (problem !== undefined) throw new AppError('USAGE', `--url ${problem}.`)
   const config = await cli.config({ lenient: true })
   assertLocal(config, 'doctor')
+  if (await listsKnown(terminal, flags, ROW)) return
   const { checkIds, examine, isCheck, siteOf } = await import('../doctor/index.js')
   const unknown = names.find((name) => !isCheck(name))
   if (unknown !== undefined)
-    throw new AppError('USAGE', `There is no check "${unknown}". Checks are ${checkIds.join(', ')}.`)
+    throw new AppError(
+      'USAGE',
+      `There is no check ${JSON.stringify(unknown)}. Did you mean ${closest(unknown, checkIds)}?`,
+    )
   const urlOnly = names.find(
     (name) => flags.url === undefined && NAMES[name as keyof typeof NAMES].startsWith('with --url'),
   )
@@ -99,11 +105,15 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   let results: Result[]
   let fixed: string[] = []
   try {
-    results = await examine(site, ids)
+    const look = () => {
+      const { told, end } = stepBar(terminal)
+      return examine(site, ids, told).finally(end)
+    }
+    results = await look()
     const mends = mendsOf(results)
     if (flags.fix && !flags.dryRun && mends.length > 0) {
       fixed = await mendAll(terminal, flags, mends)
-      results = await examine(site, ids)
+      results = await look()
     }
   } finally {
     await close()
@@ -131,7 +141,11 @@ function writeReport({ cwd, stderr, now }: Terminal, name: string, config: Confi
   try {
     writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${(error as { code?: string }).code}.`, { cause: error })
+    const { code = '' } = error as { code?: string }
+    if (code === 'EEXIST') throw new AppError('USAGE', `--report: ${file} exists. Name a new file.`)
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code))
+      throw new AppError('USAGE', `--report: There is no folder ${path.dirname(file)}.`)
+    throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${code}.`, { cause: error })
   }
   stderr.write(`Wrote ${file}. Read it before you send it: it has names of hosts and folders.\n`)
 }

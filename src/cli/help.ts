@@ -2,16 +2,16 @@ import { keys, settings, variableOf } from '../core/settings.js'
 
 /** What a command ends with. */
 export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
-  ['0', 'success, also where a list is empty or there is nothing to do'],
+  ['0', 'success, even if a list is empty or there is nothing to do'],
   ['1', 'internal failure'],
-  ['2', 'wrong usage, or a value that is not valid; nothing was done'],
+  ['2', 'wrong usage or an invalid value; nothing was done'],
   ['3', 'not found'],
   ['4', 'not signed in, or not allowed'],
-  ['5', 'conflict, or something must be done or confirmed first; also where you answer No'],
+  ['5', 'conflict, or something must be done or confirmed first, or you answered No'],
   ['6', 'the server, the database or the mail server cannot be reached, or the port is in use; try again'],
-  ['7', 'some of several things were done, and some failed'],
-  ['9', 'the check has found something'],
-  ['78', 'serve cannot start as it is configured'],
+  ['7', 'some items were done, and some failed'],
+  ['9', 'the check found problems'],
+  ['78', 'serve cannot start with this configuration'],
   ['129', 'the terminal of serve was closed (SIGHUP)'],
   ['130', 'interrupted (SIGINT)'],
   ['143', 'terminated (SIGTERM)'],
@@ -27,7 +27,7 @@ Every error shows its exit code, and -o json has it as "exit".
 `,
   environment: () => `Environment variables and other sources of settings
 
-A setting is read from the first of these that has it:
+feedbackctl reads a setting from the first of these sources that has it:
 
   1. a flag, such as --mail-url
   2. FEEDBACKCTL_MAIL_URL, or FEEDBACKCTL_MAIL_URL_FILE, which names a file that holds the value
@@ -40,24 +40,24 @@ A setting is read from the first of these that has it:
 
 --config FILE, or FEEDBACKCTL_CONFIG, replaces the three files. An empty value counts as not set.
 
-Sites that you use often are contexts, tables of files 6 and 7:
+To give a site a name, add a context: a table in file 6 or 7.
 
   [contexts.prod]
   server = "https://feedback.example.org"
 
---context prod, or FEEDBACKCTL_CONTEXT, takes the settings of the table right after its own source. Other servers, databases, data folders and tokens from later sources do not count then.
+The settings of a context rank right after the source that chose it: --context prod or FEEDBACKCTL_CONTEXT. Servers, databases, data folders and tokens from later sources are then ignored.
 
 ${keys.map((key) => `  ${variableOf(key).padEnd(29)}  ${settings[key].description}`).join('\n')}
 
 Other variables:
 
   NO_COLOR, FORCE_COLOR, TERM   whether output is coloured (feedbackctl help formatting)
-  CI                            never ask, as with --no-input
+  CI                            never prompt, as with --no-input
   EDITOR, VISUAL                editor for long texts
   XDG_CONFIG_HOME               folder of the user's configuration and saved tokens
   XDG_DATA_HOME                 folder of the data, unless data.dir is set
   STATE_DIRECTORY               set by systemd: the default of data.dir
-  XDG_CACHE_HOME                folder of the compiled code that makes the next start faster
+  XDG_CACHE_HOME                folder of compiled code, which makes the next start faster
   NODE_DISABLE_COMPILE_CACHE=1  keep no compiled code
 
 "feedbackctl config list --show-origin" shows every setting and where it comes from.
@@ -76,15 +76,15 @@ On a terminal, lists are tables fitted to its width. In a pipe, they are tab-sep
   -o yaml    the response body as YAML
   -o name    only ids or slugs (-q)
 
---fields number,title prints these fields alone, in this order: as JSON, or with -o csv, tsv, yaml, jsonl, table. --fields alone lists them. The headings of csv and tsv are names of fields where a column is one. -o csv --bom is for Excel.
+--fields number,title prints only these fields, in this order, as JSON or with -o csv, tsv, yaml, jsonl or table. --fields without names lists the fields. If a column is a field, its csv and tsv heading is the name of the field. -o csv --bom is for Excel.
 
-Commands that take several names also read them from stdin, one a line, in place of a name "-":
+Commands that take several names can also read them from stdin, one per line. Give - as the name:
   feedbackctl posts list -q --board ideas | feedbackctl posts update - --roadmap planned
--o json is then an array with one answer for each, and jsonl has each row as soon as it is done. What fails is said on stderr, and the others are done.
+With -o json the output is then an array with one answer per name; -o jsonl prints each row as soon as it is done. A name that fails is reported on stderr, and the others are still done.
 
-Control characters and direction marks in what people wrote never reach a terminal. JSON, YAML and tsv have them as \\u escapes, csv has spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. --raw with -o json, jsonl, yaml, csv or tsv prints what people wrote as it is.
+Control characters and direction marks in user text never reach a terminal. JSON, YAML and tsv show them as \\u escapes, csv as spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. To print user text unchanged, use --raw with -o json, jsonl, yaml, csv or tsv.
 
-Colour: --color always|never (--no-color), NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide, in this order. Otherwise only a terminal has colour. TERM and COLORTERM say how many colours it has.
+Colour: --color always|never (--no-color), NO_COLOR, FORCE_COLOR=1 and TERM=dumb decide whether output is coloured, in this order. Otherwise it is coloured only on a terminal. TERM and COLORTERM say how many colours the terminal has.
 `,
   'mail-url': () => `Mail
 
@@ -93,10 +93,10 @@ mail.url (--mail-url, FEEDBACKCTL_MAIL_URL) says how mail is sent:
   smtp://USER:PASSWORD@HOST:587   SMTP with STARTTLS, which is required with a password
   smtps://USER:PASSWORD@HOST:465  SMTP over TLS from the start
   sendmail:                       this machine's sendmail program (sendmail:/path for another)
-  folder:PATH                     one .eml file for each mail, for trying things out
+  folder:PATH                     one .eml file per mail, for testing
 
-Write :, / and @ in USER and PASSWORD as %3A, %2F and %40. mail.from is the sender; the default is noreply@ the host of site.url.
+In USER and PASSWORD, write :, / and @ as %3A, %2F and %40. mail.from is the sender; the default is noreply@ and the host of site.url.
 
-A mail is stored in the same transaction as the change that causes it, so neither is lost. Commands send their own mail at once. "feedbackctl serve" sends the rest, and retries for days what cannot be delivered. A mail can arrive twice, with one Message-ID, if the process or the connection dies just as the mail server accepts it: SMTP cannot rule that out.
+A mail is stored in the same transaction as the change that causes it, so neither is lost. A command sends its own mail immediately. "feedbackctl serve" sends the rest, and retries failed deliveries for days. If the process or the connection dies just as the mail server accepts a mail, the mail can arrive twice, with the same Message-ID: SMTP cannot rule that out.
 `,
 }

@@ -8,7 +8,7 @@ import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
-const permissionsOf = ({ permissions }: Key): string => permissions?.join(', ') ?? 'all of its person'
+const permissionsOf = ({ permissions }: Key): string => permissions?.join(', ') ?? 'all of its user'
 
 const columns: Column<Key>[] = [
   { head: 'NAME', field: 'name', text: (key) => key.name, drop: 0 },
@@ -97,7 +97,8 @@ export function register(group: Command, cli: Cli): void {
       },
       confirm: async (_call, given) =>
         `Revoke key ${String(given.keyId)}? Programs that use it are refused from then on.`,
-      done: (_, given) => `Revoked key ${String(given.keyId)}. Requests with it are refused from now on.`,
+      done: (_, given, { removed }) =>
+        `Revoked key ${removed ? `"${printable(removed.name)}"` : String(given.keyId)}. Requests with it are refused from now on.`,
     },
     cli,
   )

@@ -6,7 +6,7 @@ import { printableLines, quoted } from '../core/text.js'
 import { letters, sampleLetter, type LetterName } from '../service/lib/mailings.js'
 import * as settings from '../service/settings.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { formatOf, printRead, type OutputFlags } from './lib/output.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, widthOf, write } from './lib/terminal.js'
@@ -53,19 +53,22 @@ export function registerPreview(group: Command, cli: Cli): void {
   })
     .description('Show a mail with sample data; without a template, list the templates')
     .argument('[template]', letters.map(({ name }) => name).join(', '))
-    .option('--language <code>', `language of the mail (${LANGUAGES.join(', ')}; default: ${LANGUAGES[0]})`)
+    .option('--language <code>', `language of the mail (${LANGUAGES.join(', ')}; default: that of the site)`)
     .option('--text', 'print only the text')
     .option('--html', 'print only the HTML')
     .action(async (given: string | undefined, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>()
-      const { language = LANGUAGES[0], html = false, text = false } = flags
+      const { html = false, text = false } = flags
       const format = formatOf(cli.terminal, flags)
       const isMachineFormat = flags.json || flags.quiet || flags.output !== undefined || flags.fields !== undefined
       if ((html && text) || ((html || text) && (isMachineFormat || given === undefined)))
         throw new AppError('USAGE', 'Give a template with --html or --text, and no output format.')
-      if (!isLanguage(language)) throw new AppError('USAGE', `--language must be one of ${LANGUAGES.join(', ')}.`)
+      const asked = flags.language
+      if (asked !== undefined && !isLanguage(asked))
+        throw new AppError('USAGE', `--language must be one of ${LANGUAGES.join(', ')}.`)
       const template = given === undefined ? undefined : templateOf(given)
-      const sample = await siteOf(cli)
+      const { language: itsOwn, ...sample } = await siteOf(cli)
+      const language = asked ?? itsOwn
       const previewOf = async (name: LetterName): Promise<Preview> => ({
         template: name,
         language,
@@ -73,13 +76,13 @@ export function registerPreview(group: Command, cli: Cli): void {
       })
       if (template === undefined) {
         const rows = await Promise.all(letters.map(async ({ name, to }) => ({ template: name, subject: (await previewOf(name)).subject, to }))) // prettier-ignore
-        await print(cli.terminal, flags, { body: { templates: rows }, rows, columns: templateColumns, id: (row) => row.template, single: false }) // prettier-ignore
+        await printRead(cli.terminal, flags, { body: { templates: rows }, rows, columns: templateColumns, id: (row) => row.template, single: false }) // prettier-ignore
         return
       }
       const preview = await previewOf(template)
       if (html || text) return write(cli.terminal, html ? preview.html : preview.text)
       const isDrawn = format === 'table' || format === 'wide'
-      await print(cli.terminal, flags, { body: preview, rows: [preview], columns: isDrawn ? drawn : columns, id: (row) => row.template, single: true }) // prettier-ignore
+      await printRead(cli.terminal, flags, { body: preview, rows: [preview], columns: isDrawn ? drawn : columns, id: (row) => row.template, single: true }) // prettier-ignore
       if (!isDrawn) return
       await write(cli.terminal, `\n${wrappedText(printableLines(preview.text), widthOf(cli.terminal.stdout)).trimEnd()}\n`) // prettier-ignore
       if (cli.terminal.stderr.isTTY) say(cli.terminal, `\nThe HTML: feedbackctl mail preview ${template} --html`)
@@ -96,16 +99,17 @@ function templateOf(given: string): LetterName {
   )
 }
 
-/** The address of the site, and its title: the usual one where there is no site yet, or no database. */
-async function siteOf(cli: Cli): Promise<{ siteUrl: string; siteTitle: string }> {
+/** The address and the language of the site, and its title: the usual one where there is no site yet, or no database. */
+async function siteOf(cli: Cli): Promise<{ siteUrl: string; siteTitle: string; language: string }> {
   const config = await cli.config()
   assertLocal(config, 'mail preview')
   const siteUrl = (config.get('site.url') ?? '').replace(/\/+$/, '')
+  const language = config.get('site.language') ?? LANGUAGES[0]
   try {
     const call = await cli.connect()
-    return { siteUrl, siteTitle: (await call(settings.site, {})).settings.title }
+    return { siteUrl, language, siteTitle: (await call(settings.site, {})).settings.title }
   } catch (error) {
-    if (error instanceof AppError) return { siteUrl, siteTitle: 'Feedback' }
+    if (error instanceof AppError) return { siteUrl, language, siteTitle: 'Feedback' }
     throw error
   }
 }

@@ -6,7 +6,7 @@ import * as outbox from '../service/outbox.js'
 import type { Mail, MailShown } from '../service/outbox.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, isStructured, print, type OutputFlags } from './lib/output.js'
+import { formatOf, isStructured, listsKnown, print, printRead, type OutputFlags } from './lib/output.js'
 import { nothingFound } from './lib/pages.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
@@ -29,6 +29,8 @@ const time = (head: string, field: 'createdAt' | 'sentAt' | 'cancelledAt', drop?
   ...(drop !== undefined && { drop }),
   ifAny: true,
 })
+
+const MAIL: (keyof Mail)[] = ['mailId', 'recipient', 'subject', 'state', 'attempts', 'lastError', 'createdAt', 'dueAt', 'sentAt', 'cancelledAt'] // prettier-ignore
 
 const columns: Column<Mail>[] = [
   { head: 'ID', field: 'mailId', text: ({ mailId }) => mailId, drop: 0, short: true },
@@ -69,7 +71,7 @@ const MOST = 1000
 const MOST_ERRORS = 5
 
 export function registerQueue(group: Command, cli: Cli): void {
-  const queue = explain(group.command('queue').description('Show the mails that wait, and retry or cancel them'), {
+  const queue = explain(group.command('queue').description('Show waiting mails, and retry or cancel them'), {
     examples: ['mail queue list', 'mail queue retry --all'],
   })
   registerList(queue, cli)
@@ -95,15 +97,17 @@ function registerList(queue: Command, cli: Cli): void {
     ],
   })
     .alias('ls')
-    .description('List mails that are not sent yet with the last error of each, newest first')
-    .option('--all', 'list mails that were sent or cancelled too')
-    .option('--limit <n>', `at most so many (1 to ${MOST}; default: 100)`)
+    .description('List unsent mails with their last errors, newest first')
+    .option('--all', 'also list sent and cancelled mails')
+    .option('--limit <n>', `list at most this many (1 to ${MOST}; default: 100)`)
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags & { all?: boolean; limit?: string }>()
       const { all = false, limit = '100' } = flags
       if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MOST)
         throw new AppError('USAGE', `--limit must be a number from 1 to ${MOST}.`)
-      const body = await outbox.listQueue(await contextOf(cli, 'list', flags), { all, limit: Number(limit) })
+      const ctx = await contextOf(cli, 'list', flags)
+      if (await listsKnown(cli.terminal, flags, MAIL)) return
+      const body = await outbox.listQueue(ctx, { all, limit: Number(limit) })
       const { mails, total } = body
       await print(cli.terminal, flags, { body, rows: mails, columns, id, single: false })
       if (mails.length === 0) return nothingFound(cli.terminal, all ? 'No mails yet.' : 'No mail waits.')
@@ -125,15 +129,15 @@ function registerShow(queue: Command, cli: Cli): void {
     examples: ['mail queue show 01a2058a', 'mail queue show 01a2058a --links'],
     notes: ['The text of a mail is erased when it is sent or cancelled.'],
   })
-    .description('Show a mail, without the secret part of its links')
+    .description('Show a mail without the secret part of its links')
     .argument('<mail>', 'id of the mail, or the start of it')
-    .option('--links', 'show whole links, which sign people in or set their passwords')
+    .option('--links', 'show complete links, which sign users in or set their passwords')
     .action(async (mail: string, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags & { links?: boolean }>()
       const shown = await outbox.showMail(await contextOf(cli, 'show', flags), mail, { links: flags.links ?? false })
       const isDrawn = ['table', 'wide'].includes(formatOf(cli.terminal, flags))
       const filled = shownColumns.filter((column) => column.head !== 'TEXT' && column.text(shown) !== '')
-      await print(cli.terminal, flags, { body: shown, rows: [shown], columns: isDrawn ? filled : shownColumns, id, single: true }) // prettier-ignore
+      await printRead(cli.terminal, flags, { body: shown, rows: [shown], columns: isDrawn ? filled : shownColumns, id, single: true }) // prettier-ignore
       const text = wrappedText(printableLines(shown.text), widthOf(cli.terminal.stdout)).trimEnd()
       if (isDrawn && text !== '') await write(cli.terminal, `\n${text}\n`)
     })
@@ -144,15 +148,16 @@ function registerRetry(queue: Command, cli: Cli): void {
     examples: ['mail queue retry 01a2058a', 'mail queue retry --all'],
     notes: ['A retried mail is due now, and has all its attempts again. "feedbackctl serve" sends it.'],
   })
-    .description('Send mails now that wait or have failed')
+    .description('Send waiting or failed mails now')
     .argument('[mail...]', 'ids of mails or their starts, or - for ids from stdin')
-    .option('--all', 'retry every mail that is not sent yet')
-    .option('--dry-run', 'check whether it would work, but change nothing')
+    .option('--all', 'retry every unsent mail')
+    .option('--dry-run', 'check whether the command would work, but change nothing')
     .action(async (typed: string[], _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags & { all?: boolean }>()
       const { all = false, dryRun = false } = flags
       if (all === typed.length > 0) throw new AppError('USAGE', 'Give the ids of mails, or --all.')
       const ctx = await contextOf(cli, 'retry', flags)
+      if (await listsKnown(cli.terminal, flags, MAIL)) return
       const names = all ? await waiting(ctx) : typed
       if (all && names.length === 0) {
         await print(cli.terminal, flags, { body: [], rows: [], columns, id, single: false })
@@ -184,13 +189,14 @@ function registerCancel(queue: Command, cli: Cli): void {
     examples: ['mail queue cancel 01a2058a', 'mail queue list --quiet | feedbackctl mail queue cancel - --yes'],
     notes: ['A cancelled mail is never sent, and its text is erased. Whoever waits for it has to ask for another.'],
   })
-    .description('Make sure that mails are never sent')
+    .description('Cancel mails, so that they are never sent')
     .argument('<mail...>', 'ids of mails or their starts, or - for ids from stdin')
-    .option('--dry-run', 'check whether it would work, but change nothing')
+    .option('--dry-run', 'check whether the command would work, but change nothing')
     .option('-y, --yes', 'skip the confirmation prompt')
     .action(async (typed: string[], _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>()
       const ctx = await contextOf(cli, 'cancel', flags)
+      if (await listsKnown(cli.terminal, flags, MAIL)) return
       await act(cli, flags, typed, {
         verb: 'cancel',
         single: isOne(typed),

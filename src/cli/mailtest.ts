@@ -1,13 +1,16 @@
+import { isIP } from 'node:net'
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { printable } from '../core/text.js'
 import type { MailReport, Step } from '../mail/check.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { formatOf, listsKnown, print, type OutputFlags } from './lib/output.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { colors, hasColor, say, tell, widthOf, write, type Terminal } from './lib/terminal.js'
 import { wrappedRow } from './lib/wrap.js'
+
+const STEP: (keyof Step)[] = ['step', 'result', 'detail', 'next']
 
 const columns: Column<Step>[] = [
   { head: 'STEP', field: 'step', text: ({ step }) => step, drop: 0 },
@@ -21,23 +24,25 @@ interface Flags extends OutputFlags {
   timeout?: string
   dns?: string
   dkimSelector?: string
+  ip?: string
 }
 
 const MAX_TIMEOUT_S = 120
 
 export function registerTest(group: Command, cli: Cli): void {
   explain(group.command('test'), {
-    examples: ['mail test', 'mail test --to ada@example.org', 'mail test --json'],
+    examples: ['mail test', 'mail test --to ada@example.org', 'mail test --ip 192.0.2.1', 'mail test --json'],
     notes: [
       'Looks at the settings mail.url and mail.from step by step, with the server up or down: the name, the port, the banner, TLS, the sign-in, then SPF, DKIM and DMARC of the sender. Exits with 9 if mail cannot be sent. A warning does not change the exit code.',
       'Only --to sends a mail. It goes past the queue, and is not tried again.',
     ],
   })
-    .description('Find out why mail does not arrive')
+    .description('Find out why mail is not delivered')
     .option('--to <address>', 'send a test mail to this address')
-    .option('--dry-run', 'send no mail, also with --to')
+    .option('--dry-run', 'send no mail, even with --to')
     .option('--timeout <s>', `seconds to wait for each answer (1 to ${MAX_TIMEOUT_S}; default: 10)`)
-    .option('--dns <address>', 'the DNS server to ask, as 192.0.2.1 or 192.0.2.1:53 (default: that of this machine)')
+    .option('--dns <address>', 'the DNS server to use, as 192.0.2.1 or 192.0.2.1:53 (default: that of this machine)')
+    .option('--ip <address>', 'the address that receivers see, to check it against SPF')
     .option('--dkim-selector <name>', 'look for the DKIM key under this name')
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>()
@@ -46,9 +51,11 @@ export function registerTest(group: Command, cli: Cli): void {
       const seconds = secondsOf(flags.timeout)
       const to = flags.to?.trim()
       if (to !== undefined && !/^[^\s@<>]+@[^\s@<>]+$/.test(to)) throw new AppError('USAGE', '--to must be an e-mail address.') // prettier-ignore
+      if (flags.ip !== undefined && !isIP(flags.ip)) throw new AppError('USAGE', '--ip must be an address, such as 192.0.2.1 or 2001:db8::1.') // prettier-ignore
       if (flags.dns !== undefined) await assertDnsServer(flags.dns)
       const config = await cli.config()
       assertLocal(config, 'mail test')
+      if (await listsKnown(terminal, flags, STEP)) return
       const url = config.get('mail.url')
       if (url === undefined) throw new AppError('MAIL_CONFIG_MISSING', 'Mail is not configured: mail.url is not set.')
       if (terminal.stderr.isTTY) say(terminal, 'Trying the mail settings…')
@@ -60,6 +67,7 @@ export function registerTest(group: Command, cli: Cli): void {
           timeout: seconds * 1000,
           dns: flags.dns,
           selector: flags.dkimSelector,
+          ip: flags.ip,
           programs: terminal.env.PATH ?? '',
         },
       )

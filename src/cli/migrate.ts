@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { explain } from './lib/helptext.js'
-import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
+import { isMachineReadable, listsKnown, print, type OutputFlags } from './lib/output.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { say, write } from './lib/terminal.js'
 import { version } from './version.js'
@@ -18,6 +18,7 @@ export function register(command: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; backup?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'migrate')
+      if (await listsKnown(cli.terminal, flags, [])) return
       const { migrateDatabase, pendingMigrations } = await import('../app.js')
       const done = await (flags.dryRun ? pendingMigrations : migrateDatabase)(config, {
         version,

@@ -44,12 +44,12 @@ const id = (row: { id: string }) => row.id
 const DECISIONS = [
   { decision: 'keep', summary: 'Keep a post or comment, and close its reports', done: 'Kept' },
   { decision: 'spam', summary: 'Hide a post or comment as spam', done: 'Marked' },
-  { decision: 'reopen', summary: 'Show a post or comment again, and let it wait for a decision', done: 'Reopened' },
+  { decision: 'reopen', summary: 'Show a post or comment again, and put it back in the queue', done: 'Reopened' },
 ] as const
 
 export function register(group: Command, cli: Cli): void {
   group
-    .description('Decide about what is new, reported, marked as spam, or written by blocked users, one after the other')
+    .description('Decide about new, reported or spam posts and comments, and those of blocked users, one by one')
     .action(async () => {
       const flags = group.optsWithGlobals<OutputFlags & { input?: boolean }>()
       if (!canPrompt(cli.terminal, flags) || isMachineReadable(flags))

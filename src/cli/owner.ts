@@ -7,7 +7,7 @@ import * as profile from '../service/profile.js'
 import * as users from '../service/users.js'
 import { command } from './lib/command.js'
 import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
+import { listsKnown, print, type OutputFlags } from './lib/output.js'
 import { ago } from './lib/age.js'
 import { nameOf, PERSON } from './lib/person.js'
 import { assertLocal, type Cli } from './lib/session.js'
@@ -19,6 +19,8 @@ type Link = Awaited<ReturnType<typeof owner.createLink>>
 
 const table = { columns: PERSON, id: (user: Person) => user.userId, rows: ({ user }: { user: Person }) => [user] }
 const label = (user: Pick<Person, 'name' | 'username' | 'email'>) => `${printable(nameOf(user))} <${user.email}>`
+
+const LINK: (keyof Link)[] = ['url', 'email', 'userId', 'expiresAt']
 
 const linkColumns: Column<Link>[] = [
   { head: 'LINK', field: 'url', text: ({ url }) => url ?? '', drop: 0, whole: true },
@@ -35,17 +37,18 @@ export function register(group: Command, cli: Cli): void {
   explain(group.command('link'), {
     examples: ['owner link', 'owner link --quiet'],
     notes: [
-      'The link signs the owner in once, within an hour, without the password and without a second factor. Give it to nobody. A newer link, a new password and ended sessions make it useless.',
+      'The link signs the owner in once, within an hour, without the password and without a second factor. Keep it to yourself. A newer link, a new password or ending the sessions makes it useless.',
       'It starts with the setting site.url. It opens while "feedbackctl serve" runs; the command itself needs no server.',
     ],
   })
-    .description('Print a link that signs the owner in, once')
-    .option('--dry-run', 'check whether it would work, but change nothing')
+    .description('Print a link that signs the owner in once')
+    .option('--dry-run', 'check whether the command would work, but change nothing')
     .action(async (_flags: unknown, leaf: Command) => {
       const flags = leaf.optsWithGlobals<OutputFlags & { dryRun?: boolean }>()
       const dryRun = flags.dryRun ?? false
       const config = await cli.config()
       assertLocal(config, 'owner link')
+      if (await listsKnown(cli.terminal, flags, LINK)) return
       const app = await cli.open()
       const { operatorContext } = await import('../app.js')
       const link = await owner.createLink(operatorContext(app, { dryRun }))
@@ -63,6 +66,8 @@ export function register(group: Command, cli: Cli): void {
           ? `Would make a link that signs ${email} in.`
           : `It signs ${email} in once, within an hour.\nIt opens while "feedbackctl serve" runs.`,
       )
+      if (config.get('web.enabled') === 'false' || config.get('web.root') !== undefined)
+        tell(cli.terminal, 'Note: only the pages of feedbackctl open it, and web.enabled or web.root leaves them out.')
       if (config.origin('site.url') === 'default')
         tell(
           cli.terminal,

@@ -80,7 +80,8 @@ const rowOf = ({ board, roadmap, author, ...post }: DashboardPost): PostRow => (
 })
 
 const id = (post: Pick<Post, 'slug'>) => post.slug
-const row = { columns: rowColumns, id, rows: ({ post }: { post: PostRow }) => [post] }
+const rowId = (post: PostRow) => post.slug
+const row = { columns: rowColumns, id: rowId, rows: ({ post }: { post: PostRow }) => [post] }
 const text = {
   text: 'contentMarkdown',
   flags: { contentMarkdown: 'body', boardId: 'board', roadmapId: 'roadmap' },
@@ -102,7 +103,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
       input: {
-        hidden: ['first', 'created', 'userId'],
+        hidden: ['first', 'created', 'userId', 'votes'],
         flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' },
       },
     },
@@ -136,7 +137,11 @@ export function register(group: Command, cli: Cli): void {
         list: true,
         empty: ({ words }) => `No post has ${quoted(String(words))} in its title or text.`,
       },
-      input: { joined: 'words', flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' } },
+      input: {
+        joined: 'words',
+        hidden: ['votes'],
+        flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' },
+      },
     },
     cli,
   )
@@ -205,14 +210,14 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'delete <id:post...>',
       examples: ['posts delete 12 13', 'posts delete 12 --yes'],
-      output: { columns: rowColumns, id, rows: () => [] },
+      output: { ...row, rows: () => [] },
       deletes: async (call, { id: given }) => rowOf((await call(posts.show, { id: given })).post),
       input: { hidden: idAliases },
       async confirm(call, { id: given }) {
         const { post } = await call(posts.show, { id: given })
         return `Delete post ${label(post)}? This also deletes ${counted(post.voters.votesCount, 'vote')} and all comments.`
       },
-      done: (_, given) => `Deleted post ${String(given.id)}.`,
+      done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,
     },
     cli,
   )

@@ -14,7 +14,9 @@ import { documents, version } from './version.js'
 
 /** The whole command line; a branch is filled in when it is asked for. */
 export function buildProgram(terminal: Terminal): { program: Command; cli: Cli } {
-  const program = new Command('feedbackctl').description('A feedback board you run yourself, and its administration.')
+  const program = new Command('feedbackctl').description(
+    'A feedback board you run yourself, with a command line to manage it.',
+  )
   globalOptions(program)
   const cli = session(terminal, program)
   const styled = (command: Command) =>
@@ -121,11 +123,11 @@ function globalOptions(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS))
     .option('--json', 'print the HTTP response body (-o json)')
     .option('-q, --quiet', 'print only ids or slugs (-o name)')
-    .option('--fields [names]', 'print these fields, as JSON unless -o says otherwise; alone: list the fields')
+    .option('--fields [names]', 'print these fields, as JSON unless -o is given; without names: list the fields')
     .option('--header', 'with -o tsv: print a header')
     .option('--no-header', 'with -o csv: print no header')
     .option('--bom', 'with -o csv: begin with a byte order mark, which Excel needs for UTF-8')
-    .option('--raw', 'with -o json, jsonl, yaml, csv, tsv: print what people wrote as it is')
+    .option('--raw', 'with -o json, jsonl, yaml, csv, tsv: print user text unchanged')
     .addOption(new ColorOption(`--color <when>`, 'use colour').choices(COLOR_WORDS).default('auto'))
     .option('--no-color', 'same as --color never')
     .option('--no-input', 'never prompt')

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.js'
 import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
-import { progress } from './lib/progress.js'
+import { listsKnown, print, type OutputFlags } from './lib/output.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
+import { steps } from './lib/steps.js'
 import type { Column } from './lib/table.js'
 import { tell } from './lib/terminal.js'
 import { version } from './version.js'
@@ -16,9 +16,11 @@ const SECRETS: Record<Restored['secret'], string> = {
   none: 'not in the backup',
 }
 
+const RESTORED: (keyof Restored)[] = ['file', 'kept', 'createdAt', 'schema', 'secret', 'config', 'tables']
+
 const columns: Column<Restored>[] = [
   { head: 'DATABASE', text: ({ file }) => file ?? 'PostgreSQL', drop: 0 },
-  { head: 'KEPT', text: ({ kept }) => kept ?? '', drop: 0 },
+  { head: 'KEPT', text: ({ kept }) => kept ?? '', drop: 0, ifAny: true },
   { head: 'FROM', text: ({ createdAt }) => createdAt, drop: 0 },
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
   { head: 'SECRET', text: ({ secret }) => SECRETS[secret], drop: 0 },
@@ -33,7 +35,7 @@ export function register(command: Command, cli: Cli): void {
       'A backup of SQLite restores into PostgreSQL, and the other way round. Mail that was waiting when the backup was made is sent again.',
     ],
   })
-    .argument('<file>', 'backup')
+    .argument('<file>', 'file, or the name of a backup in backup.dir')
     .option('--dry-run', 'check the backup and the database, but change nothing')
     .option('--into <folder>', 'new data folder, with a SQLite database, in place of the configured database')
     .option('-y, --yes', 'skip the confirmation prompt')
@@ -42,13 +44,14 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'restore')
       const { terminal } = cli
+      if (await listsKnown(terminal, flags, RESTORED)) return
       const { restoreBackup } = await import('../backup/restore.js')
-      const { told, end } = progress(terminal)
       const { dryRun = false } = flags
-      const run = (isDry: boolean) =>
-        restoreBackup(config, file, { into: given.into, version, now: terminal.now(), dryRun: isDry, told }).finally(
-          end,
-        )
+      const run = (isDry: boolean) => {
+        const { told, end } = steps(terminal, 'Interrupted. Nothing was changed.')
+        const options = { into: given.into, version, now: terminal.now(), dryRun: isDry, told }
+        return restoreBackup(config, file, options).finally(end)
+      }
       if (!dryRun && given.into === undefined && !flags.yes) {
         await run(true) // nobody is asked about what cannot be done
         await confirm(terminal, flags, `Replace the site by the backup ${file}?`)

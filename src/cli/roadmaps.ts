@@ -36,7 +36,7 @@ const columns: Column<Roadmap>[] = [
 
 const table = { columns, id: (roadmap: Roadmap) => roadmap.url }
 const one = { ...table, rows: ({ roadmap }: { roadmap: Roadmap }) => [roadmap] }
-const switches = { display: { word: 'private', on: false, description: 'Only for people with roadmap:read' } } as const
+const switches = { display: { word: 'private', on: false, description: 'Only for users with roadmap:read' } } as const
 const label = (roadmap: Roadmap) => `"${printable(roadmap.name)}" (${roadmap.url})`
 
 export function register(group: Command, cli: Cli): void {
@@ -95,6 +95,6 @@ export function register(group: Command, cli: Cli): void {
       const { roadmap } = await call(roadmaps.show, { url: id })
       return `Delete roadmap ${label(roadmap)}? Its posts stay, without a roadmap.`
     },
-    done: (_, given) => `Deleted roadmap ${String(given.id)}.`,
+    done: (_, given, { removed }) => `Deleted roadmap ${removed ? label(removed) : String(given.id)}.`,
   })
 }

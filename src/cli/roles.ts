@@ -108,7 +108,7 @@ export function register(group: Command, cli: Cli): void {
         const { role } = await call(roles.show, { id: given.id })
         return role.isSystem ? undefined : `Delete role ${label(role)}? Everyone who has it loses it.`
       },
-      done: (_, given) => `Deleted role ${String(given.id)}.`,
+      done: (_, given, { removed }) => `Deleted role ${removed ? label(removed) : String(given.id)}.`,
     },
     cli,
   )

@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
 import type { RolledBack } from '../backup/rollback.js'
 import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
-import { progress } from './lib/progress.js'
+import { listsKnown, print, type OutputFlags } from './lib/output.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
+import { steps } from './lib/steps.js'
 import type { Column } from './lib/table.js'
 import { say, tell } from './lib/terminal.js'
 import { version } from './version.js'
+
+const ROLLED_BACK: (keyof RolledBack)[] = ['file', 'schema', 'createdAt', 'from', 'kept']
 
 const columns: Column<RolledBack>[] = [
   { head: 'PUT BACK', field: 'file', text: ({ file }) => file, drop: 0 },
@@ -32,10 +34,11 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'rollback')
       const { terminal } = cli
+      if (await listsKnown(terminal, flags, ROLLED_BACK)) return
       const { rollBack } = await import('../backup/rollback.js')
       const { dryRun = false } = flags
       const run = (isDry: boolean) => {
-        const { told, end } = progress(terminal)
+        const { told, end } = steps(terminal, 'Interrupted. Nothing was changed.')
         return rollBack(config, { version, now: terminal.now(), dryRun: isDry, told }).finally(end)
       }
       if (!dryRun && !flags.yes) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
+import { listsKnown, print, type OutputFlags } from './lib/output.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -12,34 +12,35 @@ export function register(group: Command, cli: Cli): void {
   explain(group.command('new'), {
     examples: ['secret new --dry-run', 'secret new'],
     notes: [
-      'Signs everyone out. Codes of authenticator apps are wrong from then on: people sign in with a recovery code, "users reset-totp" removes the second factor of others, and "owner link" lets the owner in. Passwords, API keys and links in mails already sent work on.',
+      'Signs everyone out. Codes of authenticator apps no longer work: users sign in with a recovery code, "users reset-totp" removes the second factor of others, and "owner link" signs the owner in. Passwords, API keys and links in mails already sent still work.',
       'If the setting "secret" has a value, that value is used. "secret reset" is the same command.',
     ],
   })
     .alias('reset')
     .description('Replace a lost secret with a new one')
-    .option('--dry-run', 'show what would end, but change nothing')
+    .option('--dry-run', 'show what would stop working, but change nothing')
     .option('-y, --yes', 'skip the confirmation prompt')
     .action(async (_flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { yes?: boolean; input?: boolean; dryRun?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'secret new')
+      if (await listsKnown(cli.terminal, flags, ['file', 'sessions', 'apps'])) return
       const app = await cli.open()
       const { lossOfSecret, resetSecret, secretFile } = await import('../app.js')
       const ends = await lossOfSecret(app)
-      const loss = `${counted(ends.sessions, 'session')} and ${counted(ends.apps, 'authenticator app')}`
+      const loss = [counted(ends.sessions, 'session'), counted(ends.apps, 'authenticator app')].filter((each) => !each.startsWith('0 ')).join(' and ') || 'no session' // prettier-ignore
       if (!flags.dryRun) await confirm(cli.terminal, flags, `Replace the secret? This ends ${loss}.`)
       const isFile = config.get('secret') === undefined
       const file = isFile ? secretFile(config) : null
       if (!flags.dryRun) await resetSecret(app, config)
-      const columns: Column<typeof ends>[] = [
-        { head: 'SECRET', text: () => file ?? config.origin('secret'), drop: 0 },
+      const columns: Column<typeof ends & { file: string | null }>[] = [
+        { head: 'SECRET', field: 'file', text: () => file ?? config.origin('secret'), drop: 0 },
         { head: 'SESSIONS', text: ({ sessions }) => String(sessions) },
         { head: 'APPS', text: ({ apps }) => String(apps) },
       ]
       await print(cli.terminal, flags, {
         body: { file, ends },
-        rows: [ends],
+        rows: [{ file, ...ends }],
         columns,
         id: () => file ?? '',
         single: true,
@@ -56,24 +57,25 @@ export function register(group: Command, cli: Cli): void {
   explain(group.command('rotate'), {
     examples: ['secret rotate', 'secret rotate --hours 1'],
     notes: [
-      'A second rotation ends the tokens of the first secret at once. A server that runs notices within a second. Servers on other machines need the files "secret" and "secret.previous" too.',
+      'A second rotation ends the tokens of the first secret immediately. A running server notices within a second. Servers on other machines need the files "secret" and "secret.previous" too.',
     ],
   })
-    .description('Replace the secret, and let tokens of the old one work for some hours more')
-    .option('--dry-run', 'check whether it would work, but change nothing')
-    .option('--hours <n>', 'hours that tokens of the old secret still work (0 to 48; default: 48)')
+    .description('Replace the secret, and keep tokens of the old one valid for some hours')
+    .option('--dry-run', 'check whether the command would work, but change nothing')
+    .option('--hours <n>', 'hours that tokens of the old secret stay valid (0 to 48; default: 48)')
     .action(async (_flags: unknown, command: Command) => {
       const { hours = '48', ...flags } = command.optsWithGlobals<OutputFlags & { hours?: string; dryRun?: boolean }>()
       if (!/^\d{1,2}$/.test(hours) || Number(hours) > 48)
         throw new AppError('USAGE', '--hours must be a number from 0 to 48, as no token works for longer.')
       const config = await cli.config()
       assertLocal(config, 'secret rotate')
+      if (await listsKnown(cli.terminal, flags, ['file'])) return
       const app = await cli.open()
       const { rotateSecretFile } = await import('../app.js')
       const file = await rotateSecretFile(app, config, { hours: Number(hours), dryRun: flags.dryRun ?? false })
-      const columns = [{ head: 'SECRET', text: () => file, drop: 0 }]
-      await print(cli.terminal, flags, { body: { file }, rows: [file], columns, id: () => file, single: true })
-      const done = `Tokens of the old secret work for ${hours} hours more.`
+      const columns = [{ head: 'SECRET', field: 'file', text: () => file, drop: 0 }]
+      await print(cli.terminal, flags, { body: { file }, rows: [{ file }], columns, id: () => file, single: true })
+      const done = `Tokens of the old secret work for ${counted(Number(hours), 'hour')} more.`
       tell(cli.terminal, flags.dryRun ? `Dry run, nothing was changed: ${done}` : done)
     })
 }

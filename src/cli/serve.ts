@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isatty } from 'node:tty'
-import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import type { App } from '../app.js'
+import type { App, OpenOptions } from '../app.js'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
@@ -13,8 +11,10 @@ import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
 import { explain } from './lib/helptext.js'
 import { settingOptions } from './lib/options.js'
+import { openLog } from './lib/serverlog.js'
 import { assertLocal, type Cli } from './lib/session.js'
-import { hasColor, type ColorFlag, type Terminal } from './lib/terminal.js'
+import { SHUTDOWN_GRACE, untilStopped, type Ending } from './lib/shutdown.js'
+import type { ColorFlag } from './lib/terminal.js'
 import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
@@ -88,11 +88,20 @@ async function runServer(
     worker,
   }
   running.daemon = await onceThere(logger, async () =>
-    startDaemon(await cli.open({ migrating: migrate, version, creating: true, serving: true }), listening, log),
+    startDaemon(await cli.open(openingOf(logger, migrate)), listening, log),
   )
   if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
   await stopped
 }
+
+const openingOf = (log: Pick<Logger, 'info'>, migrating: boolean): OpenOptions => ({
+  migrating,
+  version,
+  creating: true,
+  serving: true,
+  upgraded: ({ applied, kept }) =>
+    log.info({ schema: applied.at(-1), kept }, 'updated the database; "feedbackctl rollback" takes that back'),
+})
 
 async function scheduleOf(config: Config) {
   if (config.get('backup.every') === 'off') return undefined
@@ -127,9 +136,7 @@ async function runPrimary(
     },
     { log: (ending) => logEnding(logger, ending) },
   )
-  await onceThere(logger, async () =>
-    warnAbout(await cli.open({ migrating: migrate, version, creating: true, serving: true }), config, logger),
-  )
+  await onceThere(logger, async () => warnAbout(await cli.open(openingOf(logger, migrate)), config, logger))
   await cli.close()
   const env = {
     ...environmentOf(config),
@@ -174,7 +181,7 @@ const loggerOf = async ({ level, stream }: Log): Promise<Logger> => (await impor
 function logEnding(log: Logger, ending: Ending): void {
   if ('signal' in ending) log.info({ reason: ending.signal }, 'stopping')
   else if ('err' in ending) log.fatal(ending, 'stopping after an unexpected error')
-  else log.error(ending, 'the shutdown takes too long, and is given up')
+  else log.error(ending, 'the shutdown took too long and was abandoned')
 }
 
 const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
@@ -193,109 +200,10 @@ async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>): P
     const { host, port } = listenAddress(config)
     if (token === '' && host !== 'localhost' && !isLoopback(host))
       log.warn(
-        `DANGER: whoever reaches ${host}:${port} first can become the owner of this site. Run "feedbackctl setup" now, or set setup.token, or listen on 127.0.0.1 until then`,
+        `DANGER: anyone who reaches ${host}:${port} first can become the owner of this site. Run "feedbackctl setup" now, or set setup.token, or listen on 127.0.0.1 until then`,
       )
   }
   if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail-url)')
   const file = exposedSecret(config)
   if (file !== undefined) log.warn(`everybody on this machine can read the secret: run "chmod 600 ${file}"`)
-}
-
-/** Seconds that the rest of a shutdown may take after the time for open requests. */
-const SHUTDOWN_GRACE = 5
-
-/** Left to the system: they come from a fault of the program, and a handler would run into the same fault for ever. */
-const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
-const [INTERRUPTED, HUNG_UP] = [130, 129] // 128 plus the signal number, as in a shell
-
-/** Why a server ends: a signal, a crash, or a shutdown that timed out. */
-type Ending = { signal: string } | { err: Error } | { timeout: number }
-
-/**
- * Runs `stop` on SIGTERM, SIGINT, SIGHUP or a crash. Ends with 0, with 129 if the terminal was closed, and with 1 after
- * a crash. A second Ctrl-C ends the process at once, as does a shutdown that takes too long, which `log` is told; other
- * signals during the shutdown are ignored. Without a terminal SIGHUP is ignored, so that `nohup` works. A worker ignores the signals that
- * a terminal sends to all processes: its primary tells it to stop.
- */
-export async function untilStopped(
-  seconds: number,
-  stop: () => Promise<void>,
-  { isWorker = false, log = () => {} }: { isWorker?: boolean; log?: (ending: Ending) => void } = {},
-): Promise<never> {
-  const ofTerminal = ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const
-  const ignored = isWorker ? ofTerminal : hasTerminal() ? [] : (['SIGHUP'] as const)
-  const ignore = (signal: NodeJS.Signals) => process.removeAllListeners(signal).on(signal, () => {})
-  for (const signal of ignored) ignore(signal)
-  const delay = (seconds + SHUTDOWN_GRACE) * 1000
-  closeWithGrace(
-    {
-      delay,
-      logger: false,
-      skip: ['beforeExit', ...FAULTS, ...ignored],
-      onSecondSignal: () => exitWith(INTERRUPTED),
-      onTimeout: () => log({ timeout: delay / 1000 }),
-    },
-    async ({ signal, err }) => {
-      for (const each of ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) ignore(each)
-      log(err ? { err } : { signal: String(signal) })
-      if (signal === 'SIGHUP') exitWith(HUNG_UP) // first: a primary may end by itself when its last worker has
-      await stop()
-    },
-  )
-  return new Promise<never>(() => {})
-}
-
-/** close-with-grace ends the process with 0 or 1. */
-const exitWith = (code: number): void => void process.once('exit', () => (process.exitCode = code))
-
-/** Whether a terminal may send SIGHUP when it is closed. */
-const hasTerminal = (): boolean => [0, 1, 2].some((fd) => isatty(fd))
-
-/** Opens the log on stderr: readable lines on a terminal, JSON lines otherwise. */
-async function openLog(
-  terminal: Terminal,
-  { level, color, single }: ColorFlag & { level: string; single: boolean },
-): Promise<Log> {
-  if (!terminal.stderr.isTTY) {
-    const write = batchWrites((lines) => void terminal.stderr.write(lines), single ? BATCH_LENGTH : WORKER_BATCH_LENGTH)
-    return { level, stream: { write } }
-  }
-  const { default: pinoPretty } = await import('pino-pretty')
-  const options = {
-    colorize: hasColor(terminal, terminal.stderr, { color }),
-    ignore: 'pid,hostname',
-    translateTime: 'SYS:HH:MM:ss',
-  }
-  const pretty = pinoPretty.prettyFactory({ ...options, singleLine: true })
-  const prettyRequest = pinoPretty.prettyFactory({
-    ...options,
-    hideObject: true,
-    messageFormat: '{method} {url} {status} {ms} ms {remoteAddress} {reqId}',
-  })
-  // A terminal that is gone fails every write, which `run` ignores.
-  const write = (line: string) =>
-    void terminal.stderr.write((line.endsWith('"msg":"request"}\n') ? prettyRequest : pretty)(line))
-  return { level, stream: { write } }
-}
-
-const BATCH_LENGTH = 64_000
-/** Below PIPE_BUF (4096 on Linux), so that writes to a pipe are atomic and lines of several processes do not mix. */
-const WORKER_BATCH_LENGTH = 4000
-
-/** Writes all lines of one turn of the event loop at once. A write per line takes as long as a cached response. */
-function batchWrites(write: (lines: string) => void, maxLength: number): (line: string) => void {
-  let lines = ''
-  const flush = () => {
-    if (lines !== '') write(lines)
-    lines = ''
-  }
-  process.once('exit', flush)
-  return (line) => {
-    if (lines === '') setImmediate(flush)
-    else if (lines.length + line.length > maxLength) {
-      write(lines)
-      lines = ''
-    }
-    lines += line
-  }
 }

@@ -73,7 +73,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['sessions end-all --server https://feedback.example.org', 'sessions end-all --as eve@example.org'],
       output: noOutput,
       as: true,
-      done: (_, { current }, server) =>
+      done: (_, { current }, { server }) =>
         current === true || server === undefined ? 'All sessions have ended.' : 'All other sessions have ended.',
     },
     cli,

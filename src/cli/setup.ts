@@ -53,7 +53,7 @@ export function register(command: Command, cli: Cli): void {
       'On a terminal setup asks for what no option gives. Mail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail-url).',
     ],
   })
-    .option('--if-needed', 'succeed without a change if the site has an owner')
+    .option('--if-needed', 'if the site has an owner, change nothing and succeed')
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()

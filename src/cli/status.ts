@@ -9,7 +9,7 @@ import type { Call } from '../service/lib/operation.js'
 import * as site from '../service/site.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { formatOf, printRead, type OutputFlags } from './lib/output.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, tell } from './lib/terminal.js'
@@ -84,7 +84,7 @@ export function register(command: Command, cli: Cli): void {
     const config = await cli.config()
     const remote = config.get('server')
     const { status, note } = remote === undefined ? await ofDatabase(cli, config) : await ofServer(cli, config, remote)
-    await print(cli.terminal, flags, {
+    await printRead(cli.terminal, flags, {
       body: status,
       rows: [status],
       columns: formatOf(cli.terminal, flags) === 'table' ? columns.filter((each) => isKnown(each, status)) : columns,

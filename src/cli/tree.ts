@@ -51,7 +51,7 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'moderate',
-    summary: 'Decide about what is new, reported or spam',
+    summary: 'Decide about new, reported and spam posts and comments',
     group: CONTENT,
     load: () => import('./moderation.js'),
   },
@@ -82,13 +82,13 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'owner',
-    summary: 'Get back in as the owner, or hand the site over',
+    summary: 'Sign in as the owner again, or hand over the site',
     group: PEOPLE,
     load: () => import('./owner.js'),
   },
   {
     name: 'keys',
-    summary: 'Manage API keys of programs',
+    summary: 'Manage API keys for programs',
     group: PEOPLE,
     load: () => import('./keys.js'),
   },
@@ -136,13 +136,13 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'mail',
-    summary: 'Test the mail settings, and manage mail that waits',
+    summary: 'Test the mail settings, and manage waiting mail',
     group: OPERATION,
     load: () => import('./mail.js'),
   },
   {
     name: 'doctor',
-    summary: 'Check the site, and say what is wrong and what to do',
+    summary: 'Check the site, and say what is wrong and how to fix it',
     group: OPERATION,
     load: () => import('./doctor.js'),
   },
@@ -150,13 +150,13 @@ export const branches: readonly Branch[] = [
   { name: 'audit', summary: 'Check the event log', group: OPERATION, load: () => import('./audit.js') },
   {
     name: 'backup',
-    summary: 'Back up the site, and check backups',
+    summary: 'Back up the site and check its backups',
     group: OPERATION,
     load: () => import('./backup.js'),
   },
   {
     name: 'restore',
-    summary: 'Put a backup in place of the site',
+    summary: 'Replace the site with a backup',
     group: OPERATION,
     load: () => import('./restore.js'),
   },
@@ -168,7 +168,7 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'rollback',
-    summary: 'Take the last schema update back',
+    summary: 'Undo the last schema update',
     group: OPERATION,
     load: () => import('./rollback.js'),
   },

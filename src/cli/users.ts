@@ -122,6 +122,6 @@ export function register(group: Command, cli: Cli): void {
           : `${votes}, and leaves ${written} without an author`
       return { question: `Delete ${label(user)}? This also deletes ${loss}.`, type: user.email }
     },
-    done: (_, given) => `Deleted ${String(given.user)}.`,
+    done: (_, given, { removed }) => `Deleted ${removed ? label(removed) : String(given.user)}.`,
   })
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as profile from '../service/profile.js'
 import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
+import { printRead, type OutputFlags } from './lib/output.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import { tell } from './lib/terminal.js'
@@ -12,7 +12,7 @@ export function register(command: Command, cli: Cli): void {
     const server = (await cli.config()).get('server')
     const call = await cli.connect()
     const answer = await call(profile.profile, {})
-    await print(cli.terminal, flags, {
+    await printRead(cli.terminal, flags, {
       body: answer,
       rows: [answer.user],
       columns: PERSON,

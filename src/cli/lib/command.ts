@@ -74,7 +74,7 @@ export function command<In, Out, Row, Subject>(
     const input = await inputOf(values, connect)
     if (pages !== undefined && flags.all)
       return streamAll(cli.terminal, flags, { call: await connect(), op, input, output, list: pages })
-    const removed = await removedBy(flags, input, connect)
+    const removed = await view.deletes?.(await connect(), input)
     const confirmation = flags.dryRun ? undefined : await view.confirm?.(await connect(), input)
     if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)
     const answer = await run(flags, input, connect).catch(async (error: unknown) => {
@@ -118,10 +118,14 @@ export function command<In, Out, Row, Subject>(
       question: question && (async (name) => question(await connect(), await inputFor(name))),
       async act(name) {
         const input = await inputFor(name)
-        const removed = await removedBy(flags, input, connect)
+        const removed = await view.deletes?.(await connect(), input)
         const answer = await run(flags, input, connect)
-        const { body, rows } = resultOf(answer, removed)
-        return { body, rows, said: saysDone(flags) ? await saidOf(flags, answer, input, connect) : undefined }
+        const { body, rows } = resultOf(flags, answer, removed)
+        return {
+          body,
+          rows,
+          said: saysDone(flags) ? await saidOf(flags, answer, { input, removed, connect }) : undefined,
+        }
       },
     })
   }
@@ -138,12 +142,6 @@ export function command<In, Out, Row, Subject>(
     return finds.from(await connect(), values)
   }
 
-  /** What a deletion removes, where a program reads the output. */
-  async function removedBy(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Row | undefined> {
-    const isRead = isStructured(formatOf(cli.terminal, flags)) || flags.quiet || flags.fields !== undefined
-    return isRead ? view.deletes?.(await connect(), input) : undefined
-  }
-
   /** One flag for each field without which the command asks or fails. */
   function requiredFlags(): string[] {
     const { required = [] } = op.input as { required?: string[] }
@@ -158,10 +156,13 @@ export function command<In, Out, Row, Subject>(
     return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
   }
 
-  const resultOf = (answer: Out, removed: Row | undefined): { body: unknown; rows: readonly Row[] } =>
-    removed === undefined
+  /** A program gets what was deleted; for people it is named in what is said. */
+  function resultOf(flags: Flags, answer: Out, removed: Row | undefined): { body: unknown; rows: readonly Row[] } {
+    const isRead = isStructured(formatOf(cli.terminal, flags)) || flags.quiet || flags.fields !== undefined
+    return removed === undefined || !isRead
       ? { body: answer, rows: output.rows(answer) }
       : { body: { deleted: removed }, rows: [removed] }
+  }
 
   const saysDone = (flags: Flags): boolean => !flags.quiet && !isStructured(formatOf(cli.terminal, flags))
 
@@ -179,7 +180,7 @@ export function command<In, Out, Row, Subject>(
     const { columns, id } = output
     const format = formatOf(cli.terminal, flags)
     const secret = password === undefined ? {} : { password }
-    const whole = resultOf(answer, removed)
+    const whole = resultOf(flags, answer, removed)
     const rows = whole.rows.map((each) => (isStructured(format) ? { ...each, ...secret } : each))
     const body = password === undefined ? whole.body : { ...answer, ...secret }
     await print(cli.terminal, flags, { body, rows, columns, id, single: !output.list })
@@ -190,7 +191,7 @@ export function command<In, Out, Row, Subject>(
     }
     if (rows.length === 0 && output.list)
       return nothingFound(cli.terminal, output.empty && printableLines(output.empty(input)))
-    const said = await saidOf(flags, answer, input, connect)
+    const said = await saidOf(flags, answer, { input, removed, connect })
     if (said !== undefined) tell(cli.terminal, printableLines(said))
   }
 
@@ -198,13 +199,12 @@ export function command<In, Out, Row, Subject>(
   async function saidOf(
     flags: Flags,
     answer: Out,
-    input: Values,
-    connect: () => Promise<Call>,
+    { input, removed, connect }: { input: Values; removed: Row | undefined; connect: () => Promise<Call> },
   ): Promise<string | undefined> {
     if (!view.done) return undefined
     const loss = flags.dryRun ? await view.confirm?.(await connect(), input) : undefined
     if (loss !== undefined) return wouldLose(loss)
-    const done = view.done(answer, input, (await cli.config()).get('server'))
+    const done = view.done(answer, input, { server: (await cli.config()).get('server'), removed })
     return flags.dryRun ? wouldHave(done) : done
   }
 

@@ -26,9 +26,10 @@ const VERBS: Readonly<Record<string, string>> = {
 
 /** `Created board "Ideas".` as `Would create board "Ideas".` */
 export function wouldHave(done: string): string {
-  const [first = '', ...rest] = done.split(' ')
+  const [sentence = ''] = done.split('\n') // what follows tells what came of it
+  const [first = '', ...rest] = sentence.split(' ')
   const verb = VERBS[first]
-  return verb === undefined ? `Dry run, nothing was changed: ${done}` : `Would ${verb} ${rest.join(' ')}`
+  return verb === undefined ? `Dry run, nothing was changed: ${sentence}` : `Would ${verb} ${rest.join(' ')}`
 }
 
 /** The question before a loss, as what would be lost: `Delete board "Ideas"? …` as `Would delete board "Ideas". …` */

@@ -7,6 +7,8 @@ interface Details {
   examples: readonly string[]
   /** Paragraphs below the options. */
   notes?: readonly string[]
+  /** Terms that the notes speak of, by heading. */
+  lists?: Readonly<Record<string, readonly Row[]>>
   /** Flags that are asked for where they are missing, or without which the command fails. */
   required?: readonly string[]
 }
@@ -34,7 +36,7 @@ interface Shape {
 
 /** The help of a command. */
 export function helpOf(command: Command, { width, documents }: Shape): string {
-  const { examples = [], notes = [] } = detailsOf.get(command) ?? {}
+  const { examples = [], notes = [], lists = {} } = detailsOf.get(command) ?? {}
   const root = rootOf(command)
   const sections = [
     wrappedRow('Usage:', usageOf(command), { width, indent: 0, column: 7 }),
@@ -45,6 +47,7 @@ export function helpOf(command: Command, { width, documents }: Shape): string {
     ...(command.commands.length > 0
       ? []
       : COMMON.map(([heading, names]) => section(heading, commonRows(root, names), width))),
+    ...Object.entries(lists).map(([heading, rows]) => section(heading, rows, width)),
     ...notes.map((note) => wrapped(note, width)),
     wrapped(`More: feedbackctl help options | ${command === root ? 'TOPIC | COMMAND' : 'environment | formatting'}`, width), // prettier-ignore
     `Documents: ${documents}`,

@@ -52,6 +52,18 @@ export function progressBar(terminal: Terminal): {
   }
 }
 
+/**
+ * For steps of which each may take long and let nothing else happen: a bar on a terminal, drawn before each step. Other
+ * readers get the result alone.
+ */
+export function stepBar({ stderr }: Terminal): {
+  told(this: void, step: string, done: number, all: number): void
+  end(this: void): void
+} {
+  const draw = (text: string) => void (stderr.isTTY && stderr.write(`\r\u001b[2K${text}`))
+  return { told: (step, done, all) => draw(`${barOf(done / all)} ${step}`), end: () => draw('') }
+}
+
 function barOf(share: number): string {
   const full = Math.floor(Math.min(share, 1) * WIDTH)
   return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${String(Math.floor(Math.min(share, 1) * 100)).padStart(3)} %`

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { App, OpenOptions } from '../../app.js'
 import type { Config } from '../../config.js'
+import { hasPassword } from '../../core/addresses.js'
 import { AppError } from '../../core/errors.js'
 import { printable } from '../../core/text.js'
 import type { Call } from '../../service/lib/operation.js'
@@ -40,15 +41,21 @@ export function session(terminal: Terminal, program: Command): Cli {
       )
       .then((settings) => {
         for (const sentence of settings.ignored) tell(terminal, `Warning: ${sentence}`)
+        if (settings.origin('database.url') === '--database-url' && hasPassword(settings.get('database.url') ?? ''))
+          tell(terminal, 'Warning: other users of this machine can see the password of --database-url in "ps". Set FEEDBACKCTL_DATABASE_URL instead.') // prettier-ignore
         return settings
       }))
   const open: Cli['open'] = (options) =>
     (opened ??= Promise.all([config(), import('../../app.js')])
-      .then(([settings, { openApp }]) => openApp(settings, options))
+      .then(([settings, { openApp }]) => openApp(settings, { upgraded: tellUpgrade, ...options }))
       .catch((error: unknown) => {
         opened = undefined // the next call tries again
         throw error
       }))
+  const tellUpgrade: OpenOptions['upgraded'] = ({ applied, kept }) => {
+    tell(terminal, `Updated the database to schema ${applied.at(-1)}. "feedbackctl rollback" takes that back.`)
+    say(terminal, `Kept the database as it was: ${kept}`)
+  }
   const traceOf = () =>
     program.opts<{ verbose?: boolean }>().verbose
       ? (text: string, ms: number) => say(terminal, `${ms.toFixed(1).padStart(7)} ms  ${printable(text)}`)
@@ -109,11 +116,11 @@ export function settingFlags(command: Command): Record<string, string | undefine
   return Object.fromEntries(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
 }
 
-/** Refuses --server for a command that works on the local database itself. */
+/** Refuses --server for a command that works only on the machine of the site. */
 export function assertLocal(config: Config, verb: string): void {
   if (config.get('server') !== undefined)
     throw new AppError(
       'USAGE',
-      `"${verb}" works on the local database only. The server comes from ${config.origin('server')}: leave it out.`,
+      `"${verb}" works only on the machine of the site. Run it there, without the server, which comes from ${config.origin('server')}.`,
     )
 }

@@ -17,10 +17,10 @@ export interface View<In, Out, Row> {
   requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
   // Asked before data is lost; undefined if the operation will refuse.
   confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined>
-  // What a deletion removes, read before it; undefined if the operation will refuse. A program gets it as `deleted`.
+  // What a deletion removes, read before it; undefined if the operation will refuse. A program gets it as `deleted`, `done` as `removed`.
   deletes?(this: void, call: Call, input: Values): Promise<Row | undefined>
   sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
-  done?(this: void, answer: Out, input: Values, server: string | undefined): string // printed to stderr after a change
+  done?(this: void, answer: Out, input: Values, about: { server: string | undefined; removed: Row | undefined }): string // printed to stderr after a change
   fixes?: Fixes // instead of the usual suggestions
 }
 
