@@ -69,7 +69,7 @@ it('every code, variable, route, topic and file that a document mentions exists'
   const variables = new Set(keys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`]))
   const known = (name: string) =>
     errorCodes.includes(name as ErrorCode) || variables.has(name) || topics['environment']?.().includes(name)
-  const routes = new Set([...operations.map(routeOf), 'GET /healthz', 'GET /readyz', 'GET /api'])
+  const routes = new Set([...operations.map(routeOf), 'GET /healthz', 'GET /readyz', 'GET /echoz', 'GET /api'])
   const mentioned = (pattern: RegExp, exists: (name: string) => unknown) =>
     [...all.matchAll(pattern)].map(([, name = '']) => name).filter((name) => !exists(name))
   const links = DOCUMENTS.flatMap((document) =>

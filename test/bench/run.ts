@@ -6,6 +6,7 @@
 import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isMet, type Bench, type Case, type Row } from './cases.js'
+import { backups } from './cases/backups.js'
 import { boards } from './cases/boards.js'
 import { cold } from './cases/cold.js'
 import { memory } from './cases/memory.js'
@@ -43,6 +44,7 @@ const all: Case[] = [
   ...several(plan),
   ...memory(plan),
   ...limits(),
+  ...backups(),
   starts(),
 ]
 const wanted = flags.only?.toLowerCase()

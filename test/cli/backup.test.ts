@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { CARRIED, LEFT_OUT } from '../../src/db/carried.js'
 import { NEWEST } from '../../src/db/schema.js'
-import { backupsOf, filled, json, makeOlder, rowsOf, secretOf } from '../support/backups.js'
+import { backupsOf, definitionsOf, filled, json, makeOlder, rowsOf, secretOf } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup, engines, temporaryFolder } from '../support/site.js'
 
@@ -35,6 +35,12 @@ describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
     expect((await machine.run('backup verify nowhere')).code).toBe(3)
     expect((await machine.run(`backup verify ${made.file}`)).code).toBe(0)
     expect((await json(machine, 'backup list')).backups).toMatchObject([{ file: made.file, engine }])
+    const { stdout, stderr: said } = await machine.run('backup list -o table')
+    expect(stdout).toMatch(/^FILE +SIZE +CREATED/)
+    expect(stdout).toContain(`${path.basename(made.file)}  `)
+    expect(said).toBe(`1 backup in ${path.dirname(made.file)}\n`)
+    expect((await machine.run(`backup verify ${path.basename(made.file)}`)).code).toBe(0)
+    expect((await machine.run(`restore ${path.basename(made.file)} --dry-run`)).code).toBe(0)
 
     const other = await makeMachine(to)
     const dry = await other.run(`restore ${made.file} --dry-run`)
@@ -43,6 +49,9 @@ describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
     const { stderr, code } = await other.run(`restore ${made.file} --yes`)
     expect({ stderr, code }).toMatchObject({ code: 0 })
     expect(await rowsOf(other)).toEqual(await rowsOf(machine))
+    const empty = await makeMachine(to)
+    await empty.run('migrate')
+    expect(await definitionsOf(other)).toEqual(await definitionsOf(empty))
     expect(readFileSync(secretOf(other), 'utf8')).toBe(readFileSync(secretOf(machine), 'utf8'))
 
     // Numbers, counts, search and the event log go on where they were
@@ -156,7 +165,10 @@ it.each(engines)(
       if (isNew) break // from here on every restore ends before it is killed
     }
     expect(seen[0], 'the first was killed before it could change anything').toBe(false)
-    expect(await machine.run(`restore ${file} --yes`)).toMatchObject({ code: 0 })
+    expect(await machine.run(`restore ${file} --yes`)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('restored'),
+    })
     expect((await rowsOf(machine)).posts).toEqual(before)
   },
 )
@@ -287,6 +299,9 @@ describe('a backup file', { timeout: 120_000 }, () => {
     expect(readFileSync(path.join(machine.folder, 'there.backup'), 'utf8')).toBe('mine')
     expect(await machine.run('backup create /proc/none/x.backup')).toMatchObject({ code: 1, stderr: expect.stringContaining('BACKUP_FAILED') }) // prettier-ignore
     expect(readdirSync(machine.folder).filter((name) => name.endsWith('.part'))).toEqual([])
+    const files = []
+    for (let count = 0; count < 4; count++) files.push((await json(machine, 'backup create')).file)
+    expect(new Set(files).size, 'some were made in the same second').toBe(4)
     rmSync(path.join(machine.folder, 'data/feedbackctl/feedback.db'))
     expect(await machine.run('backup create')).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_MISSING') }) // prettier-ignore
   })

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,6 +7,7 @@ import { expect, inject, it } from 'vitest'
 import { isSecret, keys, variableOf, type Key } from '../../src/core/settings.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
 import { makeMachine } from '../support/cli.js'
+import { secretOf } from '../support/doctor.js'
 
 const CANARY = 'CANARY-of-1-setting'
 
@@ -112,3 +113,62 @@ it.each(engines)(
     for (const text of told) expect(text).not.toContain('CANARY')
   },
 )
+
+it.each(engines)('no secret of any source is in the report of doctor on %s', { timeout: 120_000 }, async (engine) => {
+  const machine = await makeMachine(engine)
+  if (engine === 'postgres') await machine.run('migrate')
+  const token = await machine.setup()
+  const secret = readFileSync(secretOf(machine), 'utf8').trim()
+  const values = withCanary(engine === 'postgres' ? await canaryUser(machine.databaseUrl) : machine.databaseUrl)
+  const env = Object.fromEntries(Object.entries(values).map(([key, value]) => [variableOf(key as Key), value]))
+  const folder = path.join(machine.folder, 'config/feedbackctl')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, 'tokens.json'), JSON.stringify({ 'http://127.0.0.1:1': CANARY }), { mode: 0o600 })
+  const lines = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+  const context = `[contexts.other]\nserver = "http://127.0.0.1:1"\ntoken = "${CANARY}"\n`
+  writeFileSync(path.join(machine.folder, 'all.toml'), [...lines, context].join(''), { mode: 0o644 })
+  writeFileSync(path.join(machine.folder, 'broken.toml'), `secret = "${CANARY}\n`)
+  writeFileSync(path.join(machine.folder, 'unknown.toml'), `password = "${CANARY}"\n`)
+  const databaseUrl = values['database.url'] ?? ''
+  const bare = engine === 'postgres' ? databaseUrl.replace(`:${CANARY}@`, '@') : 'postgres://me@127.0.0.1:1/none'
+
+  let count = 0
+  const report = async (args: string, given: Record<string, string> = {}) => {
+    const file = `report-${(count += 1)}.json`
+    const { stdout, stderr } = await machine.run(`doctor --report ${file} ${args}`, { env: given })
+    const text = readFileSync(path.join(machine.folder, file), 'utf8')
+    for (const hidden of [CANARY, 'CANARY', secret, token])
+      for (const shown of [text, stdout, stderr])
+        expect(shown, `${args} ${JSON.stringify(given)}`).not.toContain(hidden)
+    return JSON.parse(text) as { settings: Record<string, unknown>; checks: { id: string; evidence: string }[] }
+  }
+  for (const { settings, checks } of [
+    await report('', env),
+    await report('--config all.toml', { FEEDBACKCTL_DATABASE_URL: '' }),
+  ]) {
+    expect(Object.keys(settings)).toEqual(expect.arrayContaining(keys.filter(isSecret)))
+    expect(settings['mail.url']).toMatchObject({ value: 'smtp://me:***@127.0.0.1:1' })
+    const { evidence } = checks.find(({ id }) => id === 'database') ?? {}
+    expect(evidence).toContain('schema') // the database was opened with its password
+  }
+  await report('--debug --verbose', { ...env, FEEDBACKCTL_DATABASE_URL: bare, PGPASSWORD: CANARY })
+  for (const url of [
+    `postgres://me:${CANARY}@127.0.0.1:1/none`,
+    `postgres://127.0.0.1:1/none?user=me&password=${CANARY}`,
+    `postgres://me:${CANARY}@127.0.0.1:none/none`,
+  ])
+    await report('', { ...env, FEEDBACKCTL_DATABASE_URL: url })
+  for (const url of [
+    `smtp://me:${CANARY}@:x`,
+    `smtp://me:a@${CANARY}@127.0.0.1:1`,
+    `smtp://127.0.0.1:1/?auth.pass=${CANARY}`,
+  ])
+    await report('', { FEEDBACKCTL_MAIL_URL: url })
+  const short = {
+    FEEDBACKCTL_SECRET: 'CANARY',
+    FEEDBACKCTL_BACKUP_PASSPHRASE: 'CANARY',
+    FEEDBACKCTL_SETUP_TOKEN: 'CANARY',
+  }
+  await report('', short)
+  for (const name of ['broken', 'unknown']) await report(`--config ${name}.toml`)
+})

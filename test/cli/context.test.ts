@@ -65,7 +65,7 @@ describe('--context', () => {
       'Both --context and --server say which site is meant.',
     ],
     ['boards list', { FEEDBACKCTL_CONTEXT: 'prod', FEEDBACKCTL_DATA_DIR: '/tmp' }, 'Both FEEDBACKCTL_CONTEXT and FEEDBACKCTL_DATA_DIR'], // prettier-ignore
-    ['migrate --context prod', {}, 'The server comes from'],
+    ['migrate --context prod', {}, 'without the server, which comes from'],
   ] as const)('%s is an error of usage', async (line, env, message) => {
     const machine = await makeMachine('sqlite')
     place(machine, '[contexts.prod]\nserver = "http://prod.example"\n')

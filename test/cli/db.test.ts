@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
@@ -44,6 +45,36 @@ describe.each(engines)('db copy of %s', { timeout: 120_000 }, (engine) => {
 })
 
 it(
+  'db copy takes the address from a variable, a data folder or a configuration, and warns of a password',
+  { timeout: 60_000 },
+  async () => {
+    const machine = await filled('sqlite')
+    const to = await emptyDatabase('postgres')
+    const env = { TARGET: to }
+    const { password } = new URL(to)
+    expect(password).not.toBe('')
+    const quiet = await machine.run('db copy data/feedbackctl env:TARGET --dry-run --json', { env })
+    expect(quiet).toMatchObject({ code: 0, stderr: 'Dry run, nothing was copied.\n' })
+    expect(JSON.parse(quiet.stdout)).toEqual({ tables: [], differ: [] })
+    const open = await machine.run(`db copy data/feedbackctl ${env.TARGET} --dry-run`)
+    expect(open.stderr).toMatch(/^Warning: the password in TO is visible .*env:NAME\.\nDry run/)
+    writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${machine.databaseUrl}"\n`, { mode: 0o600 })
+    const copied = await machine.run('db copy site.toml env:TARGET --verify', { env })
+    expect(copied).toMatchObject({ code: 0, stderr: expect.stringContaining('Both sides are equal.') })
+    for (const [args, why] of [
+      ['env:NOBODY env:TARGET', 'FROM is "env:NOBODY", but that variable is not set'],
+      ['data/feedbackctl mysql://ada:geheim@db/x', 'TO must be sqlite:PATH'],
+      ['data/nothing env:TARGET', 'There is no folder or configuration file "data/nothing". FROM is sqlite:PATH'],
+      ['nothing.toml env:TARGET', 'nothing.toml'],
+    ] as const) {
+      const { code, stderr } = await machine.run(`db copy ${args}`, { env })
+      expect([args, code, stderr.includes(why), stderr.includes('geheim')]).toEqual([args, 2, true, false])
+    }
+    for (const { stdout, stderr } of [quiet, open, copied]) expect(stdout + stderr).not.toContain(`:${password}@`)
+  },
+)
+
+it(
   'db copy exits with 9 where the copy is not equal, and leaves what is wrong to see',
   { timeout: 60_000 },
   async () => {
@@ -59,3 +90,42 @@ it(
     expect({ code, there: existsSync(to.slice('sqlite:'.length)) }).toEqual({ code: 9, there: true })
   },
 )
+
+it('db copy makes no file where there is no database to copy', async () => {
+  const machine = await makeMachine('sqlite')
+  const folder = path.join(machine.folder, 'empty')
+  mkdirSync(folder)
+  for (const from of ['empty', 'sqlite:empty/other.db'])
+    for (const flag of ['--dry-run', ''])
+      expect(await machine.run(`db copy ${from} sqlite:to.db ${flag}`)).toMatchObject({
+        code: 5,
+        stderr: expect.stringMatching(/There is no database .*empty/),
+      })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('--database-url warns of a password in an argument, and no other source does', { timeout: 60_000 }, async () => {
+  const { databaseUrl, ...machine } = await makeMachine('postgres')
+  const { password } = new URL(databaseUrl)
+  expect(password).not.toBe('')
+  const WARNING =
+    'Warning: other users of this machine can see the password of --database-url in "ps". Set FEEDBACKCTL_DATABASE_URL instead.\n'
+  await machine.run('migrate')
+  const stderrOf = async (args: string, env: Record<string, string> = {}, code = 0) => {
+    const done = await machine.run(`boards list ${args}`, { env: { FEEDBACKCTL_DATABASE_URL: '', ...env } })
+    expect([args, done.code]).toEqual([args, code])
+    expect(done.stderr).not.toContain(`:${password}@`)
+    return done.stderr
+  }
+  const usual = await stderrOf('', { FEEDBACKCTL_DATABASE_URL: databaseUrl })
+  expect(await stderrOf(`--database-url ${databaseUrl}`)).toBe(WARNING + usual)
+  expect(await stderrOf(`--database-url=${databaseUrl}`)).toBe(WARNING + usual)
+  const [start = ''] = databaseUrl.split('?')
+  const parameter = `${start.replace(`:${password}@`, '@')}?password=${password}`
+  expect(await stderrOf(`--database-url ${parameter}`)).toBe(WARNING + usual)
+  writeFileSync(path.join(machine.folder, 'url'), databaseUrl, { mode: 0o600 })
+  expect(await stderrOf('--database-url-file url')).toBe(usual)
+  writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${databaseUrl}"\n`, { mode: 0o600 })
+  expect(await stderrOf('--config site.toml')).toBe(usual)
+  expect(await stderrOf('--database-url postgres://me@127.0.0.1:1/none', {}, 6)).not.toContain('Warning')
+})

@@ -53,6 +53,26 @@ describe.each(engines)('the fields of rows on %s', (engine) => {
     expect(await run('votes add 1 --fields name')).toMatchObject({ code: 2, stdout: '' })
   })
 
+  it('of a command that is no operation are known too, before anything is done', async () => {
+    const run = await filled(engine)
+    const changing = ['owner link', 'secret new --yes', 'secret rotate', 'backup create', 'backup prune --yes', 'restore x', 'rollback --yes', 'db copy x y', 'mail test', 'mail queue retry --all', 'doctor --fix --yes'] // prettier-ignore
+    const reading = ['backup list', 'status', 'config list', 'whoami', 'mail preview', 'mail queue list', 'doctor']
+    const state = async () => [(await run('backup list --json')).stdout, (await run('events list --json')).stdout]
+    const before = await state()
+    for (const args of [...changing, ...reading.filter((each) => each !== 'backup list')]) {
+      const refused = await run(`${args} --fields nope`)
+      expect([args, refused.code, refused.stdout]).toEqual([args, 2, ''])
+      expect([args, refused.stderr]).toEqual([args, expect.stringContaining('Unknown field \\"nope\\". Did you mean')])
+      const listed = await run(`${args} --fields`)
+      expect([args, listed.code, listed.stdout]).toEqual([args, 0, expect.stringMatching(/^(\w+\n)+$/)])
+    }
+    expect(await state()).toEqual(before)
+    expect((await run('migrate --fields nope')).code).toBe(2)
+    await run('backup create')
+    expect(await run('backup list --fields nope')).toMatchObject({ code: 2, stdout: '' })
+    expect((await run('secret new --yes --fields sessions,apps')).stdout).toMatch(/^\{"sessions":\d,"apps":0\}\n$/)
+  })
+
   it('of csv have a byte order mark with --bom', async () => {
     const run = await filled(engine)
     expect((await run('posts list -o csv --bom --fields title')).stdout).toBe('\uFEFFtitle\nPlain\nÜber\n')

@@ -32,7 +32,7 @@ describe('help', () => {
     const { stdout } = await machine.run('roles assign --help')
     const places = [
       'Usage: feedbackctl roles assign <role> --user <text> [options]\n\n',
-      'Give a role to a person; ',
+      'Give a role to a user; ',
       'Examples:\n  $ feedbackctl roles assign moderators --user eve@example.org\n\n',
       'Options:\n',
       'Output:\n  -o, --output <format>',
@@ -49,7 +49,7 @@ describe('help', () => {
   it('says that a port alone is for this machine only', async () => {
     const machine = await makeMachine('sqlite')
     expect((await machine.run('help options')).stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'PORT alone is on 127.0.0.1, which only this machine reaches',
+      'PORT alone means 127.0.0.1, which only this machine can reach',
     )
     const server = machine.start('serve', { env: { FEEDBACKCTL_LISTEN: ':0' } })
     await server.says(/listening on http:\/\/127\.0\.0\.1:\d+/)

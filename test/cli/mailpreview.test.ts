@@ -31,6 +31,15 @@ describe.each(engines)('mail preview on %s', (engine) => {
   })
 })
 
+it('mail preview is in the language of the site unless another is asked for', async () => {
+  const run = (await makeMachine('sqlite')).host(HOST)
+  const env = { FEEDBACKCTL_SITE_LANGUAGE: 'de' }
+  expect((await run('mail preview reset --text', { env })).stdout).toContain('Hallo Ada Lovelace,')
+  expect((await run('mail preview reset --text --language en', { env })).stdout).toContain('Hello Ada Lovelace,')
+  const wrong = await run('mail preview reset', { env: { FEEDBACKCTL_SITE_LANGUAGE: 'xx' } })
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('must be one of en, de') })
+})
+
 it('mail preview needs no site, and refuses what it does not know', async () => {
   const run = (await makeMachine('sqlite')).host(HOST)
   expect((await run('mail preview reset -o table')).stdout).toMatch(/SUBJECT +Feedback – /)

@@ -165,7 +165,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
 it('the queue is of this machine, and says which words it knows', async () => {
   const { run } = await filled('sqlite')
   for (const args of ['mail queue list', 'mail queue retry --all'])
-    expect(await run(`${args} --server https://feedback.example.org`)).toMatchObject({ code: 2, stderr: expect.stringContaining('local database only') }) // prettier-ignore
+    expect(await run(`${args} --server https://feedback.example.org`)).toMatchObject({ code: 2, stderr: expect.stringContaining('only on the machine of the site') }) // prettier-ignore
   expect(await run('mail queue')).toMatchObject({ code: 2, stderr: expect.stringMatching(/"mail queue" needs a command: list, show, retry, cancel\.\n.*fix   feedbackctl mail queue --help/) }) // prettier-ignore
   expect(await run('mail queue lst')).toMatchObject({ code: 2, stderr: expect.stringContaining('Unknown command "mail queue lst". Did you mean "list"?') }) // prettier-ignore
 })

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { MailReport } from '../../src/mail/check.js'
+import { checkSender } from '../../src/mail/sender.js'
 import { buildHost, makeMachine } from '../support/cli.js'
 import { dnsHost } from '../support/dns.js'
+import { authority, certificate } from '../support/proxy.js'
 import { engines } from '../support/site.js'
 import { brokenHost, smtpHost, type MailHost } from '../support/smtp.js'
 
@@ -105,13 +109,31 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     expect(next).toContain(`a password is never sent without TLS, and port ${host.port} has none`)
   })
 
-  it('the certificate is not trusted', async () => {
-    const host = await smtpHost()
+  it('the certificate signed itself', async () => {
+    const host = await smtpHost(await certificate())
     const { failed, next } = await tested(strictUrl(host))
-    expect(failed).toEqual([
-      expect.stringMatching(/^TLS: the certificate of 127\.0\.0\.1 is not trusted: .*(expired|self.signed)/),
-    ])
-    expect(next).toMatch(failed[0]?.includes('expired') ? /renew its certificate/ : /NODE_EXTRA_CA_CERTS/)
+    expect(failed).toEqual(['TLS: the certificate of 127.0.0.1 is not trusted: self-signed certificate'])
+    expect(next).toMatch(/^If you trust this mail server.*NODE_EXTRA_CA_CERTS/)
+  })
+
+  it.each([
+    ['it has expired', { days: -2 }, /is not trusted: certificate has expired$/, /renew its certificate/],
+    ['it is of another host', { host: 'mail.example.org' }, /is not trusted: .*127\.0\.0\.1/, /^Write a host that the certificate names/], // prettier-ignore
+    ['it is in order', {}, undefined, /^Add a TXT record/],
+  ])('the certificate is of an authority that this machine knows, and %s', async (_what, options, problem, advice) => {
+    const of = await authority()
+    const machine = await makeMachine('sqlite')
+    const file = path.join(machine.folder, 'ca.pem')
+    writeFileSync(file, of.cert)
+    const host = await smtpHost(await certificate({ of, ...options }))
+    const env = { FEEDBACKCTL_MAIL_URL: strictUrl(host), FEEDBACKCTL_MAIL_FROM: 'noreply@moonbase.example', NODE_EXTRA_CA_CERTS: file } // prettier-ignore
+    const dns = await dnsHost({ 'moonbase.example': [] })
+    const { stdout, code } = await machine.run(`mail test --json --timeout 2 --dns ${dns}`, { env })
+    const { steps, next } = JSON.parse(stdout) as MailReport
+    const { result, detail } = steps.find(({ step }) => step === 'TLS') ?? {}
+    expect([code, result]).toEqual(problem ? [9, 'failed'] : [0, 'ok'])
+    expect(detail).toMatch(problem ?? /^TLSv1\.\d, with a certificate for 127\.0\.0\.1$/)
+    expect(next).toMatch(advice)
   })
 
   it('TLS is expected from the start where there is STARTTLS', async () => {
@@ -156,6 +178,24 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     const { failed, next } = await tested(host.url, TO)
     expect(failed).toEqual([expect.stringMatching(/^sending: the server refuses the recipient bob@example\.org: 550 /)])
     expect(next).toContain('Check the address.')
+  })
+
+  it('the server wants a sign-in, and mail.url has none', async () => {
+    const host = await smtpHost()
+    const { failed, next } = await tested(host.url.replace('board:p%40ss%3Aw%2Frd@', ''), TO)
+    expect(failed).toEqual([expect.stringMatching(/^sending: the server takes no mail without a sign-in: 530 /)])
+    expect(next).toContain('Write user and password into mail.url')
+  })
+
+  it('the mail is too large', async () => {
+    const { failed, next } = await tested((await smtpHost({ size: 100 })).url, TO)
+    expect(failed).toEqual([expect.stringMatching(/^sending: the mail is too large for the server: .*100/)])
+    expect(next).toContain('higher limit')
+    const late = await smtpHost()
+    late.onMail = async () => Promise.reject(refusing(552, 'message size exceeds the limit'))
+    expect((await tested(late.url, TO)).failed).toEqual([
+      expect.stringMatching(/^sending: the mail is too large for the server: 552 message size/),
+    ])
   })
 
   it('the mail itself is refused', async () => {
@@ -210,7 +250,9 @@ describe('mail test', () => {
     expect(await asked(all)).toEqual(['SPF ok', 'DKIM ok', 'DMARC ok', 'Send a test mail: feedbackctl mail test --to ADDRESS']) // prettier-ignore
     expect(await asked(all, '--dkim-selector s9')).toEqual(['SPF ok', 'DKIM warning', 'DMARC ok', expect.stringContaining('s9._domainkey.moonbase.example')]) // prettier-ignore
     const broken = async (changed: Record<string, string[]>) => (await asked({ ...all, ...changed })).join(' | ')
-    expect(await broken({ 'moonbase.example': ['other'] })).toMatch(/^SPF warning .* v=spf1 ip4:127\.0\.0\.1 ~all$/)
+    expect(await broken({ 'moonbase.example': ['other'] })).toMatch(
+      /^SPF warning .* v=spf1 ip4:ADDRESS ~all, with the public address/,
+    )
     expect(await broken({ 'moonbase.example': ['v=spf1 a -all', 'v=spf1 mx -all'] })).toMatch(
       /^SPF warning .*Leave one/,
     )
@@ -218,6 +260,53 @@ describe('mail test', () => {
     expect(await broken({ 's1._domainkey.moonbase.example': ['v=DKIM1; p='] })).toMatch(/DKIM warning .*Publish a new key/) // prettier-ignore
     expect(await asked({})).toEqual(['sender domain warning', expect.stringContaining('Set mail.from')])
     expect(await asked({ ...all, '_dmarc.moonbase.example': [] })).toContain('DMARC warning')
+  })
+
+  it('evaluates SPF for the address from which mail leaves', async () => {
+    const { url } = await smtpHost()
+    const spf = async (record: string, args = '', more = {}) => {
+      const dns = await dnsHost({
+        'moonbase.example': record === '' ? [] : [record, 'A 192.0.2.10'],
+        'mail.moonbase.example': ['A 198.51.100.7'],
+        ...more,
+      })
+      const { steps, next } = await tested(url, `--dns ${dns} ${args}`)
+      const { result, detail } = steps.find(({ step }) => step === 'SPF') ?? {}
+      return [`${result}: ${detail}`, next]
+    }
+    const IP = '--ip 192.0.2.1'
+    expect(await spf('v=spf1 ip4:192.0.2.0/24 -all', IP)).toContain('ok: v=spf1 ip4:192.0.2.0/24 -all: allows 192.0.2.1 (ip4:192.0.2.0/24)') // prettier-ignore
+    expect(await spf('v=spf1 a -all', IP)).toEqual([
+      'warning: v=spf1 a -all: does not allow 192.0.2.1 (fail by -all)',
+      'Add ip4:192.0.2.1 to the TXT record v=spf1 of moonbase.example, before "all".',
+    ])
+    expect((await spf('v=spf1 a -all'))[0]).toMatch(/^ok: v=spf1 a -all\. Whether it allows this machine was not checked: add --ip/) // prettier-ignore
+    expect(await spf('v=spf1 include:none.example -all')).toEqual([
+      'warning: v=spf1 include:none.example -all: receivers cannot use it, as "include:none.example" leads to no record of SPF',
+      'Correct the TXT record v=spf1 of moonbase.example.',
+    ])
+    expect((await spf('v=spf1 ptr a -all', '--ip 192.0.2.10'))[0]).toMatch(/allows 192\.0\.2\.10 \(a\)\. Not evaluated: ptr$/) // prettier-ignore
+    expect((await spf('', '--ip 2001:db8::7'))[1]).toBe('Add a TXT record to moonbase.example: v=spf1 ip6:2001:db8::7 ~all') // prettier-ignore
+    const slow = await tested(url, `--dns ${await dnsHost({ 'moonbase.example': ['v=spf1 include:slow.example -all'], 'slow.example': ['fails'] })}`) // prettier-ignore
+    expect([slow.works, slow.steps.at(-1)]).toMatchObject([true, { step: 'DNS', result: 'skipped' }])
+  })
+
+  it('knows a mail server of its own domain from one of a provider', async () => {
+    const records = { 'moonbase.example': ['v=spf1 a -all', 'A 8.8.8.8'], 'mail.moonbase.example': ['A 9.9.9.9'], 'smtp.provider.example': ['A 9.9.9.9'], 'both.moonbase.example': ['A 8.8.8.8', 'AAAA 2606:4700::1'] } // prettier-ignore
+    const spf = async (host: string) => {
+      const resolver = await dnsHost(records)
+      const steps = await checkSender('moonbase.example', { host, ip: undefined, selector: undefined, asking: { timeout: 2000, server: resolver } }) // prettier-ignore
+      const { result, detail, next } = steps[0] ?? {}
+      return [`${result}: ${detail}`, next]
+    }
+    expect(await spf('mail.moonbase.example')).toEqual(['warning: v=spf1 a -all: does not allow 9.9.9.9 (fail by -all)', expect.stringContaining('Add ip4:9.9.9.9')]) // prettier-ignore
+    expect(await spf('both.moonbase.example')).toEqual(['warning: v=spf1 a -all: does not allow 2606:4700::1 (fail by -all)', expect.stringContaining('Add ip6:2606:4700::1')]) // prettier-ignore
+    expect(await spf('8.8.8.8')).toEqual(['ok: v=spf1 a -all: allows 8.8.8.8 (a)', undefined])
+    expect((await spf('smtp.provider.example'))[0]).toMatch(/^ok: .* does not name 9\.9\.9\.9 of smtp\.provider\.example; the provider may/) // prettier-ignore
+    records['moonbase.example'] = ['A 8.8.8.8']
+    expect((await spf('[2606:4700::1]'))[1]).toContain('v=spf1 ip6:2606:4700::1 ~all')
+    expect((await spf('mail.moonbase.example'))[1]).toContain('v=spf1 a:mail.moonbase.example ~all')
+    expect((await spf('smtp.provider.example'))[1]).toContain('include:NAME ~all, with the name that the provider of smtp.provider.example gives') // prettier-ignore
   })
 
   it('passes over the DNS where it does not answer', async () => {
@@ -230,7 +319,13 @@ describe('mail test', () => {
     const run = (await makeMachine('sqlite')).host(HOST)
     const env = { FEEDBACKCTL_MAIL_URL: 'smtp://127.0.0.1:2' }
     expect(await run('mail test')).toMatchObject({ code: 5, stderr: expect.stringContaining('MAIL_CONFIG_MISSING') })
-    for (const args of ['--to nobody', '--timeout 0', '--dns nonsense', '--server https://feedback.example.org'])
+    for (const args of [
+      '--to nobody',
+      '--timeout 0',
+      '--dns nonsense',
+      '--ip nonsense',
+      '--server https://feedback.example.org',
+    ])
       expect([args, (await run(`mail test ${args}`, { env })).code]).toEqual([args, 2])
   })
 

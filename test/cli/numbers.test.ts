@@ -71,7 +71,7 @@ describe.each(engines)('the number of a post on %s', (engine) => {
         (post) => post.number,
       )
     expect((await listed()).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
-    await run('posts delete 30 --yes')
+    expect((await run('posts delete 30 --yes')).stderr).toMatch(/^Deleted post #30 "post \d-\d+"\.\n$/)
     const dry = await run("posts create 'The next' --body x --dry-run --json")
     expect(JSON.parse(dry.stdout)).toMatchObject({ post: { number: 31 } })
     const next = await run("posts create 'The next' --body x --json")

@@ -1,5 +1,7 @@
+import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, serve, type Machine } from '../support/cli.js'
+import { damaged } from '../support/doctor.js'
 import { engines, OWNER } from '../support/site.js'
 
 const LISTENING = /listening on (http:\S+?)"/
@@ -63,6 +65,27 @@ describe.each(engines)('an owner who is locked out on %s', (engine) => {
     expect(await http('POST /auth/password/set', { body: { token: await linkToken(machine), password: 'a new one' } })).toMatchObject({ status: 400, body: { code: 'INVALID_TOKEN' } }) // prettier-ignore
   })
 
+  it('that has expired, or whose owner is blocked, signs nobody in; a lost second factor is no obstacle', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const http = await serve(machine)
+    const use = async (token: string) => {
+      const { status, body } = await http('POST /auth/link', { body: { token } })
+      return [status, body.code]
+    }
+    const old = await linkToken(machine)
+    await damaged(machine, (db) => db.updateTable('one_time_tokens').set({ expiresAt: '2020-01-01T00:00:00.000Z' }).execute()) // prettier-ignore
+    expect(await use(old)).toEqual([401, 'INVALID_TOKEN'])
+    const { secret } = JSON.parse((await machine.run(`totp begin --as ${OWNER.email} --json`)).stdout) as { secret: string } // prettier-ignore
+    expect((await machine.run(`totp enable ${await generate({ secret })} --as ${OWNER.email}`)).code).toBe(0)
+    const [status] = await use(await linkToken(machine))
+    expect(status).toBe(200)
+    expect(await machine.run(`users block ${OWNER.email}`)).toMatchObject({ code: 5, stderr: expect.stringContaining('CANNOT_CHANGE_OWNER') }) // prettier-ignore
+    const token = await linkToken(machine)
+    await damaged(machine, (db) => db.updateTable('users').set({ isBlocked: 1 }).execute())
+    expect((await use(token))[1]).toBe('USER_BLOCKED')
+  })
+
   it('makes no link in a dry run, and prints one object as JSON', async () => {
     const machine = await makeMachine(engine)
     expect(await machine.run('migrate')).toMatchObject({ code: 0 })
@@ -91,6 +114,8 @@ describe.each(engines)('an owner who is locked out on %s', (engine) => {
       stderr: expect.stringContaining('--generate-password'),
     })
     expect((await machine.run('owner reset --password-stdin --dry-run', { stdin: 'another password 1' })).code).toBe(0)
+    const dry = await machine.run('owner reset --generate-password --dry-run')
+    expect(dry.stderr).toBe('Would change the password of Ada <ada@example.org>.\n')
     const reset = await machine.run('owner reset --password-stdin', { stdin: 'another password 2' })
     expect(reset).toMatchObject({ code: 0, stderr: expect.stringContaining('reset-totp') })
     expect(reset.stdout + reset.stderr).not.toContain('another password')

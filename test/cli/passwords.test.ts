@@ -17,7 +17,7 @@ it('commands refuse the most common passwords, and "account password" changes on
   ).toMatchObject(common)
   await machine.run('login --email ada@example.org --password-stdin', { stdin: 'correct horse battery\n', env })
   const screen = machine.terminal('account password', { env })
-  await screen.sees(/Present password/)
+  await screen.sees(/Current password/)
   screen.type('correct horse battery\r')
   await screen.sees(/Password \(8/)
   screen.type('12345678\r')

@@ -71,6 +71,35 @@ describe.each(engines)('an upgrade on %s', { timeout: 60_000 }, (engine) => {
   })
 })
 
+describe('an upgrade that nobody asked for', { timeout: 60_000 }, () => {
+  it('is told once on SQLite, with where the copy is', async () => {
+    const machine = await makeMachine('sqlite')
+    await makeOlder(machine, OLD, 'Before')
+    const { stdout, stderr } = await machine.run('settings show --json')
+    expect(JSON.parse(stdout)).toMatchObject({ settings: { title: 'Before' } })
+    expect(stderr).toMatch(new RegExp(`^Updated the database to schema ${NEWEST}\\. .*\nKept .*: (\\S+Z)\n$`))
+    expect(existsSync(/: (\S+Z)\n/.exec(stderr)?.[1] ?? '')).toBe(true)
+    expect((await machine.run('settings show --json')).stderr).toBe('')
+    const other = await makeMachine('sqlite')
+    await makeOlder(other, OLD, 'Before')
+    const server = other.start('serve')
+    await server.says(/listening on/)
+    expect(server.output().stderr).toMatch(/"kept":"[^"]*before-upgrade-[^"]*Z","msg":"updated the database/)
+  })
+
+  it('of serve --migrate on PostgreSQL is logged, or refused with what to do where nothing can be kept', async () => {
+    const machine = await makeMachine('postgres')
+    await makeOlder(machine, OLD, 'Before')
+    const refused = await machine.run('serve --migrate', { env: { FEEDBACKCTL_BACKUP_DIR: '/proc/none' } })
+    expect(refused.stderr).toMatch(/backup\.dir[^]*migrate --no-backup[^]*BACKUP_FAILED/)
+    expect(refused.code).toBe(1)
+    expect(await stateOf(machine)).toEqual({ title: 'Before', schema: OLD })
+    const server = machine.start('serve --migrate')
+    await server.says(/listening on/)
+    expect(server.output().stderr).toMatch(/"kept":"[^"]*before-upgrade-[^"]*\.backup","msg":"updated the database/)
+  })
+})
+
 it('keeps the last three copies beside a SQLite file', async () => {
   const machine = await makeMachine('sqlite')
   const { keepBeforeUpgrade } = await import('../../src/backup/upgrade.js')

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -351,4 +351,14 @@ describe('feedbackctl setup on a terminal', () => {
     expect(await yes.ended).toMatchObject({ code: 0 })
     expect((await machine.run('boards show ideas')).code).toBe(3)
   })
+})
+
+it('setup closes an empty database file that others could read', async () => {
+  const machine = await makeMachine('sqlite')
+  const folder = path.join(machine.folder, 'data/feedbackctl')
+  mkdirSync(folder, { recursive: true })
+  const file = path.join(folder, 'feedback.db')
+  writeFileSync(file, '', { mode: 0o644 })
+  await machine.setup()
+  expect(statSync(file).mode & 0o777).toBe(0o600)
 })

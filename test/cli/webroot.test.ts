@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -118,10 +118,57 @@ describe('serve --web-root', () => {
   })
 })
 
-it('serve --web-enabled false has no pages, and the API', async () => {
+it('serve --web-enabled false has the API, and no pages but those that mails lead to', async () => {
   const machine = await withClient()
   const [, server = ''] = await machine.start('serve --web-enabled false').says(/listening on (http:\S+?)"/)
-  for (const target of ['/', '/boards', '/login']) {
+  const send = async (path: string, fields: Record<string, string>) => {
+    const body = new URLSearchParams(fields)
+    const response = await fetch(server + path, { method: 'POST', body, headers: { 'sec-fetch-site': 'same-origin' } })
+    return { status: response.status, text: await response.text() }
+  }
+  const tokens: string[] = []
+  const mailed = async (page: string) => {
+    const link = new RegExp(`http:\\S+?(/${page}/\\?token=([\\w-]+))`)
+    const found = () =>
+      readdirSync(path.join(machine.folder, 'mail'))
+        .map((name) =>
+          link.exec(
+            readFileSync(path.join(machine.folder, 'mail', name), 'utf8')
+              .replaceAll(/=\r?\n/g, '')
+              .replaceAll('=3D', '='),
+          ),
+        ) // prettier-ignore
+        .find((match) => match && !tokens.includes(match[2] ?? ''))
+    await expect.poll(found, { timeout: 20_000 }).toBeTruthy()
+    const [, target = '', token = ''] = found() ?? []
+    tokens.push(token)
+    const { status, body } = await get(server, target, { headers: HTML })
+    expect([page, status, body.includes(`action="/${page}"`)]).toEqual([page, 200, true])
+    expect(body).not.toMatch(/href="\/(?:login|join|boards|search|feed\.atom|)"/)
+    return token
+  }
+  await machine.run('users create grace@example.org --name Grace --language de')
+  const invited = await mailed('password-reset/confirm')
+  const chosen = await send('/password-reset/confirm', { token: invited, password: 'quite a good one' })
+  expect([chosen.status, chosen.text.includes('<h1>Your password is set.</h1>')]).toEqual([200, true])
+  const again = await send('/password-reset/confirm', { token: invited, password: 'quite a good one' })
+  expect([again.text.includes('This link no longer works'), again.text.includes('href="/password-reset"')]).toEqual([
+    true,
+    true,
+  ])
+  expect((await send('/password-reset', { email: 'grace@example.org' })).text).toContain('We sent you a link')
+  await mailed('password-reset/confirm')
+  const joined = await fetch(`${server}/api/v1/auth/signup`, {
+    method: 'POST',
+    body: JSON.stringify({ email: 'eve@example.org', password: 'quite a good one' }),
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(joined.status).toBe(201)
+  const verified = await send('/email-verify', { token: await mailed('email-verify') })
+  expect([verified.status, verified.text.includes('<h1>Your address is confirmed.</h1>')]).toEqual([200, true])
+  expect((await send('/email-verify', { token: 'used' })).text).not.toContain('href="/settings"')
+  expect((await send('/login', { email: 'eve@example.org', password: 'quite a good one' })).status).toBe(404)
+  for (const target of ['/', '/boards', '/login', '/posts/new']) {
     const { status, headers } = await get(server, target, { headers: HTML })
     expect([target, status, headers['content-type']]).toEqual([target, 404, 'application/json; charset=utf-8'])
   }

@@ -460,6 +460,19 @@ describe.each(engines)('posts on %s', (engine) => {
     })
   })
 
+  it('leaves out who voted where nobody asks for it: the number and the own vote stay', async () => {
+    const site = await makeSite(engine)
+    const { token, userId } = await site.member()
+    await site.http('POST /posts', { token, body: { title: 'Dark mode' } })
+    const lists = [
+      await site.http('POST /posts/get', { token, body: { votes: false } }),
+      await site.http('GET /posts/search/dark?votes=false', { token }),
+    ]
+    for (const { body } of lists)
+      expect(body.posts[0].voters).toMatchObject({ votes: [], votesCount: 1, viewerVote: { userId } })
+    expect((await site.http('POST /posts/get', { token })).body.posts[0].voters.votes).toHaveLength(1)
+  })
+
   it('shows visitors the vote of the person they name, where the board shows its voters', async () => {
     const site = await makeSite(engine)
     await site.call(boards.create, { name: 'Hidden', view_voters: false })

@@ -26,6 +26,27 @@ export async function rowsOf(machine: Pick<Machine, 'databaseUrl'>): Promise<Rec
   return found
 }
 
+/** Every index, trigger and constraint of a database, each as its definition. */
+export async function definitionsOf({ databaseUrl }: Pick<Machine, 'databaseUrl'>): Promise<string[]> {
+  const db = await connect(databaseUrl)
+  const { rows } = await (
+    databaseUrl.startsWith('sqlite:')
+      ? sql<{
+          text: string
+        }>`select type || ' ' || name || ': ' || coalesce(sql, '') as text from sqlite_master where type in ('index', 'trigger')`
+      : sql<{
+          text: string
+        }>`select pg_get_indexdef(indexrelid) as text from pg_index join pg_class c on c.oid = indexrelid
+          where relnamespace = current_schema()::regnamespace
+        union all select conrelid::regclass || ': ' || conname || ' ' || pg_get_constraintdef(oid) from pg_constraint
+          where connamespace = current_schema()::regnamespace
+        union all select tgenabled::text || ' ' || pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = tgrelid
+          where not tgisinternal and relnamespace = current_schema()::regnamespace`
+  ).execute(db)
+  await db.destroy()
+  return rows.map(({ text }) => text).toSorted()
+}
+
 export async function json(machine: Machine, args: string, env: Record<string, string> = {}) {
   const { code, stdout, stderr } = await machine.run(`${args} --json`, { env })
   if (code !== 0) throw new Error(stderr)

@@ -124,6 +124,7 @@ interface SiteOptions extends ServerOptions {
   setupToken?: string
   commonPasswords?: 'refuse'
   unverified?: 'read'
+  siteLanguage?: string
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
@@ -139,6 +140,7 @@ export async function makeSite(
     setupToken,
     commonPasswords,
     unverified,
+    siteLanguage,
     ...options
   }: SiteOptions = {},
 ): Promise<TestSite> {
@@ -157,6 +159,7 @@ export async function makeSite(
     ...(setupToken !== undefined && { setupToken }),
     ...(commonPasswords !== undefined && { commonPasswords }),
     ...(unverified !== undefined && { unverified }),
+    ...(siteLanguage !== undefined && { siteLanguage }),
     limits: new Limits(rates),
   }
   const logs: string[] = []
@@ -166,7 +169,7 @@ export async function makeSite(
     { level: 'info', stream: { write: (line) => void logs.push(line) } },
     {
       requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }),
-      gates: [pageGate(base.siteUrl)],
+      gates: [pageGate(base)],
       surfaces: [web],
       ...options,
     },

@@ -58,7 +58,7 @@ async function demo() {
   assert.equal(response.status, 200)
   assert.equal((await response.json()).boards.length, 3)
   const page = await fetch(url, { headers: { accept: 'text/html' } })
-  assert.match(await page.text(), /<h1>/)
+  assert.match(await page.text(), /<h1\b/)
   child.kill('SIGINT')
   const { code, stderr } = await ended
   assert.equal(code, 0, `feedbackctl demo ended with ${code}: ${stderr}`)

@@ -101,3 +101,24 @@ it('a cookie of a visitor counts more than the browser, and less than the accoun
   const { headers: signedIn } = await send(site, '/login', EVE)
   expect(await languageAt(site, '/', { cookie: `${visitor}; ${cookiesIn(signedIn)}` })).toBe('en')
 })
+
+describe.each(engines)('the language of a site on %s', (engine) => {
+  it('is that of whoever asks for none there is: pages, feeds and mails', async () => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost', siteLanguage: 'de' })
+    await site.owner()
+    for (const [asked, shown] of [
+      ['fr, ja', 'de'],
+      ['fr, en;q=0.5', 'en'],
+      ['', 'de'],
+      ['de', 'de'],
+    ] as const)
+      // prettier-ignore
+      expect([asked, await languageAt(site, '/', { 'accept-language': asked })]).toEqual([asked, shown])
+    expect(await languageAt(site, '/', {})).toBe('de')
+    expect(await languageAt(site, '/', { cookie: 'feedbackctl-language=en' }), 'chosen in this browser').toBe('en')
+    await site.call(users.create, { email: EVE.email })
+    expect((await newestMail(site)).html).toContain('<html lang="de">')
+    await site.call(users.create, { email: 'mallory@example.org', language: 'en' })
+    expect((await newestMail(site)).html).toContain('<html lang="en">')
+  })
+})

@@ -59,7 +59,7 @@ describe('boards to choose from', () => {
     }
     const offered = async (path: string) => {
       const text = await get(site, path)
-      return [text.match(/<option value="board-\d+"/g)?.length, text.includes('See all 1,001 boards')]
+      return [text.match(/<option value="board-\d+"/g)?.length, text.includes('Show all 1,001 boards')]
     }
     await add(0, 1000)
     for (const path of ['/', '/posts/new']) expect(await offered(path)).toEqual([1000, false])
@@ -116,8 +116,79 @@ describe('what a page says', () => {
     const { activity } = await site.call(comments.list, { post_id: post.slug })
     const idOf = (body: string) => activity.find(({ comment }) => comment.body === body)?.id
     const text = await get(site, `/posts/${post.slug}`)
-    const answers = Array.from(text.matchAll(/<a href="#comment-([\w-]+)">to <bdi>Ada<\/bdi>/g), ([, id]) => id)
+    const answers = Array.from(text.matchAll(/<a href="#comment-([\w-]+)">to \u2068Ada\u2069/g), ([, id]) => id)
     expect(answers).toEqual([idOf('two'), idOf('three')])
+  })
+
+  it('is how a post moved, in whole sentences of each language', async () => {
+    const site = await at()
+    await site.owner()
+    for (const name of ['Planned', 'Done']) await site.call(roadmaps.create, { name, display: true })
+    for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name, display: true })
+    const { post } = await site.call(posts.create, { title: 'Dark mode' })
+    for (const change of [
+      { roadmapId: 'planned' },
+      { roadmapId: 'done' },
+      { roadmapId: null },
+      { boardId: 'ideas' },
+      { boardId: 'bugs' },
+    ]) {
+      // prettier-ignore
+      site.clock.now = new Date(site.clock.now.getTime() + 1000)
+      await site.call(posts.update, { id: post.postId, partial: true, ...change })
+    }
+    const told = async (language: string) => {
+      const text = await get(site, `/posts/${post.slug}`, { 'accept-language': language })
+      const history = /<details class="history">(.*?)<\/details>/.exec(text)?.[1] ?? ''
+      return Array.from(history.matchAll(/<span>(.*?)<\/span>/g), ([, line = '']) =>
+        line.replaceAll(/<[^>]*>|[\u2068\u2069]/g, '').trim(),
+      )
+    }
+    expect(await told('en')).toEqual([
+      'Status set to Planned',
+      'Status changed from Planned to Done',
+      'Status Done removed',
+      'Moved to Ideas',
+      'Moved from Ideas to Bugs',
+    ])
+    expect(await told('de')).toEqual([
+      'Status auf Planned gesetzt',
+      'Status von Planned auf Done geändert',
+      'Status Done entfernt',
+      'Nach Ideas verschoben',
+      'Von Ideas nach Bugs verschoben',
+    ])
+  })
+
+  it('is where to get a new link, of one that does not work any more', async () => {
+    const site = await at()
+    await site.owner()
+    const reset = await send(site, '/password-reset/confirm', { token: 'used', password: 'correct horse' })
+    expect([reset.status, reset.text.includes('This link no longer works')]).toEqual([401, true])
+    expect(reset.text).toContain('href="/password-reset">Send a new link')
+    const verified = await send(site, '/email-verify', { token: 'used' })
+    expect(verified.text).toContain('href="/settings">Send the mail again')
+  })
+
+  it('is how long a password must be', async () => {
+    const site = await at()
+    await site.owner()
+    const { text } = await send(site, '/join', { email: 'grace@example.org', password: 'short' })
+    expect(text).toContain('href="#field-password">Enter a password of 8 to 256 characters.')
+  })
+
+  it('is a way to write what a filter does not find', async () => {
+    const site = await at()
+    await site.owner()
+    await site.call(boards.create, { name: 'Ideas', display: true })
+    await site.call(roadmaps.create, { name: 'Planned', display: true })
+    for (const [path, write] of [
+      ['/?q=night', 'title=night'],
+      ['/?q=night&board=ideas', 'title=night&amp;board=ideas'],
+      ['/boards/ideas?q=night', 'title=night&amp;board=ideas'],
+      ['/roadmaps/planned?q=night', 'title=night'],
+    ] as const)
+      expect([path, (await get(site, path)).includes(`href="/posts/new?${write}"`)]).toEqual([path, true])
   })
 
   it('is nothing of a site that is not there yet', async () => {

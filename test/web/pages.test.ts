@@ -342,7 +342,7 @@ it('a setting of the owner changes the pages: title, colour, sign-up', async () 
   expect(text).not.toContain('<b>Moon')
   expect(text).toContain('/assets/accent/ffee00.css')
   expect(text).not.toContain('href="/join"')
-  expect((await site.http('GET //join')).text).toContain('accepts no new accounts')
+  expect((await site.http('GET //join')).text).toContain('does not accept new accounts')
   expect((await site.http('GET //assets/accent/ffee00.css')).text).toMatch(
     /^:root\{--accent:light-dark\(#[0-9a-f]{6},#[0-9a-f]{6}\);--on-accent:light-dark\(#\w{6},#\w{6}\)\}$/,
   )

@@ -102,10 +102,10 @@ it.each([
         seen.add(pattern)
       }
     }
-    const send = async (path: string, selector = 'main form') => {
+    const send = async (path: string, selector = 'main form', shown = '.summary') => {
       await page.goto(site.url + path)
       await page.evaluate((form) => document.querySelector<HTMLFormElement>(form)?.submit(), selector)
-      await page.locator('.summary').waitFor()
+      await page.locator(shown).waitFor()
       await check(`${path}, refused`)
     }
 
@@ -166,7 +166,9 @@ it.each([
     await look({ '/login/link': '/login/link?token=1' })
     await send('/login')
     await send('/join')
-    await send('/password-reset/confirm?token=1')
+    await send('/password-reset/confirm?token=1', 'main form', '.empty')
+    await send('/email-verify?token=1', 'main form', '.empty')
+    await send('/login/link?token=1', 'main form', '.empty')
     expect(problems).toEqual([])
     const shown = Object.keys(routes.pages).filter((path) => !LEADS_ELSEWHERE.includes(path))
     expect([...seen]).toEqual(expect.arrayContaining(shown))

@@ -1,0 +1,247 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Machine } from '../support/cli.js'
+import { doctor, filled } from '../support/doctor.js'
+import { authority, certificate, proxy, type Proxy } from '../support/proxy.js'
+
+const CHECKS = 'page address tls forwarded transfer'
+
+interface Served {
+  machine: Machine
+  proxied: Proxy
+  env: Record<string, string>
+  server: ReturnType<Machine['start']>
+}
+
+/** A site behind a proxy, whose server trusts it. */
+async function behind(
+  proxied: Proxy,
+  { base = '', trust = 'loopback' }: { base?: string; trust?: string } = {},
+): Promise<Served> {
+  const machine = await filled('sqlite')
+  const env = { FEEDBACKCTL_SITE_URL: `${proxied.url}${base}`, FEEDBACKCTL_TRUST_PROXY: trust }
+  const server = machine.start('serve', { env })
+  const [, target = ''] = await server.says(/listening on (http:\S+?)"/)
+  proxied.target = target
+  return { machine, proxied, env, server }
+}
+
+const foundBy = async ({ machine, proxied, env }: Served, checks = CHECKS, url = proxied.url): Promise<string[]> =>
+  (await doctor(machine, `${checks} --url ${url}`, env)).found.map(({ id, evidence }) => `${id}: ${evidence}`)
+
+describe('doctor --url', () => {
+  it('finds nothing wrong with a proxy that passes all on, nor with none', async () => {
+    const served = await behind(await proxy())
+    const { found, checks } = await doctor(served.machine, `${CHECKS} --url ${served.proxied.url}`, served.env)
+    expect(found).toEqual([])
+    expect(checks.map(({ id }) => id)).toEqual(CHECKS.split(' '))
+    const evidence = (id: string) => checks.find((each) => each.id === id)?.evidence
+    expect(evidence('forwarded')).toBe('The proxy at 127.0.0.1 is trusted. The server sees this visit come from 127.0.0.1.') // prettier-ignore
+    expect(evidence('transfer')).toBe('Pages come compressed, and are kept by browsers only.')
+    const direct = await doctor(served.machine, `forwarded --url ${served.proxied.target}`, served.env)
+    expect(direct.checks).toMatchObject([{ severity: 'ok', evidence: 'There is no proxy before the server.' }])
+  })
+
+  it('finds what a proxy takes from answers, one by one', async () => {
+    const served = await behind(await proxy())
+    const { proxied } = served
+    const answering = async (change: object) => {
+      proxied.answers = (headers) => ({ ...headers, ...change })
+      return foundBy(served, 'transfer')
+    }
+    expect(await answering({ etag: '' })).toEqual([
+      'transfer: Browsers load each page anew: the proxy removes ETag or If-None-Match.',
+    ])
+    expect(await answering({ 'cache-control': 'public, max-age=600' })).toEqual([
+      'transfer: The proxy lets pages be kept (Cache-Control: public, max-age=600): people see old pages, or those of others.',
+    ])
+    expect(await answering({ age: '60' })).toEqual([
+      'transfer: A cache on the way answers with a page that is 60 s old.',
+    ])
+    expect(await answering({})).toEqual([])
+    proxied.asks = (headers, visitor) => ({ ...headers, 'x-forwarded-for': visitor, 'accept-encoding': 'identity' })
+    expect(await foundBy(served, 'transfer')).toEqual(['transfer: Pages come uncompressed.'])
+    proxied.asks = ({ 'if-none-match': _removed, ...headers }) => headers
+    expect(await foundBy(served, 'transfer')).toEqual([
+      'transfer: Browsers load each page anew: the proxy removes ETag or If-None-Match.',
+    ])
+  })
+
+  it('finds another scheme, host and path than those of links', async () => {
+    const served = await behind(await proxy())
+    const { proxied, machine, env } = served
+    expect(await foundBy(served, 'address', proxied.url.replace('127.0.0.1', 'localhost'))).toEqual([
+      expect.stringMatching(/^address: People open localhost:\d+, but links of the server begin with 127/),
+    ])
+    expect(await foundBy(served, 'page', `${proxied.url}/feedback`)).toEqual([
+      expect.stringContaining('/feedback/ answers 404'),
+    ])
+    const secure = await proxy(await certificate())
+    secure.target = proxied.target
+    expect(await foundBy(served, 'address', secure.url)).toEqual([
+      expect.stringMatching(/^address: People open https:, but links of the server begin with http:/),
+      expect.stringMatching(/^address: People open 127\.0\.0\.1:\d+, but links of the server begin with 127/),
+    ])
+    expect((await doctor(machine, `address --url ${proxied.url}`, env)).found).toEqual([])
+  })
+
+  it('takes a proxy that keeps the path, and one that removes it, but none that removes another', async () => {
+    const served = await behind(await proxy(), { base: '/feedback' })
+    const { proxied } = served
+    const url = `${proxied.url}/feedback`
+    expect(await foundBy(served, CHECKS, url)).toEqual([])
+    proxied.path = (each) => each.replace('/feedback', '')
+    expect(await foundBy(served, CHECKS, url)).toEqual([])
+    proxied.path = (each) => (each.includes('/assets/') ? each.replace('/feedback', '/other') : each)
+    expect(await foundBy(served, 'page', url)).toEqual([
+      expect.stringMatching(/^page: The page opens, but its file \/feedback\/assets\/\S+ answers 404/),
+    ])
+  })
+
+  it('does not blame the proxy where the server fails', async () => {
+    const served = await behind(await proxy())
+    const { proxied } = served
+    proxied.path = (each) => (each === '/' ? '/boards/%zz' : each)
+    proxied.answers = (headers) => ({ ...headers, 'x-request-id': 'r1' })
+    proxied.status = (status) => (status === 400 ? 500 : status)
+    const { found } = await doctor(served.machine, `page address transfer --url ${proxied.url}`, served.env)
+    expect(found).toMatchObject([
+      { evidence: expect.stringMatching(/ answers 500: the server has failed\.$/), fix: 'Look for request r1 in the log of "feedbackctl serve".' }, // prettier-ignore
+    ])
+  })
+
+  it('finds a server that is down, once, and a proxy that is', async () => {
+    const served = await behind(await proxy())
+    await served.server.stop()
+    expect((await foundBy(served, 'page'))[0]).toBe('page: The proxy answers 502: it does not reach feedbackctl.')
+    const { checks } = await doctor(served.machine, `${CHECKS} --url http://127.0.0.1:9`, served.env)
+    expect(checks.map(({ id, severity }) => `${id} ${severity}`)).toEqual([
+      'page error',
+      'address skipped',
+      'tls skipped',
+      'forwarded skipped',
+      'transfer skipped',
+    ])
+    expect(checks[0]?.evidence).toBe('http://127.0.0.1:9 cannot be opened: nothing listens there.')
+    expect((await doctor(served.machine, 'tls --url http://feedback.invalid')).found).toMatchObject([{ id: 'tls' }])
+    expect((await served.machine.run('doctor tls')).code).toBe(2)
+  })
+})
+
+describe('doctor --url about addresses of visitors', () => {
+  const NO_HEADER = 'forwarded: The proxy at 127.0.0.1 does not send X-Forwarded-For: limits count all visitors as one.'
+
+  it('finds a proxy that does not send them, that passes on what visitors claim, or that is not trusted', async () => {
+    const served = await behind(await proxy())
+    const { proxied } = served
+    proxied.asks = ({ 'x-forwarded-for': _removed, ...headers }) => headers
+    expect(await foundBy(served, 'forwarded')).toEqual([NO_HEADER])
+    proxied.asks = (headers) => headers
+    expect(await foundBy(served, 'forwarded')).toEqual([
+      'forwarded: The proxy passes on X-Forwarded-For as visitors send it: they can claim any address.',
+    ])
+    for (const trust of ['false', '10.0.0.0/8']) {
+      const other = await behind(await proxy(), { trust })
+      const { found } = await doctor(other.machine, `forwarded --url ${other.proxied.url}`, other.env)
+      expect(found).toMatchObject([
+        {
+          severity: 'error',
+          evidence:
+            'The proxy at 127.0.0.1 says who visits, but trust-proxy does not name it: limits count all visitors as one.',
+          fix: expect.stringContaining('trust-proxy = "loopback"'),
+        },
+      ])
+    }
+  })
+
+  it('takes a proxy that adds an address to those of visitors, where trust-proxy names it alone', async () => {
+    const adding = await proxy()
+    adding.asks = (headers, visitor) => ({ ...headers, 'x-forwarded-for': `${String(headers['x-forwarded-for'])}, ${visitor}` }) // prettier-ignore
+    expect(await foundBy(await behind(adding), 'forwarded')).toEqual([])
+    const trusting = await behind(adding, { trust: 'true' })
+    expect(await foundBy(trusting, 'forwarded')).toEqual([
+      'forwarded: trust-proxy is true, and the proxy adds to what visitors send: they can claim any address.',
+    ])
+    adding.asks = (headers, visitor) => ({ ...headers, 'x-forwarded-for': visitor })
+    expect((await doctor(trusting.machine, `forwarded --url ${adding.url}`, trusting.env)).found).toMatchObject([
+      { severity: 'warning', evidence: expect.stringContaining('who reaches the server past the proxy') },
+    ])
+    expect(await foundBy(trusting, 'forwarded', adding.target)).toEqual([
+      'forwarded: There is no proxy before the server, but trust-proxy is true: visitors can claim any address.',
+    ])
+  })
+
+  it('asks for no other header: links, cookies and redirects go by site.url', async () => {
+    const served = await behind(await proxy(await certificate()))
+    served.proxied.asks = (headers, visitor) => ({
+      ...headers,
+      host: new URL(served.proxied.target).host,
+      'x-forwarded-for': visitor,
+      'x-forwarded-proto': 'http',
+    })
+    expect(await foundBy(served, 'page address forwarded transfer')).toEqual([])
+  })
+
+  it('is told by the server of its own site only', async () => {
+    const { machine, proxied, env } = await behind(await proxy())
+    const told = (proof?: string) => fetch(`${proxied.target}/echoz`, { headers: proof === undefined ? {} : { 'feedbackctl-operator': proof } }) // prettier-ignore
+    for (const proof of [undefined, '1.x', `${Date.now()}.${'0'.repeat(64)}`])
+      expect([proof, (await told(proof)).status]).toEqual([proof, 404])
+    const another = { ...env, FEEDBACKCTL_SECRET: 'an other secret than before' }
+    expect((await doctor(machine, `forwarded --url ${proxied.url}`, another)).found).toMatchObject([
+      { severity: 'warning', evidence: 'The server does not say what reaches it: it answers 404.' },
+    ])
+  })
+})
+
+describe('doctor --url about the certificate', () => {
+  it('finds one that expires soon, that has expired, and one of another host', async () => {
+    const of = await authority()
+    const machine = await filled('sqlite')
+    const file = path.join(machine.folder, 'ca.pem')
+    writeFileSync(file, of.cert)
+    const env = { NODE_EXTRA_CA_CERTS: file }
+    const served = await behind(await proxy(await certificate({ of })))
+    const look = async (options: Parameters<typeof certificate>[0]) => {
+      const proxied = await proxy(await certificate({ of, ...options }))
+      proxied.target = served.proxied.target
+      return (await doctor(machine, `tls --url ${proxied.url}`, env)).checks
+    }
+    expect(await look({ days: 60.5 })).toMatchObject([
+      { severity: 'ok', evidence: expect.stringMatching(/^The certificate is trusted, and valid for 60 days, until 20/) }, // prettier-ignore
+    ])
+    expect(await look({ days: 5.5 })).toMatchObject([
+      { severity: 'warning', evidence: expect.stringMatching(/^The certificate expires in 5 days, on 20/) },
+    ])
+    expect(await look({ days: 1.5 })).toMatchObject([
+      { severity: 'error', evidence: expect.stringMatching(/^The certificate expires in 1 day, on 20/) },
+    ])
+    expect(await look({ days: -2 })).toMatchObject([
+      { severity: 'error', evidence: expect.stringMatching(/^The certificate expired on 20/) },
+    ])
+    expect(await look({ host: 'feedback.example.org' })).toMatchObject([
+      { severity: 'error', evidence: 'The certificate is for feedback.example.org, and not for 127.0.0.1.' },
+    ])
+    const unknown = await doctor(machine, `tls --url ${served.proxied.url}`)
+    expect(unknown.found).toMatchObject([
+      { evidence: expect.stringContaining('authority of the certificate is not known'), fix: expect.stringContaining('fullchain.pem') }, // prettier-ignore
+    ])
+  })
+
+  it('finds one that signed itself, and still looks at the site behind it', async () => {
+    const served = await behind(await proxy(await certificate({ days: 5.5, host: 'other.example.org' })))
+    expect(await foundBy(served)).toEqual([
+      expect.stringMatching(/^tls: The certificate expires in 5 days/),
+      'tls: The certificate is for other.example.org, and not for 127.0.0.1.',
+      'tls: The certificate is self-signed: browsers warn of it.',
+    ])
+  })
+
+  it('finds a site without TLS, and a port without', async () => {
+    const served = await behind(await proxy())
+    expect(await foundBy(served, 'tls', served.proxied.url.replace('http:', 'https:'))).toEqual([
+      expect.stringMatching(/^tls: https:\S+ cannot be opened: what answers there does not speak TLS/),
+    ])
+  })
+})

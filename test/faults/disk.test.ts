@@ -1,0 +1,36 @@
+import { execFile, spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { PROGRAM } from '../support/cli.js'
+import { temporaryFolder } from '../support/site.js'
+
+interface Found {
+  before: unknown[]
+  command: { code: number; stderr: string }
+  full: number
+  writes: string[]
+  page: number
+  backup: { code: number; stderr: string; left: string[] }
+  after: unknown[]
+}
+
+it('a full disk is said by /readyz, commands and forms, and everything goes on when there is room', async () => {
+  const small = spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', temporaryFolder()])
+  const isRefused = /permi|ENOENT/.test(String(small.error ?? small.stderr))
+  if (isRefused && process.env.FEEDBACKCTL_FAULTS !== 'full') {
+    process.stderr.write('test/faults/disk: nobody may mount a small disk here. "npm run test:faults" insists on it.\n')
+    return
+  }
+  const script = path.resolve(import.meta.dirname, '../support/fulldisk.js')
+  const args = ['--map-root-user', '--mount', process.execPath, script, PROGRAM, temporaryFolder()]
+  const { stdout } = await promisify(execFile)('unshare', args)
+  const { before, command, full, writes, page, backup, after } = JSON.parse(stdout) as Found
+  expect(before).toEqual(['201', 200])
+  expect(command).toMatchObject({ code: 6, stderr: expect.stringMatching(/no space left[^]*STORAGE_FULL/) })
+  expect(full).toBe(503)
+  expect(writes).toEqual(['503 STORAGE_FULL', '503 STORAGE_FULL'])
+  expect(page).toBe(200)
+  expect(backup).toMatchObject({ code: 6, stderr: expect.stringMatching(/no backup[^]*STORAGE_FULL/), left: [] })
+  expect(after).toEqual([200, '201', 0, 0])
+})

@@ -1,0 +1,113 @@
+import { mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import { connect } from '../../src/db/connect.js'
+import { clear } from '../../src/db/load.js'
+import { backupsOf, json, rowsOf } from '../support/backups.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { engines, type Engine } from '../support/site.js'
+import { amount, figures } from './amount.js'
+
+const POSTS = amount(3000, 20_000)
+/** How much of its time a command has when it is interrupted. */
+const MOMENTS = Array.from({ length: amount(3, 30) }, (_, n, all = amount(3, 30)) => 0.35 + (0.65 * n) / all)
+
+/** A site that takes a moment to copy. */
+async function largeMachine(engine: Engine): Promise<Machine> {
+  const machine = await makeMachine(engine)
+  await machine.setup()
+  const db = await connect(machine.databaseUrl)
+  const { userId } = await db.selectFrom('users').select('userId').executeTakeFirstOrThrow()
+  for (let from = 0; from < POSTS; from += 500) {
+    const ids = Array.from({ length: 500 }, newId)
+    await db.insertInto('posts').values(ids.map((postId) => ({ postId, title: `Post ${postId}`, slug: postId, slugId: postId, contentMarkdown: 'dark mode '.repeat(40), userId, boardId: null, roadmap_id: null, createdAt: '2026', updatedAt: '2026' }))).execute() // prettier-ignore
+  }
+  await db.destroy()
+  return machine
+}
+
+const postsOf = async (machine: Machine): Promise<string> => (await rowsOf(machine)).posts?.join() ?? ''
+const dataOf = ({ folder }: Machine) => path.join(folder, 'data/feedbackctl')
+const temporaryOf = ({ folder }: Machine) => path.join(folder, 'tmp')
+
+/** What is in the folders that commands write to, by the names that stay. */
+function filesOf(machine: Machine): string[] {
+  const folders = [dataOf(machine), backupsOf(machine), temporaryOf(machine), machine.folder]
+  for (const folder of folders) mkdirSync(folder, { recursive: true })
+  const names = folders.flatMap((folder) => readdirSync(folder).map((name) => path.join(folder, name)))
+  // A SQLite file that is open has these, and a killed command leaves them for the next
+  return names.filter((name) => !/feedback\.db-(wal|shm)$/.test(name)).toSorted()
+}
+
+async function interrupted(machine: Machine, command: string, signal: NodeJS.Signals, delay: number) {
+  const env = { TMPDIR: temporaryOf(machine) }
+  const { stop, ended } = machine.start(command, { env })
+  return Promise.race([sleep(delay).then(() => stop(signal)), ended])
+}
+
+/** A backup that is whole, or the site that a restore has replaced. */
+const isKept = (file: string) => /\.backup$|before-restore-\w+(-\d+)?$/.test(file)
+
+describe.each(engines)('on %s', { timeout: amount(240_000, 3_600_000) }, (engine) => {
+  it.for(['backup create', 'restore FILE --yes', 'backup rehearse FILE', 'db copy FROM TO'])(
+    '"%s" ends after Ctrl-C with nothing left, and killed it leaves what "doctor" removes',
+    async (words, context) => {
+      const machine = await largeMachine(engine)
+      const file = path.join(machine.folder, 'site.backup')
+      await json(machine, `backup create ${file}`)
+      const states = [await postsOf(machine)]
+      await machine.run("posts create 'After the backup'")
+      states.push(await postsOf(machine))
+      const target = await makeMachine(engine === 'sqlite' ? 'postgres' : 'sqlite')
+      if (engine === 'sqlite') {
+        const db = await connect(target.databaseUrl)
+        await clear(db)
+        await db.destroy()
+      }
+      const command = words.replace('FILE', file).replace('FROM', machine.databaseUrl).replace('TO', target.databaseUrl)
+      const isWhole = async () => expect(states.includes(await postsOf(machine))).toBe(true)
+      filesOf(machine) // makes the folders
+      const began = performance.now()
+      const trial = words.startsWith('db') ? `${command} --dry-run` : command
+      expect(await machine.run(trial, { env: { TMPDIR: temporaryOf(machine) } })).toMatchObject({ code: 0 })
+      // A copy is not tried, as it can be made once only
+      const whole = (performance.now() - began) * (words.startsWith('db') ? 4 : 1)
+      const codes: (number | null)[] = []
+      for (const share of MOMENTS) {
+        const files = filesOf(machine)
+        const { code, stderr } = await interrupted(machine, command, 'SIGINT', whole * share)
+        codes.push(code)
+        // Before it begins to work, or after it has done all, the system ends it
+        expect([130, 0, 5, null]).toContain(code)
+        expect(/Interrupted\.[^]*INTERRUPTED \(exit 130\)/.test(stderr)).toBe(code === 130)
+        const added = filesOf(machine).filter((each) => !files.includes(each))
+        expect(code === 130 ? added : added.filter((each) => !isKept(each))).toEqual([])
+        await isWhole()
+      }
+      expect(codes, 'none was interrupted at work').toContain(130)
+
+      let left = 0
+      for (const share of MOMENTS) {
+        const files = filesOf(machine)
+        await interrupted(machine, command, 'SIGKILL', whole * share)
+        await isWhole()
+        const added = filesOf(machine).filter((each) => !files.includes(each) && !isKept(each))
+        left += added.length
+        const old = new Date(Date.now() - 2 * 3600 * 1000)
+        for (const each of added)
+          for (const part of statSync(each).isDirectory() ? [each, ...readdirSync(each).map((name) => path.join(each, name))] : [each]) utimesSync(part, old, old) // prettier-ignore
+        const env = { TMPDIR: temporaryOf(machine) }
+        const { stdout } = await machine.run('doctor leftovers --json', { env })
+        expect(
+          added.filter((each) => !stdout.includes(each)),
+          'not named by doctor',
+        ).toEqual([])
+        expect(await machine.run('doctor leftovers --fix --yes', { env })).toMatchObject({ code: 0 })
+        expect(filesOf(machine).filter((each) => added.includes(each))).toEqual([])
+      }
+      figures(context, `${codes.filter((code) => code === 130).length} interrupted, ${left} files left by kills`)
+    },
+  )
+})

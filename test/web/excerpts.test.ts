@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { excerptOf } from '../../src/web/lib/markdown.js'
+
+describe('an excerpt', () => {
+  it.each([
+    ['# Dark **mode**\n\nPlease, *soon*', 'Dark mode Please, soon'],
+    ['one\ntwo  \nthree', 'one two three'],
+    ['* first\n* second\n\n1. third', 'first second third'],
+    ['see [the docs](https://example.com/x) and <https://example.com>', 'see the docs and https://example.com'],
+    ['![a picture](https://example.com/a.png) beside', 'beside'],
+    ['`a < b && c` and\n\n```js\nlet x = "<b>"\n```', 'a < b && c and let x = "<b>"'],
+    ['| a | b |\n| - | - |\n| 1 | 2 |', 'a b 1 2'],
+    ['> quoted &amp; &lt;script&gt;', 'quoted & <script>'],
+    ['----\n\n', ''],
+  ])('has the words of %j', (markdown, words) => {
+    expect(excerptOf(markdown)).toBe(words)
+  })
+
+  it('ends between words', () => {
+    const text = excerptOf('word '.repeat(100), 52)
+    expect(text).toBe(`${'word '.repeat(10).trim()}…`)
+    expect(excerptOf('x'.repeat(300))).toBe(`${'x'.repeat(240)}…`)
+  })
+})

@@ -1,0 +1,194 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
+import { serveSite, visit, type ServedSite } from '../support/browser.js'
+import { OWNER } from '../support/site.js'
+
+const EVE = { email: 'eve@example.org', password: 'a good password' }
+
+/** A site with a post of the owner, and an account of Eve. */
+async function filled() {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { userId } = await site.member([], EVE)
+  const { post } = await site.call(posts.create, { title: 'Dark mode for the evening' })
+  const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Which shade?' })
+  return { site, userId, post, path: `/posts/${post.slug}`, comment: activity.id }
+}
+
+const signIn = async (page: Page, { email, password } = EVE) => {
+  await page.locator('h1:text-is("Sign in")').waitFor()
+  await page.fill('#field-email', email)
+  await page.fill('#field-password', password)
+  await page.click('main form button[type=submit]')
+}
+
+const pressed = (page: Page) => page.locator('.title .vote button').getAttribute('aria-pressed')
+
+describe.each([true, false])('what a visitor wants is done after signing in (script: %s)', (script) => {
+  const open = async (address: string) => {
+    const { page } = await visit({ script })
+    await page.goto(address)
+    return page
+  }
+
+  it('a vote for a post like the one that they write, and their text stays', async () => {
+    const { site } = await filled()
+    const page = await open(`${site.url}/posts/new`)
+    await page.fill('#field-title', 'Dark mode at night')
+    await page.fill('#field-contentMarkdown', 'It is bright.')
+    if (!script) await page.click('button:text-is("Post")')
+    await page.locator('.similar .vote button').click()
+    await signIn(page)
+    await expect.poll(() => page.innerText('h1')).toBe('Dark mode for the evening')
+    await expect.poll(() => pressed(page)).toBe('true')
+    await page.goto(`${site.url}/posts/new`)
+    expect(await page.inputValue('#field-contentMarkdown')).toBe(script ? 'It is bright.' : '')
+  })
+
+  it('a comment, and a reply to one', async () => {
+    const { site, path, comment } = await filled()
+    const page = await open(site.url + path)
+    await page.fill('#field-body', 'We need it too.')
+    await page.click('main >> button:text-is("Comment")')
+    await signIn(page)
+    await expect.poll(() => page.locator('.comment .prose').allInnerTexts()).toContain('We need it too.')
+    await page.click('header >> text=Sign out')
+    await page.goto(site.url + path)
+    await page.click(`#comment-${comment} summary`)
+    await page.fill(`#field-body-${comment}`, 'A dark one.')
+    await page.click(`#comment-${comment} details button`)
+    await signIn(page)
+    await expect.poll(() => page.locator('.comment .comment .prose').allInnerTexts()).toEqual(['A dark one.'])
+  })
+
+  it('also by signing up: nothing beside the forms leads away from it', async () => {
+    const { site, path } = await filled()
+    const page = await open(site.url + path)
+    await page.locator('.title .vote button').click()
+    await page.locator('h1:text-is("Sign in")').waitFor()
+    expect(await page.locator('header .account a').count()).toBe(0)
+    await page.click('main >> text=No account yet?')
+    await page.locator('h1:text-is("Sign up")').waitFor()
+    expect(await page.locator('header .account a').count()).toBe(0)
+    await page.fill('#field-email', 'grace@example.org')
+    await page.fill('#field-password', 'a good password')
+    await page.click('main form button[type=submit]')
+    await expect.poll(() => pressed(page)).toBe('true')
+    expect(new URL(page.url()).pathname).toBe(path)
+    await page.click('header >> text=Sign out')
+    await page.goto(site.url + path)
+    await page.click('header >> text=Sign up')
+    await page.click('main >> text=Have an account?')
+    await signIn(page)
+    await expect.poll(() => page.innerText('h1')).toBe('Dark mode for the evening')
+  })
+
+  it('a report', async () => {
+    const { site, path } = await filled()
+    const page = await open(site.url + path)
+    await page.click('.whole >> text=Report')
+    await signIn(page)
+    await page.fill('#field-reason', 'It is an advertisement.')
+    await page.click('main >> button:text-is("Report")')
+    await expect.poll(() => page.innerText('.flash')).toBe('Thanks. The moderators will review it.')
+  })
+
+  it('a post that was begun in a session which ended meanwhile, with another mistake on the way', async () => {
+    const { site, userId } = await filled()
+    const { page } = await visit({ script, expected: /status of (401|403|422)/ })
+    await page.goto(`${site.url}/login?redirect=/posts/new`)
+    await signIn(page)
+    await page.fill('#field-title', 'Wider columns')
+    await page.fill('#field-contentMarkdown', 'On *large* screens.')
+    await site.db.deleteFrom('sessions').where('userId', '=', userId).execute()
+    await page.click('button:text-is("Post")')
+    await signIn(page, { ...EVE, password: 'wrong' })
+    await page.locator('.summary').waitFor()
+    await signIn(page)
+    await expect.poll(() => page.innerText('h1')).toBe('Wider columns')
+    expect(await page.innerText('.prose em')).toBe('large')
+  })
+})
+
+describe('what was typed', () => {
+  const typed = (page: Page) => page.inputValue('#field-body')
+
+  it('is there again after a reload, and after a server that could not store it; then no more', async () => {
+    const { site, path } = await filled()
+    const { page } = await visit({ expected: /status of 500|^500 / })
+    await page.goto(`${site.url}/login?redirect=${path}`)
+    await signIn(page)
+    await page.locator('#field-body').waitFor()
+    await page.fill('#field-body', 'We need it too.')
+    await page.reload()
+    expect(await typed(page)).toBe('We need it too.')
+    await page.route('**/comments', (route) => route.fulfill({ status: 500, body: 'Try again.' }), { times: 1 })
+    await page.click('main >> button:text-is("Comment")')
+    await page.locator('text=Try again.').waitFor()
+    await page.goto(site.url + path)
+    expect(await typed(page)).toBe('We need it too.')
+    await page.click('main >> button:text-is("Comment")')
+    await expect.poll(() => page.locator('.comment .prose').allInnerTexts()).toContain('We need it too.')
+    await page.goto(site.url + path)
+    expect(await typed(page)).toBe('')
+  })
+
+  it('of one post is not lost by publishing a comment on another', async () => {
+    const { site, path } = await filled()
+    const { post: other } = await site.call(posts.create, { title: 'Export' })
+    const { page } = await visit()
+    await page.goto(`${site.url}/login?redirect=${path}`)
+    await signIn(page, OWNER)
+    await page.locator('#field-body').waitFor()
+    await page.fill('#field-body', 'Half a thought')
+    await page.goto(`${site.url}/posts/${other.slug}`)
+    await page.fill('#field-body', 'A whole one')
+    await page.click('main >> button:text-is("Comment")')
+    await expect.poll(() => page.locator('.comment .prose').allInnerTexts()).toContain('A whole one')
+    await page.goto(site.url + path)
+    expect(await typed(page)).toBe('Half a thought')
+  })
+})
+
+describe.each([true, false])('the focus (script: %s)', (script) => {
+  const signedIn = async (site: ServedSite, path: string) => {
+    const { page } = await visit({ script, expected: /status of (401|422)/ })
+    await page.goto(`${site.url}/login?redirect=${encodeURIComponent(path)}`)
+    await signIn(page, OWNER)
+    await page.waitForURL(`**${path}`)
+    return page
+  }
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.className)
+
+  it('is on what is wrong with a form, also where that is far down', async () => {
+    const { site, path } = await filled()
+    for (let count = 0; count < 40; count++) await site.call(comments.create, { post_id: path.slice(7), body: 'More' })
+    const page = await signedIn(site, path)
+    for (const [at, form] of [
+      [path, 'section > .comment-form'],
+      ['/posts/new', '.post-form'],
+      ['/settings', 'form[action="/settings/password"]'],
+    ] as const) {
+      await page.goto(site.url + at)
+      await page.evaluate((selector) => document.querySelector<HTMLFormElement>(selector)?.submit(), form)
+      await page.locator('.summary').waitFor()
+      await expect.poll(() => focused(page)).toBe('summary')
+      const box = await page.locator('.summary').boundingBox()
+      expect([at, (box?.y ?? -1) >= 0 && (box?.y ?? Infinity) < 900]).toEqual([at, true])
+    }
+  })
+})
+
+it('who opens a reply by keyboard writes at once, and closes it again', async () => {
+  const { site, path, comment } = await filled()
+  const { page } = await visit()
+  await page.goto(site.url + path)
+  await page.focus(`#comment-${comment} summary`)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe(`field-body-${comment}`)
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Enter')
+  expect(await page.locator(`#field-body-${comment}`).isVisible()).toBe(false)
+})
