@@ -17,6 +17,7 @@ import type { Attempt, Contexts, Layer, Origin } from './core/sources.js'
  */
 export const environmentOf = (config: Config): Record<string, string> => ({
   FEEDBACKCTL_CONFIG: devNull,
+  FEEDBACKCTL_CONFIG_SOURCE: config.file, // a backup carries it
   FEEDBACKCTL_CONTEXT: '',
   ...Object.fromEntries(
     keys.flatMap((key) => {
@@ -111,7 +112,7 @@ export async function loadConfig(from: Sources): Promise<Config> {
   return {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
-    file: files.find((_, index) => fromFiles[index]?.layer.has('mail.url')) ?? own,
+    file: env.FEEDBACKCTL_CONFIG_SOURCE ?? files.find((_, index) => fromFiles[index]?.layer.has('mail.url')) ?? own,
     fileHere: here,
     contexts,
     directory,
@@ -162,7 +163,7 @@ function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
 }
 
 /** Read elsewhere in the program, or by its tests. */
-const OTHER_VARIABLES = /^FEEDBACKCTL_(CONFIG|WORKER|FAULTS|TEST_\w+)$/
+const OTHER_VARIABLES = /^FEEDBACKCTL_(CONFIG|CONFIG_SOURCE|WORKER|FAULTS|TEST_\w+)$/
 
 function unknownVariables(env: Sources['env']): string[] {
   const known = keys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`])

@@ -1,9 +1,11 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { backupsOf, json } from '../support/backups.js'
-import { makeMachine } from '../support/cli.js'
+import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
 
+const configOf = ({ folder }: Machine): string => path.join(folder, 'config/feedbackctl/config.toml')
 const backupsIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.backup')) // prettier-ignore
 
 describe.each(engines)('backups on a schedule on %s', { timeout: 60_000 }, (engine) => {
@@ -32,6 +34,21 @@ describe.each(engines)('backups on a schedule on %s', { timeout: 60_000 }, (engi
     await often.stop()
     expect(backupsIn(folder)).toHaveLength(2)
     for (const name of backupsIn(folder)) expect(await machine.run(`backup verify ${folder}/${name}`)).toMatchObject({ code: 0 }) // prettier-ignore
+  })
+
+  it('carry the configuration file, also where a worker makes them', async () => {
+    const machine = await makeMachine(engine)
+    if (engine === 'postgres') await machine.run('migrate')
+    await machine.setup()
+    const server = machine.start('serve --workers 2', { env: { FEEDBACKCTL_BACKUP_EVERY: '1h' } })
+    await server.says(/made a backup/)
+    await server.stop()
+    const [name] = backupsIn(backupsOf(machine))
+    const restored = await json(machine, `restore ${backupsOf(machine)}/${name} --into restored`)
+    expect(restored).toMatchObject({ config: null }) // it is as it is here
+    writeFileSync(configOf(machine), '# another\n', { flag: 'a' })
+    const again = await json(machine, `restore ${backupsOf(machine)}/${name} --into again`)
+    expect(readFileSync(String(again.config), 'utf8')).toBe(readFileSync(configOf(machine), 'utf8').replace('# another\n', '')) // prettier-ignore
   })
 
   it('that fail are logged, shown in status, and made as soon as they can be', async () => {
