@@ -115,7 +115,9 @@ async function prepareSchema(
   if (!keep)
     throw new AppError(
       'DATABASE_OUTDATED',
-      'The PostgreSQL database has no schema yet, or an older one. Make a backup, then run "feedbackctl migrate".',
+      (await newestApplied(db)) === undefined
+        ? 'The PostgreSQL database has no tables of feedbackctl yet. Run "feedbackctl setup" for a new site, or "feedbackctl migrate" for empty tables.'
+        : 'The PostgreSQL database has an older schema. Make a backup, then run "feedbackctl migrate".',
     )
   const kept = await keep()
   return { applied: await migrate(db), kept: kept ?? null }

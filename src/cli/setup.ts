@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
@@ -70,22 +71,24 @@ export function register(command: Command, cli: Cli): void {
         else await setUpLocally(cli, config, flags, gathered)
       } catch (error) {
         if (!remote && error instanceof AppError && error.code === 'SETUP_COMPLETED')
-          finishEarlierSetup(cli, config, flags)
+          await finishEarlierSetup(cli, config, flags)
         if (!flags.ifNeeded || !(error instanceof AppError) || error.code !== 'SETUP_COMPLETED') throw error
         tell(cli.terminal, 'The site already has an owner: nothing to do.') // also if another process was faster
       }
     })
 }
 
-/** A SQLite database that does not exist yet. */
-function isMissing(config: Config): boolean {
+/** Whether there is no site yet: no SQLite file, or a PostgreSQL database without our tables. */
+async function isMissing(config: Config): Promise<boolean> {
   const database = config.get('database.url') ?? ''
-  return database.startsWith('sqlite:') && !existsSync(database.slice('sqlite:'.length))
+  if (database.startsWith('sqlite:')) return !existsSync(database.slice('sqlite:'.length))
+  const { schemaOf } = await import('../app.js')
+  return (await schemaOf(config)).schema === undefined
 }
 
 /** Never creates the database, so that a failed setup leaves nothing behind. */
 async function isSetUp(cli: Cli, config: Config): Promise<boolean> {
-  if (config.get('server') === undefined && isMissing(config)) return false
+  if (config.get('server') === undefined && (await isMissing(config))) return false
   const call = await cli.connect()
   return (await call(site.status, {})).is_setup
 }
@@ -108,8 +111,10 @@ async function setUpLocally(
   const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
   assertMayHold(config, kept)
   const { localCall, markSite, openTrial } = await import('../app.js')
-  const isTrial = flags.dryRun === true && isMissing(config)
-  const app = isTrial ? await openTrial(config) : await cli.open({ creating: true })
+  const isNew = await isMissing(config)
+  const isTrial = flags.dryRun === true && isNew
+  // No other process uses an empty database. One with older tables is left to "feedbackctl migrate".
+  const app = isTrial ? await openTrial(config) : await cli.open({ creating: true, migrating: isNew })
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
   const settingsFile = Object.keys(kept).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, kept)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
@@ -156,10 +161,15 @@ const givenAsFlags = (config: Config): Entries =>
       .map((key) => [key, config.get(key) ?? '']),
   )
 
+/** Milliseconds that another setup has to write its settings, after it created the owner. */
+const OTHER_WRITES_MS = 2000
+
 /** Writes the mail setting if an earlier setup was killed after it created the owner, and before it wrote that. */
-function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags): void {
+async function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }: Flags): Promise<void> {
   const mailUrl = config.get('mail.url')
   if (dryRun || mailUrl === undefined || !config.origin('mail.url').startsWith('--')) return
+  if (hasSetting(config.file, 'mail.url')) return
+  await sleep(OTHER_WRITES_MS)
   if (hasSetting(config.file, 'mail.url')) return
   const kept: Entries = { 'mail.url': mailUrl, ...givenAsFlags(config) }
   assertMayHold(config, kept)

@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { NEWEST } from '../../src/db/schema.js'
 import { makeMachine } from '../support/cli.js'
-import { engines } from '../support/site.js'
+import { engines, makeDatabase } from '../support/site.js'
 import { smtpHost } from '../support/smtp.js'
 
 const FLAGS = '--email ada@example.org --password-stdin --site-title Moonbase --name Ada'
@@ -84,6 +87,35 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect(
       (await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: password })).code,
     ).toBe(0)
+  })
+})
+
+describe('feedbackctl setup of a PostgreSQL database without tables', () => {
+  it('makes the tables, but not in a dry run, and once when run concurrently', async () => {
+    const machine = await makeMachine('postgres')
+    const env = { FEEDBACKCTL_DATABASE_URL: await makeDatabase('postgres', machine.folder, { bare: true }) }
+    const setup = (flags = '') =>
+      machine.run(`setup ${FLAGS} --mail-url folder:mail ${flags}`, { env, stdin: PASSWORD })
+    expect(await setup('--dry-run')).toMatchObject({ code: 0, stdout: expect.stringContaining('this would set up') })
+    expect(await machine.run('boards list', { env })).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('has no tables of feedbackctl yet. Run "feedbackctl setup"'),
+    })
+    const codes = (await Promise.all([setup(), setup()])).map(({ code }) => code)
+    expect(codes.toSorted((one, other) => Number(one) - Number(other))).toEqual([0, 5])
+    expect(await machine.run('boards create Ideas', { env })).toMatchObject({ code: 0 })
+    expect((await machine.run('migrate', { env })).stdout).toBe('The database is up to date.\n')
+  })
+
+  it('leaves tables of an older version to migrate', async () => {
+    const machine = await makeMachine('postgres')
+    const db = await connect(machine.databaseUrl)
+    await sql`delete from kysely_migration where name = ${NEWEST}`.execute(db)
+    await db.destroy()
+    expect(await machine.run(`setup ${FLAGS} --mail-url folder:mail`, { stdin: PASSWORD })).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('has an older schema. Make a backup, then run "feedbackctl migrate".'),
+    })
   })
 })
 
