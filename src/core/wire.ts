@@ -10,6 +10,9 @@ export const REQUEST_ID = 'x-request-id'
 /** On a response to a visitor: the code of why the token of the request does not count. */
 export const REFUSAL_HEADER = 'feedbackctl-refusal'
 
+/** Bodies of fewer bytes are not compressed. */
+export const SHORT = 1000
+
 /** Proves to a server that who asks is the operator. See `GET /echoz`. */
 export const PROOF_HEADER = 'feedbackctl-operator'
 

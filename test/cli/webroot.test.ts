@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import path from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
 
@@ -75,6 +77,45 @@ describe('serve --web-root', () => {
     expect(await get(server, '/api/v1/none', { headers: HTML })).toMatchObject({ status: 404, body: expect.stringContaining('NOT_FOUND') }) // prettier-ignore
     expect((await get(server, '/healthz')).status).toBe(200)
     expect((await get(server, '/boards', { method: 'POST', headers: HTML })).status).toBe(404)
+  })
+
+  it('compresses what can be, and anew when it has changed', async () => {
+    const machine = await withClient()
+    const file = path.join(machine.folder, 'client/assets/app.js')
+    const text = 'run();'.repeat(1000)
+    writeFileSync(file, text)
+    writeFileSync(path.join(machine.folder, 'client/photo.png'), text)
+    const [, server = ''] = await machine.start('serve --web-root client').says(/listening on (http:\S+?)"/)
+    const unpack = { br: brotliDecompressSync, gzip: gunzipSync }
+    const fetched = async (accepted: string, target = '/assets/app.js') => {
+      const { hostname: host, port } = new URL(server)
+      const headers = { 'accept-encoding': accepted }
+      const sent = request({ host, port, path: target, headers }).end()
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      const { 'content-encoding': encoding, vary, etag = '' } = response.headers
+      return { encoding, vary, etag, body: Buffer.concat((await response.toArray()) as Buffer[]) }
+    }
+    for (const [accepted, encoding] of [
+      ['br, gzip', 'br'],
+      ['gzip', 'gzip'],
+    ] as const)
+      // prettier-ignore
+      for (const time of ['first', 'again']) {
+        const { body, ...headers } = await fetched(accepted)
+        expect([time, headers]).toEqual([time, { encoding, vary: 'accept-encoding', etag: expect.stringMatching(/^W\//) }])
+        expect([time, body.length < text.length, unpack[encoding](body).toString()]).toEqual([time, true, text])
+      }
+    const plain = await fetched('identity')
+    expect([plain.encoding, plain.vary, plain.body.toString()]).toEqual([undefined, 'accept-encoding', text])
+    expect(await fetched('br', '/photo.png')).toMatchObject({ encoding: undefined, vary: undefined })
+    const { etag } = await fetched('br')
+    const known = { headers: { 'accept-encoding': 'br', 'if-none-match': etag } }
+    expect(await get(server, '/assets/app.js', known)).toMatchObject({ status: 304, body: '' })
+    const head = await get(server, '/assets/app.js', { method: 'HEAD', headers: { 'accept-encoding': 'br' } })
+    expect([head.status, head.body, head.headers['content-encoding']]).toEqual([200, '', 'br'])
+    writeFileSync(file, `${text}more()`)
+    expect(await get(server, '/assets/app.js', known)).toMatchObject({ status: 200 })
+    expect(brotliDecompressSync((await fetched('br')).body).toString()).toBe(`${text}more()`)
   })
 
   it('serves nothing that is hidden or outside', async () => {

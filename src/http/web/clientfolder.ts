@@ -2,8 +2,10 @@ import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
-import { API_ROOT } from '../../core/wire.js'
+import { API_ROOT, SHORT } from '../../core/wire.js'
+import { encodingOf } from '../encoding.js'
 import type { Surface } from '../surface.js'
+import { CompressedFiles, LARGEST } from './compressedfiles.js'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -29,6 +31,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 }
 
+/** Other files are compressed already. */
+const COMPRESSIBLE = /^text\/|javascript|json|xml|wasm|ttf|x-icon/
+
 /** What a client loads is its own matter; nobody else shows it in a frame. */
 const POLICY = "frame-ancestors 'self';base-uri 'self';object-src 'none'"
 
@@ -49,13 +54,14 @@ export function clientFolder(folder: string): Surface {
   const root = realFolder(folder)
   if (root === undefined || !find(root, 'index.html'))
     throw new AppError('CONFIG_INVALID', `web.root is ${folder}, which has no index.html. Name the folder of a built web client.`) // prettier-ignore
+  const compressed = new CompressedFiles()
   return (_server, { onMissing }) =>
     onMissing((request, reply) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') return false
       const wanted = pathOf(request)
       if (wanted === undefined) return false
       const found = find(root, wanted) ?? (isPage(wanted, request) ? find(root, 'index.html') : undefined)
-      return found ? send(found, request, reply) : false
+      return found ? send(found, request, { reply, compressed }) : false
     })
 }
 
@@ -96,14 +102,29 @@ function find(root: string, wanted: string): Found | undefined {
   }
 }
 
-async function send({ file, stats }: Found, { method, headers }: FastifyRequest, reply: FastifyReply) {
-  const etag = `W/"${stats.size.toString(36)}-${stats.mtimeMs.toString(36)}"`
+interface To {
+  reply: FastifyReply
+  compressed: CompressedFiles
+}
+
+async function send({ file, stats }: Found, request: FastifyRequest, { reply, compressed }: To) {
+  const { method, headers } = request
+  const type = TYPES[path.extname(file).toLowerCase()] ?? 'application/octet-stream'
   reply.headers({
-    'content-type': TYPES[path.extname(file).toLowerCase()] ?? 'application/octet-stream',
+    'content-type': type,
     'content-security-policy': POLICY,
     'cache-control': HASHED.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
-    etag,
   })
+  if (COMPRESSIBLE.test(type) && stats.size >= SHORT && stats.size <= LARGEST) {
+    reply.header('vary', 'accept-encoding')
+    const encoding = encodingOf(request)
+    if (encoding) {
+      const bytes = await compressed.get(file, stats, encoding)
+      return reply.code(200).header('content-encoding', encoding).send(bytes)
+    }
+  }
+  const etag = `W/"${stats.size.toString(36)}-${stats.mtimeMs.toString(36)}"`
+  reply.header('etag', etag)
   if (headers['if-none-match'] === etag) return reply.code(304).send()
   reply.code(200).header('content-length', stats.size)
   return reply.send(method === 'HEAD' || stats.size === 0 ? '' : createReadStream(file, { end: stats.size - 1 }))

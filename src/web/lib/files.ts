@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../core/errors.js'
+import { encodingOf } from '../../http/encoding.js'
 import { accentStyle } from './colors.js'
-import { encodingOf } from './encoding.js'
 
 const KEPT = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../service/lib/context.js'
 import type { Gate } from '../../http/cache/front.js'
+import type { Encoding } from '../../http/encoding.js'
 import { languageFor } from '../../core/language.js'
 import { API_ROOT } from '../../core/wire.js'
 import { addressesOf } from './addresses.js'
@@ -29,8 +30,6 @@ export function pageGate({ siteUrl, siteLanguage }: Pick<Context, 'siteUrl' | 's
     return true
   }
 }
-
-type Encoding = 'br' | 'gzip'
 
 function encodingFor(header: string | string[] | undefined): Encoding | undefined {
   const accepted = String(header ?? '')
