@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { Config } from '../config.js'
-import { serverUrlProblem } from '../core/addresses.js'
+import { visitedUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { keys } from '../core/settings.js'
 import { counted } from '../core/text.js'
@@ -83,7 +83,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   const format = formatOf(terminal, flags) // refuses contradictory flags before anything is done
   if (flags.dryRun && !flags.fix)
     throw new AppError('USAGE', '--dry-run goes with --fix. Without it nothing is changed.')
-  const problem = flags.url === undefined ? undefined : serverUrlProblem(flags.url)
+  const problem = flags.url === undefined ? undefined : visitedUrlProblem(flags.url)
   if (problem !== undefined) throw new AppError('USAGE', `--url ${problem}.`)
   const config = await cli.config({ lenient: true })
   assertLocal(config, 'doctor')

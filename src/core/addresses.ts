@@ -22,11 +22,17 @@ export function databaseUrlProblem(url: string): string | undefined {
   return 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE, with #, / and @ in the password written as %23, %2F and %40'
 }
 
-export function serverUrlProblem(url: string): string | undefined {
+export const serverUrlProblem = (url: string): string | undefined =>
+  httpUrlProblem(url, 'must not contain credentials: sign in with "feedbackctl login"')
+
+/** What is wrong with the address at which visitors open a site. */
+export const visitedUrlProblem = (url: string): string | undefined =>
+  httpUrlProblem(url, 'must not contain a user or a password: name the address that visitors open')
+
+function httpUrlProblem(url: string, credentials: string): string | undefined {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) return 'must start with http:// or https://'
-  return new URL(url).username === '' && new URL(url).password === ''
-    ? undefined
-    : 'must not contain credentials: sign in with "feedbackctl login"'
+  const { username, password } = new URL(url)
+  return username === '' && password === '' ? undefined : credentials
 }
 
 /** Whether the address of a database has a password, before its host or as a parameter. */

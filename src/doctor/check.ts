@@ -24,8 +24,8 @@ export interface Finding {
   mend?: Mend
 }
 
-/** What a check saw: the findings, or what is in order. */
-export type Seen = { findings: readonly Finding[] } | { evidence: string }
+/** What a check saw: the findings, what is in order, or why there was nothing to look at. */
+export type Seen = { findings: readonly Finding[] } | { evidence: string } | { skipped: string }
 
 export interface Check {
   /** `data`: an open database with the schema of this program. `url`: the option --url. */

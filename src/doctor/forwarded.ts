@@ -2,7 +2,7 @@ import { PROOF_HEADER, type Echo } from '../core/wire.js'
 import { lazySecrets } from '../secret.js'
 import { isLoopback } from '../service/lib/clients.js'
 import { operatorProof } from '../service/lib/proof.js'
-import { baseOf, type Check, type Finding } from './check.js'
+import { baseOf, type Check, type Finding, type Site } from './check.js'
 import { visit } from './visit.js'
 
 /** An address that nobody has, which a visitor could claim. It is reserved for documentation. */
@@ -14,8 +14,9 @@ const PROXY = 'Let the proxy set X-Forwarded-For. See "Behind a proxy, and below
 export const forwarded: Check = {
   needs: 'url',
   async look(site) {
-    const { secret } = lazySecrets(site.config, { isBound: true })
-    const proof = operatorProof({ secret, now: () => new Date() })
+    const secret = secretOf(site)
+    if (secret === undefined) return { skipped: 'Needs the secret: see the check "secret".' }
+    const proof = operatorProof({ secret: () => secret, now: () => new Date() })
     const { status, text, from } = await visit(new URL('echoz', baseOf(site)), {
       accept: 'application/json',
       'x-forwarded-for': CLAIMED,
@@ -30,6 +31,14 @@ export const forwarded: Check = {
     if (isDirect) return { evidence: 'There is no proxy before the server.' }
     return { evidence: `The proxy at ${plain(echo.peer.address)} is trusted. The server sees this visit come from ${echo.client === CLAIMED ? lastOf(echo) : echo.client}.` } // prettier-ignore
   },
+}
+
+function secretOf({ config }: Site): string | undefined {
+  try {
+    return lazySecrets(config, { isBound: true }).secret()
+  } catch {
+    return undefined // what is wrong with it is a finding of `secret`
+  }
 }
 
 function read(text: string): Echo | undefined {
@@ -87,7 +96,7 @@ function behind(echo: Echo): Finding | undefined {
     severity: isPassedOn ? 'error' : 'warning',
     evidence: isPassedOn
       ? 'trust-proxy is true, and the proxy adds to what visitors send: they can claim any address.'
-      : 'trust-proxy is true: who reaches the server past the proxy can claim any address.',
+      : 'trust-proxy is true: anyone who bypasses the proxy can claim any address.',
     fix: `Set trust-proxy = "${namedAs(peer.address)}", and restart "feedbackctl serve".`,
   }
 }

@@ -74,6 +74,7 @@ export async function examine(
     const { isUnreachable, ...found } = await attempt(site, CHECKS[id])
     if (isUnreachable) away = id
     if ('findings' in found) results.push(...found.findings.map((finding) => ({ id, title, ...finding })))
+    else if ('skipped' in found) results.push({ id, title, severity: 'skipped', evidence: found.skipped, fix: null })
     else results.push({ id, title, severity: 'ok', evidence: found.evidence, fix: null })
   }
   return results

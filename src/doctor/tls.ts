@@ -5,10 +5,10 @@ const DAY = 24 * 60 * 60 * 1000
 /** Milliseconds that a certificate should still be valid: those that renew themselves do so a month before. */
 const [SOON, NOW] = [14 * DAY, 3 * DAY]
 
-const RENEW = 'Renew it, and find out why it does not renew itself.'
+const RENEW = 'Renew it, and find out why it was not renewed automatically.'
 
 const INCOMPLETE = [
-  'The authority of the certificate is not known, or the proxy does not send the certificates in between.',
+  'The authority of the certificate is unknown, or the proxy does not send the intermediate certificates.',
   'Let the proxy send the whole chain, which is often in a file "fullchain.pem". If the authority is your own: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
 ] as const
 
@@ -16,11 +16,11 @@ const INCOMPLETE = [
 const PROBLEMS: Readonly<Record<string, readonly [problem: string, fix: string]>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: [
     'The certificate is self-signed: browsers warn of it.',
-    'Get one of an authority, such as Let\'s Encrypt. If all visitors know yours: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
+    'Get one from an authority, such as Let\'s Encrypt. If all visitors trust yours: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
   ],
   SELF_SIGNED_CERT_IN_CHAIN: [
-    'The certificate is of an authority that browsers do not know.',
-    'Get one of another authority. If all visitors know yours: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
+    'The certificate is from an authority that browsers do not trust.',
+    'Get one from another authority. If all visitors trust yours: NODE_EXTRA_CA_CERTS=FILE feedbackctl doctor tls --url URL', // prettier-ignore
   ],
   CERT_NOT_YET_VALID: [
     'The certificate is not valid yet.',
@@ -35,14 +35,14 @@ export const tls: Check = {
   async look(site) {
     const base = baseOf(site)
     const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(base.hostname)
-    if (base.protocol === 'http:' && isHere) return { evidence: 'Only this machine opens that address.' }
+    if (base.protocol === 'http:' && isHere) return { evidence: 'Only this machine can open this address.' }
     if (base.protocol === 'http:')
       return {
         findings: [
           {
             severity: 'error',
-            evidence: 'Visitors come without TLS: others on the way can read passwords.',
-            fix: 'Let the proxy speak https.',
+            evidence: 'Visitors connect without TLS: others on the network can read passwords.',
+            fix: 'Set up HTTPS in the proxy.',
           },
         ],
       }
@@ -71,7 +71,7 @@ export const tls: Check = {
     if (problem !== undefined && !['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'].includes(problem)) {
       const [evidence, fix] = PROBLEMS[problem] ?? [
         `The certificate is not trusted (${problem}).`,
-        'Get one of an authority that browsers know.',
+        'Get one from an authority that browsers trust.',
       ]
       findings.push({ severity: 'error', evidence, fix })
     }

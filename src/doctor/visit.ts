@@ -20,7 +20,7 @@ interface Certificate {
   problem: string | undefined
 }
 
-interface Answer {
+export interface Answer {
   status: number
   headers: IncomingHttpHeaders
   /** Empty where it is compressed. */

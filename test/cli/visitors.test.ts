@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Machine } from '../support/cli.js'
-import { doctor, filled } from '../support/doctor.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { doctor, filled, secretOf } from '../support/doctor.js'
 import { authority, certificate, proxy, type Proxy } from '../support/proxy.js'
 
 const CHECKS = 'page address tls forwarded transfer'
@@ -14,14 +14,23 @@ interface Served {
   server: ReturnType<Machine['start']>
 }
 
+interface Behind {
+  /** The path of site.url. */
+  base: string
+  trust: string
+  /** Of "serve". */
+  flags: string
+  machine: Machine
+}
+
 /** A site behind a proxy, whose server trusts it. */
 async function behind(
   proxied: Proxy,
-  { base = '', trust = 'loopback' }: { base?: string; trust?: string } = {},
+  { base = '', trust = 'loopback', flags = '', machine: given }: Partial<Behind> = {},
 ): Promise<Served> {
-  const machine = await filled('sqlite')
+  const machine = given ?? (await filled('sqlite'))
   const env = { FEEDBACKCTL_SITE_URL: `${proxied.url}${base}`, FEEDBACKCTL_TRUST_PROXY: trust }
-  const server = machine.start('serve', { env })
+  const server = machine.start(`serve ${flags}`, { env })
   const [, target = ''] = await server.says(/listening on (http:\S+?)"/)
   proxied.target = target
   return { machine, proxied, env, server }
@@ -38,7 +47,7 @@ describe('doctor --url', () => {
     expect(checks.map(({ id }) => id)).toEqual(CHECKS.split(' '))
     const evidence = (id: string) => checks.find((each) => each.id === id)?.evidence
     expect(evidence('forwarded')).toBe('The proxy at 127.0.0.1 is trusted. The server sees this visit come from 127.0.0.1.') // prettier-ignore
-    expect(evidence('transfer')).toBe('Pages come compressed, and are kept by browsers only.')
+    expect(evidence('transfer')).toBe('Pages arrive compressed, and only browsers store them.')
     const direct = await doctor(served.machine, `forwarded --url ${served.proxied.target}`, served.env)
     expect(direct.checks).toMatchObject([{ severity: 'ok', evidence: 'There is no proxy before the server.' }])
   })
@@ -51,20 +60,20 @@ describe('doctor --url', () => {
       return foundBy(served, 'transfer')
     }
     expect(await answering({ etag: '' })).toEqual([
-      'transfer: Browsers load each page anew: the proxy removes ETag or If-None-Match.',
+      'transfer: Browsers load every page again in full: the proxy removes ETag or If-None-Match.',
     ])
     expect(await answering({ 'cache-control': 'public, max-age=600' })).toEqual([
-      'transfer: The proxy lets pages be kept (Cache-Control: public, max-age=600): people see old pages, or those of others.',
+      'transfer: The proxy lets others store pages (Cache-Control: public, max-age=600): people see old pages, or pages meant for others.',
     ])
     expect(await answering({ age: '60' })).toEqual([
       'transfer: A cache on the way answers with a page that is 60 s old.',
     ])
     expect(await answering({})).toEqual([])
     proxied.asks = (headers, visitor) => ({ ...headers, 'x-forwarded-for': visitor, 'accept-encoding': 'identity' })
-    expect(await foundBy(served, 'transfer')).toEqual(['transfer: Pages come uncompressed.'])
+    expect(await foundBy(served, 'transfer')).toEqual(['transfer: Pages arrive uncompressed.'])
     proxied.asks = ({ 'if-none-match': _removed, ...headers }) => headers
     expect(await foundBy(served, 'transfer')).toEqual([
-      'transfer: Browsers load each page anew: the proxy removes ETag or If-None-Match.',
+      'transfer: Browsers load every page again in full: the proxy removes ETag or If-None-Match.',
     ])
   })
 
@@ -109,6 +118,71 @@ describe('doctor --url', () => {
     expect(found).toMatchObject([
       { evidence: expect.stringMatching(/ answers 500: the server has failed\.$/), fix: 'Look for request r1 in the log of "feedbackctl serve".' }, // prettier-ignore
     ])
+  })
+
+  it('does not blame the proxy where the site has no pages', async () => {
+    const served = await behind(await proxy(), { flags: '--web-enabled false' })
+    const { proxied, machine, env } = served
+    const { found, checks } = await doctor(machine, `${CHECKS} --url ${proxied.url}`, env)
+    expect(found).toEqual([])
+    expect(checks.map(({ id, severity, evidence }) => [id, severity, evidence])).toEqual([
+      ['page', 'ok', `The server answers at ${proxied.url}/, and has no pages (web.enabled is false).`],
+      ['address', 'skipped', 'The site has no pages (web.enabled is false).'],
+      ['tls', 'ok', expect.any(String)],
+      ['forwarded', 'ok', expect.any(String)],
+      ['transfer', 'skipped', 'The site has no pages (web.enabled is false).'],
+    ])
+    expect(await foundBy(served, 'page', `${proxied.url}/feedback`)).toEqual([
+      expect.stringContaining('/feedback/ answers 404'),
+    ])
+  })
+
+  it('does not blame the proxy where the site has no owner', async () => {
+    for (const base of ['', '/feedback']) {
+      const served = await behind(await proxy(), { base, machine: await makeMachine('sqlite') })
+      const { proxied, machine, env } = served
+      const url = `${proxied.url}${base}`
+      const { checks } = await doctor(machine, `page address transfer --url ${url}`, env)
+      expect(checks).toMatchObject([
+        { id: 'page', severity: 'error', evidence: `The site has no owner yet: ${url}/ leads to its setup.`, fix: 'feedbackctl setup' }, // prettier-ignore
+        { id: 'address', severity: 'skipped', evidence: 'Needs the page: see the check "page".' },
+        { id: 'transfer', severity: 'skipped', evidence: 'Needs the page: see the check "page".' },
+      ])
+    }
+  })
+
+  it('finds nothing wrong with another client in web.root, but one that is built for another path', async () => {
+    const machine = await filled('sqlite')
+    const folder = path.join(machine.folder, 'client')
+    mkdirSync(folder)
+    const page = (style: string) =>
+      writeFileSync(path.join(folder, 'index.html'), `<title>Another</title><link rel="stylesheet" crossorigin href="${style}">${' '.repeat(2000)}`) // prettier-ignore
+    page('https://cdn.invalid/site.css')
+    writeFileSync(path.join(folder, 'site.css'), 'a{}')
+    const served = await behind(await proxy(), { machine, base: '/feedback', flags: '--web-root client' })
+    served.proxied.path = (each) => (each.startsWith('/feedback') ? each : '/none.css')
+    const url = `${served.proxied.url}/feedback`
+    expect(await foundBy(served, CHECKS, url)).toEqual([])
+    page('/feedback/site.css')
+    expect(await foundBy(served, CHECKS, url)).toEqual([])
+    page('/site.css')
+    expect((await doctor(machine, `page --url ${url}`, served.env)).found).toMatchObject([
+      { evidence: 'The page opens, but its file /site.css answers 404: the path is not the one of site.url.', fix: expect.stringMatching(/^Build the client in web\.root for the path \/feedback\/ of the site\./) }, // prettier-ignore
+    ])
+    served.proxied.path = (each) => (each.startsWith('/feedback') ? each : '/')
+    expect(await foundBy(served, 'page', url)).toEqual([
+      'page: The page opens, but its file /site.css is not a style sheet: the path is not the one of site.url.',
+    ])
+  })
+
+  it('refuses an address with a password, and does not repeat it', async () => {
+    const machine = await makeMachine('sqlite')
+    for (const user of ['ada:geheim@', 'ada@', ':geheim@']) {
+      const { code, stdout, stderr } = await machine.run(`doctor --url http://${user}127.0.0.1:9`)
+      expect([user, code, stdout]).toEqual([user, 2, ''])
+      expect(stderr).toContain('--url must not contain a user or a password: name the address that visitors open.')
+      expect(stderr).not.toMatch(/geheim|login/)
+    }
   })
 
   it('finds a server that is down, once, and a proxy that is', async () => {
@@ -165,7 +239,7 @@ describe('doctor --url about addresses of visitors', () => {
     ])
     adding.asks = (headers, visitor) => ({ ...headers, 'x-forwarded-for': visitor })
     expect((await doctor(trusting.machine, `forwarded --url ${adding.url}`, trusting.env)).found).toMatchObject([
-      { severity: 'warning', evidence: expect.stringContaining('who reaches the server past the proxy') },
+      { severity: 'warning', evidence: expect.stringContaining('anyone who bypasses the proxy') },
     ])
     expect(await foundBy(trusting, 'forwarded', adding.target)).toEqual([
       'forwarded: There is no proxy before the server, but trust-proxy is true: visitors can claim any address.',
@@ -181,6 +255,16 @@ describe('doctor --url about addresses of visitors', () => {
       'x-forwarded-proto': 'http',
     })
     expect(await foundBy(served, 'page address forwarded transfer')).toEqual([])
+  })
+
+  it('needs the secret, and leaves what is wrong with it to the check of that name', async () => {
+    const { machine, proxied, env } = await behind(await proxy())
+    const look = async () => (await doctor(machine, `secret forwarded --url ${proxied.url}`, env)).checks
+    const skipped = { id: 'forwarded', severity: 'skipped', evidence: 'Needs the secret: see the check "secret".' }
+    writeFileSync(secretOf(machine), 'short')
+    expect(await look()).toMatchObject([{ id: 'secret', severity: 'error' }, skipped])
+    rmSync(secretOf(machine))
+    expect(await look()).toMatchObject([{ id: 'secret', severity: 'error' }, skipped])
   })
 
   it('is told by the server of its own site only', async () => {
@@ -225,7 +309,7 @@ describe('doctor --url about the certificate', () => {
     ])
     const unknown = await doctor(machine, `tls --url ${served.proxied.url}`)
     expect(unknown.found).toMatchObject([
-      { evidence: expect.stringContaining('authority of the certificate is not known'), fix: expect.stringContaining('fullchain.pem') }, // prettier-ignore
+      { evidence: expect.stringContaining('authority of the certificate is unknown'), fix: expect.stringContaining('fullchain.pem') }, // prettier-ignore
     ])
   })
 
