@@ -58,24 +58,49 @@ interface Term {
   bits6: string | undefined
 }
 
-const NAMES = ['all', 'ip4', 'ip6', 'a', 'mx', 'include', 'exists', 'ptr']
-const WITH_DOMAIN = ['ip4', 'ip6', 'include', 'exists']
+/** What follows the names of terms: a domain or an address, and the bits of networks at most. */
+const TERMS: Readonly<Record<string, { value: 'never' | 'optional' | 'needed'; most: readonly number[] }>> = {
+  all: { value: 'never', most: [] },
+  ip4: { value: 'needed', most: [32] },
+  ip6: { value: 'needed', most: [128] },
+  a: { value: 'optional', most: [32, 128] },
+  mx: { value: 'optional', most: [32, 128] },
+  include: { value: 'needed', most: [] },
+  exists: { value: 'needed', most: [] },
+  ptr: { value: 'optional', most: [] },
+}
 
+/** A macro such as `%{d1r/}` may hold a slash. */
+const TERM = /^([+?~-])?([a-z\d]+)(?::((?:%\{[^}]*\}|%(?!\{)|[^/%])+))?(?:\/(\d{1,3}))?(?:\/\/(\d{1,3}))?$/i
+
+/** A term that is wrong spoils the record, also where one before it matches. */
 function termOf(text: string): Term {
-  const [, sign, name = '', value, bits, bits6] =
-    /^([+?~-])?([a-z\d]+)(?::([^/]+))?(?:\/(\d{1,3}))?(?:\/\/(\d{1,3}))?$/i.exec(text) ?? []
-  const known = NAMES.find((each) => each === name.toLowerCase())
-  if (known === undefined) throw new Broken(`"${text}" is no term of SPF`)
-  if (value === undefined && WITH_DOMAIN.includes(known)) throw new Broken(`"${text}" names nothing`)
-  return { text, sign: (sign ?? '+') as Term['sign'], name: known, value, bits, bits6 }
+  const [, sign, written = '', value, bits, bits6] = TERM.exec(text) ?? []
+  const name = written.toLowerCase()
+  const known = Object.hasOwn(TERMS, name) ? TERMS[name] : undefined
+  if (known === undefined) throw new Broken(`"${text}" is not an SPF term`)
+  if (value === undefined && known.value === 'needed') throw new Broken(`"${text}" names nothing`)
+  if (value !== undefined && known.value === 'never')
+    throw new Broken(`"${text}" has a domain, which "${name}" does not take`)
+  const lengths = [bits, bits6]
+  if (lengths.some((length, index) => length !== undefined && known.most[index] === undefined))
+    throw new Broken(`"${text}" has a prefix length, which "${name}" does not take`)
+  const isRange = name !== 'ip4' && name !== 'ip6' ? true : isIP(value ?? '') === (name === 'ip4' ? 4 : 6)
+  if (!isRange || lengths.some((length, index) => Number(length ?? 0) > (known.most[index] ?? 0)))
+    throw new Broken(`"${text}" is not an address range`)
+  return { text, sign: (sign ?? '+') as Term['sign'], name, value, bits, bits6 }
 }
 
 async function heed(walk: Walk, domain: string, record: string): Promise<Found> {
   const words = record.trim().split(/ +/).slice(1)
   const modifiers = words.filter((word) => /^[a-z][\w.-]*=/i.test(word))
-  const terms = words.filter((word) => !modifiers.includes(word)).map(termOf) // one that is wrong spoils the record
+  for (const name of ['redirect', 'exp'])
+    if (modifiers.filter((word) => word.toLowerCase().startsWith(`${name}=`)).length > 1)
+      throw new Broken(`"${name}=" is there more than once`)
+  const terms = words.filter((word) => !modifiers.includes(word)).map(termOf)
   for (const term of terms) if (await matches(walk, domain, term)) return { result: RESULTS[term.sign], by: term.text }
   const target = modifiers.find((word) => /^redirect=/i.test(word))?.slice('redirect='.length)
+  if (target === '') throw new Broken('"redirect=" names nothing')
   if (target !== undefined && !target.includes('%')) {
     count(walk)
     return heed(walk, target, await recordOf(walk, target, `redirect=${target}`))
@@ -89,7 +114,7 @@ async function matches(walk: Walk, domain: string, term: Term): Promise<boolean>
   const { resolver, ip } = walk
   const target = value ?? domain
   if (name === 'all') return true
-  if (name === 'ip4' || name === 'ip6') return isIn(ip, { address: target, bits, kind: name === 'ip4' ? 4 : 6, text })
+  if (name === 'ip4' || name === 'ip6') return isIn(ip, { address: target, bits, kind: name === 'ip4' ? 4 : 6 })
   count(walk)
   if (name === 'ptr' || target.includes('%')) {
     walk.unread.push(text)
@@ -103,7 +128,7 @@ async function matches(walk: Walk, domain: string, term: Term): Promise<boolean>
   let isVoid = hosts.length > 0
   for (const host of hosts) {
     const found = await foundBy(() => (kind === 6 ? resolver.resolve6(host) : resolver.resolve4(host)))
-    if (found.some((address) => isIn(ip, { address, bits: kind === 6 ? bits6 : bits, kind, text }))) return true
+    if (found.some((address) => isIn(ip, { address, bits: kind === 6 ? bits6 : bits, kind }))) return true
     isVoid &&= found.length === 0
   }
   if (isVoid) countVoid(walk) // once for the term, as RFC 7208 (11.1) allows: a server may have addresses of one kind only
@@ -117,8 +142,8 @@ function count(walk: Walk): void {
 async function recordOf(walk: Walk, domain: string, term: string): Promise<string> {
   const texts = await asked(walk, async () => (await walk.resolver.resolveTxt(domain)).map((parts) => parts.join('')))
   const [record, another] = recordsIn(texts)
-  if (record === undefined) throw new Broken(`"${term}" leads to no record of SPF`)
-  if (another !== undefined) throw new Broken(`"${term}" leads to more than one record of SPF`)
+  if (record === undefined) throw new Broken(`"${term}" leads to no SPF record`)
+  if (another !== undefined) throw new Broken(`"${term}" leads to more than one SPF record`)
   return record
 }
 
@@ -147,13 +172,9 @@ interface Range {
   address: string
   bits: string | undefined
   kind: 4 | 6
-  /** The term that it is of. */
-  text: string
 }
 
-function isIn(ip: string, { address, bits, kind, text }: Range): boolean {
-  const most = kind === 6 ? 128 : 32
-  const length = bits === undefined ? most : Number(bits)
-  if (isIP(address) !== kind || length > most) throw new Broken(`"${text}" is no range of addresses`)
+function isIn(ip: string, { address, bits, kind }: Range): boolean {
+  const length = bits === undefined ? (kind === 6 ? 128 : 32) : Number(bits)
   return isIP(ip) === kind && ipaddr.parse(ip).match(ipaddr.parse(address), length)
 }

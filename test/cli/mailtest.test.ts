@@ -282,7 +282,7 @@ describe('mail test', () => {
     ])
     expect((await spf('v=spf1 a -all'))[0]).toMatch(/^ok: v=spf1 a -all\. Whether it allows this machine was not checked: add --ip/) // prettier-ignore
     expect(await spf('v=spf1 include:none.example -all')).toEqual([
-      'warning: v=spf1 include:none.example -all: receivers cannot use it, as "include:none.example" leads to no record of SPF',
+      'warning: v=spf1 include:none.example -all: receivers cannot use it, as "include:none.example" leads to no SPF record',
       'Correct the TXT record v=spf1 of moonbase.example.',
     ])
     expect((await spf('v=spf1 ptr a -all', '--ip 192.0.2.10'))[0]).toMatch(/allows 192\.0\.2\.10 \(a\)\. Not evaluated: ptr$/) // prettier-ignore

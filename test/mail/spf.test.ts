@@ -55,27 +55,38 @@ it.each([
   ['v=spf1 include:deep.example a -all', '192.0.2.1', 'permerror', 'more than 10 lookups are needed'],
   ['v=spf1 include:loop.example -all', '192.0.2.1', 'permerror', 'more than 10 lookups are needed'],
   ['v=spf1 redirect=loop.example', '192.0.2.1', 'permerror', 'more than 10 lookups are needed'],
-  ['v=spf1 include:none.example -all', '192.0.2.1', 'permerror', '"include:none.example" leads to no record of SPF'],
-  ['v=spf1 include:there.example -all', '192.0.2.1', 'permerror', '"include:there.example" leads to no record of SPF'],
-  ['v=spf1 include:twice.example -all', '192.0.2.1', 'permerror', '"include:twice.example" leads to more than one record of SPF'], // prettier-ignore
+  ['v=spf1 include:none.example -all', '192.0.2.1', 'permerror', '"include:none.example" leads to no SPF record'],
+  ['v=spf1 include:there.example -all', '192.0.2.1', 'permerror', '"include:there.example" leads to no SPF record'],
+  ['v=spf1 include:twice.example -all', '192.0.2.1', 'permerror', '"include:twice.example" leads to more than one SPF record'], // prettier-ignore
   ['v=spf1 mx:three.example ip6:2001:db8::/32 -all', '2001:db8::1', 'pass', 'ip6:2001:db8::/32'],
   ['v=spf1 a:x.example a:y.example a:z.example -all', '192.0.2.1', 'permerror', 'more than 2 of its terms find nothing in the DNS'], // prettier-ignore
-  ['v=spf1 ipv4:192.0.2.1 -all', '192.0.2.1', 'permerror', '"ipv4:192.0.2.1" is no term of SPF'],
-  ['v=spf1 ip4:192.0.2.300 -all', '192.0.2.1', 'permerror', '"ip4:192.0.2.300" is no range of addresses'],
-  ['v=spf1 ip4:192.0.2.1/33 -all', '192.0.2.1', 'permerror', '"ip4:192.0.2.1/33" is no range of addresses'],
-  ['v=spf1 ip4:2001:db8::1 -all', '192.0.2.1', 'permerror', '"ip4:2001:db8::1" is no range of addresses'],
-  ['v=spf1 +all ipv4:192.0.2.1', '192.0.2.1', 'permerror', '"ipv4:192.0.2.1" is no term of SPF'],
+  ['v=spf1 ipv4:192.0.2.1 -all', '192.0.2.1', 'permerror', '"ipv4:192.0.2.1" is not an SPF term'],
+  ['v=spf1 ip4:192.0.2.300 -all', '192.0.2.1', 'permerror', '"ip4:192.0.2.300" is not an address range'],
+  ['v=spf1 ip4:192.0.2.1/33 -all', '192.0.2.1', 'permerror', '"ip4:192.0.2.1/33" is not an address range'],
+  ['v=spf1 ip4:2001:db8::1 -all', '192.0.2.1', 'permerror', '"ip4:2001:db8::1" is not an address range'],
+  ['v=spf1 +all ipv4:192.0.2.1', '192.0.2.1', 'permerror', '"ipv4:192.0.2.1" is not an SPF term'],
   ['v=spf1 include -all', '192.0.2.1', 'permerror', '"include" names nothing'],
+  ['v=spf1 all:x', '192.0.2.1', 'permerror', '"all:x" has a domain, which "all" does not take'],
+  ['v=spf1 -all/24', '192.0.2.1', 'permerror', '"-all/24" has a prefix length, which "all" does not take'],
+  ['v=spf1 include:provider.example/24 -all', '192.0.2.1', 'permerror', '"include:provider.example/24" has a prefix length, which "include" does not take'], // prettier-ignore
+  ['v=spf1 exists:there.example/24 -all', '192.0.2.1', 'permerror', '"exists:there.example/24" has a prefix length, which "exists" does not take'], // prettier-ignore
+  ['v=spf1 ip4:192.0.2.1//64 -all', '192.0.2.1', 'permerror', '"ip4:192.0.2.1//64" has a prefix length, which "ip4" does not take'], // prettier-ignore
+  ['v=spf1 +all a/33', '192.0.2.1', 'permerror', '"a/33" is not an address range'],
+  ['v=spf1 +all a//129', '192.0.2.1', 'permerror', '"a//129" is not an address range'],
+  ['v=spf1 +all ip4:192.0.2.300', '192.0.2.1', 'permerror', '"ip4:192.0.2.300" is not an address range'],
+  ['v=spf1 ip4:192.0.2.0/24 redirect=a.example redirect=b.example', '192.0.2.1', 'permerror', '"redirect=" is there more than once'], // prettier-ignore
+  ['v=spf1 exp=a.example Exp=b.example -all', '192.0.2.1', 'permerror', '"exp=" is there more than once'],
+  ['v=spf1 redirect=', '192.0.2.1', 'permerror', '"redirect=" names nothing'],
 ])('%s from %s: %s by %s', async (record, ip, result, by) => {
   expect(await evaluate(await resolverOf(), DOMAIN, record, ip)).toEqual({ result, by, unread: [] })
 })
 
 it('says what it passed over', async () => {
-  const record = 'v=spf1 ptr exists:%{i}._spf.example ip4:192.0.2.1 -all'
+  const record = 'v=spf1 ptr exists:%{i}._spf.example exists:%{d1r/}.example ip4:192.0.2.1 -all'
   expect(await evaluate(await resolverOf(), DOMAIN, record, '192.0.2.1')).toEqual({
     result: 'pass',
     by: 'ip4:192.0.2.1',
-    unread: ['ptr', 'exists:%{i}._spf.example'],
+    unread: ['ptr', 'exists:%{i}._spf.example', 'exists:%{d1r/}.example'],
   })
 })
 
