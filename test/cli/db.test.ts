@@ -109,7 +109,7 @@ it('--database-url warns of a password in an argument, and no other source does'
   const { password } = new URL(databaseUrl)
   expect(password).not.toBe('')
   const WARNING =
-    'Warning: other users of this machine can see the password of --database-url in "ps". Set FEEDBACKCTL_DATABASE_URL instead.\n'
+    'Warning: other users of this machine can see the password of --database-url in "ps". Use --database-url-file, or set FEEDBACKCTL_DATABASE_URL.\n'
   await machine.run('migrate')
   const stderrOf = async (args: string, env: Record<string, string> = {}, code = 0) => {
     const done = await machine.run(`boards list ${args}`, { env: { FEEDBACKCTL_DATABASE_URL: '', ...env } })
@@ -128,4 +128,22 @@ it('--database-url warns of a password in an argument, and no other source does'
   writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${databaseUrl}"\n`, { mode: 0o600 })
   expect(await stderrOf('--config site.toml')).toBe(usual)
   expect(await stderrOf('--database-url postgres://me@127.0.0.1:1/none', {}, 6)).not.toContain('Warning')
+})
+
+it('--mail-url warns of a password in an argument, and no other source does', async () => {
+  const machine = await makeMachine('sqlite')
+  const url = 'smtp://ada:geheim@127.0.0.1:1'
+  const stderrOf = async (args: string, env: Record<string, string> = {}) => {
+    const { stderr, code } = await machine.run(`config list ${args}`, { env })
+    expect([args, code, stderr.includes('geheim')]).toEqual([args, 0, false])
+    return stderr
+  }
+  const WARNING =
+    'Warning: other users of this machine can see the password of --mail-url in "ps". Use --mail-url-file, or set FEEDBACKCTL_MAIL_URL.\n'
+  expect(await stderrOf(`--mail-url ${url}`)).toBe(WARNING)
+  expect(await stderrOf(`--mail-url=${url}`)).toBe(WARNING)
+  expect(await stderrOf('--mail-url smtp://ada@127.0.0.1:1')).toBe('')
+  expect(await stderrOf('', { FEEDBACKCTL_MAIL_URL: url })).toBe('')
+  writeFileSync(path.join(machine.folder, 'url'), url, { mode: 0o600 })
+  expect(await stderrOf('--mail-url-file url')).toBe('')
 })

@@ -3,6 +3,7 @@ import type { App, OpenOptions } from '../../app.js'
 import type { Config } from '../../config.js'
 import { hasPassword } from '../../core/addresses.js'
 import { AppError } from '../../core/errors.js'
+import { flagOf, variableOf, type Key } from '../../core/settings.js'
 import { printable } from '../../core/text.js'
 import type { Call } from '../../service/lib/operation.js'
 import { commandLine } from './commandline.js'
@@ -41,8 +42,7 @@ export function session(terminal: Terminal, program: Command): Cli {
       )
       .then((settings) => {
         for (const sentence of settings.ignored) tell(terminal, `Warning: ${sentence}`)
-        if (settings.origin('database.url') === '--database-url' && hasPassword(settings.get('database.url') ?? ''))
-          tell(terminal, 'Warning: other users of this machine can see the password of --database-url in "ps". Set FEEDBACKCTL_DATABASE_URL instead.') // prettier-ignore
+        for (const key of ['database.url', 'mail.url'] as const) warnOfPassword(terminal, settings, key)
         return settings
       }))
   const open: Cli['open'] = (options) =>
@@ -106,6 +106,12 @@ export function session(terminal: Terminal, program: Command): Cli {
       await (await opened?.catch(() => undefined))?.close() // a failure to open was reported already
     },
   }
+}
+
+function warnOfPassword(terminal: Terminal, settings: Config, key: Key): void {
+  const flag = `--${flagOf(key)}`
+  if (settings.origin(key) !== flag || !hasPassword(settings.get(key) ?? '')) return
+  tell(terminal, `Warning: other users of this machine can see the password of ${flag} in "ps". Use ${flag}-file, or set ${variableOf(key)}.`) // prettier-ignore
 }
 
 /** The values of a command's text flags, by flag name. */
