@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../core/errors.js'
-import { makeFolder } from '../core/folder.js'
+import { inFolder } from '../core/folder.js'
 import type { Snapshot } from '../db/carried.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
-import { load } from '../db/load.js'
+import { load, type Contents } from '../db/load.js'
 import { NEWEST, newer, newestApplied } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { syncFile, syncFolder } from './create.js'
@@ -112,7 +112,11 @@ async function fill(
     }
     return
   }
-  makeFolder(path.dirname(file))
+  await inFolder(path.dirname(file), async () => fillFile(file, contents))
+}
+
+/** Fills a file that gets its name at the end. */
+async function fillFile(file: string, contents: Contents): Promise<void> {
   const fresh = `${file}.copying-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
     const { db, close } = await openDatabase(`sqlite:${fresh}`)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
-import { makeFolder } from '../core/folder.js'
+import { inFolder } from '../core/folder.js'
 import { newer } from '../db/schema.js'
 import { NEWEST } from '../db/schema.js'
 import { openSnapshot, type Snapshot } from '../db/snapshot.js'
@@ -113,17 +113,8 @@ const exists = (file: string): AppError =>
 
 /** Writes a file for its owner only, which has its name when all of it is on the disk. */
 async function whole(file: string, write: (to: Writable) => Promise<string>): Promise<string> {
-  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
   try {
-    makeFolder(path.dirname(file))
-    removeLeftovers(backupLeftovers(path.dirname(file), new Date()))
-    const stream = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
-    const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
-    const hash = await Promise.race([write(stream), failed])
-    await Promise.race([new Promise<void>((resolve) => stream.end(resolve)), failed])
-    linkSync(temporary, file) // unlike a rename, it fails where the file exists by now
-    await syncFolder(path.dirname(file))
-    return hash
+    return await inFolder(path.dirname(file), async () => writeWhole(file, write))
   } catch (error) {
     const { code = '' } = error as { code?: string }
     if (code === 'EEXIST') throw exists(file)
@@ -133,6 +124,20 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
       `Cannot write ${file}: ${code}. There is no backup.`,
       { cause: error },
     )
+  }
+}
+
+async function writeWhole(file: string, write: (to: Writable) => Promise<string>): Promise<string> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
+  try {
+    removeLeftovers(backupLeftovers(path.dirname(file), new Date()))
+    const stream = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
+    const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
+    const hash = await Promise.race([write(stream), failed])
+    await Promise.race([new Promise<void>((resolve) => stream.end(resolve)), failed])
+    linkSync(temporary, file) // unlike a rename, it fails where the file exists by now
+    await syncFolder(path.dirname(file))
+    return hash
   } finally {
     remove(temporary)
   }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
-import { makeFolder } from '../core/folder.js'
+import { inFolder, makeFolder } from '../core/folder.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
 import { clear, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
@@ -81,12 +81,13 @@ export async function restoreBackup(config: Config, given: string, options: Opti
     const shown = configFileFor(config, target, found.site?.config ?? null)
     return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret, config: shown }
   }
+  const { file: database } = target
   const kept =
-    target.file === undefined
+    database === undefined
       ? await intoPostgres(config, target.url, contents, options)
-      : await intoFile(target.file, contents, options.now)
+      : await inFolder(path.dirname(database), async () => intoFile(database, contents, options.now))
   return {
-    file: target.file ?? null,
+    file: database ?? null,
     kept,
     ...done,
     secret: keepSecret(target, found.site?.secret ?? null, options.now),
@@ -137,7 +138,6 @@ export async function assertUnused({ url, file }: Pick<Target, 'url' | 'file'>):
 
 /** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */
 async function intoFile(file: string, contents: Contents, now: Date): Promise<string | null> {
-  makeFolder(path.dirname(file))
   removeLeftovers(file)
   const fresh = `${file}.restoring-${process.pid}-${randomBytes(4).toString('hex')}`
   try {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -45,6 +45,20 @@ async function interrupted(machine: Machine, command: string, signal: NodeJS.Sig
   const env = { TMPDIR: temporaryOf(machine) }
   const { stop, ended } = machine.start(command, { env })
   return Promise.race([sleep(delay).then(() => stop(signal)), ended])
+}
+
+/** Interrupts a command as soon as it has made a file of such a name. */
+async function interruptedAt(machine: Machine, command: string, { folder, name, signal }: Moment) {
+  const { stop, child } = machine.start(command)
+  const isThere = () => existsSync(folder) && readdirSync(folder).some((each) => name.test(each))
+  while (!isThere() && child.exitCode === null) await sleep(1)
+  return stop(signal)
+}
+
+interface Moment {
+  folder: string
+  name: RegExp
+  signal: NodeJS.Signals
 }
 
 /** A backup that is whole, or the site that a restore has replaced. */
@@ -110,4 +124,49 @@ describe.each(engines)('on %s', { timeout: amount(240_000, 3_600_000) }, (engine
       figures(context, `${codes.filter((code) => code === 130).length} interrupted, ${left} files left by kills`)
     },
   )
+})
+
+describe('a signal', { timeout: 120_000 }, () => {
+  it('ends long work with its own exit code, and the folders that were made for it go, but no others', async () => {
+    const machine = await largeMachine('sqlite')
+    const top = path.join(machine.folder, 'there')
+    const folder = path.join(top, 'new/deep')
+    mkdirSync(top)
+    await json(machine, 'backup create site.backup')
+    const commands = [
+      ['backup create there/new/deep/', /\.part$/, 'There is no backup.'],
+      ['restore site.backup --into there/new/deep', /\.restoring-/, 'Nothing was changed.'],
+      ['db copy data/feedbackctl sqlite:there/new/deep/copy.db', /\.copying-/, 'The copy was removed.'],
+    ] as const
+    const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+    for (const [command, name, said] of commands)
+      for (const [signal, exit] of Object.entries(signals)) {
+        const moment = { folder, name, signal: signal as NodeJS.Signals }
+        const { code, stderr } = await interruptedAt(machine, command, moment)
+        expect([command, signal, code]).toEqual([command, signal, exit])
+        expect(stderr).toContain(`✗ Interrupted. ${said}\n`)
+        expect([command, readdirSync(top)]).toEqual([command, []])
+      }
+    // A folder in which there is something else by now stays
+    mkdirSync(path.join(top, 'new'))
+    await interruptedAt(machine, commands[1][0], { folder, name: commands[1][1], signal: 'SIGINT' })
+    expect(readdirSync(top)).toEqual(['new'])
+  })
+
+  it('ends the comparison of "db copy --verify", and says that the copy is there', async () => {
+    const machine = await largeMachine('sqlite')
+    const db = await connect(machine.databaseUrl)
+    const event = { action: 'vote.created', subject_id: newId(), origin: 'cli:ada', created_at: '2026-01-01T00:00:00.000Z' } // prettier-ignore
+    for (let from = 0; from < 40_000; from += 1000)
+      await db.insertInto('events').values(Array.from({ length: 1000 }, () => event)).execute() // prettier-ignore
+    await db.destroy()
+    const moment = { folder: machine.folder, name: /^copy\.db$/, signal: 'SIGINT' } as const
+    const copy = `sqlite:${path.join(machine.folder, 'copy.db')}`
+    const { code, stderr } = await interruptedAt(machine, `db copy data/feedbackctl ${copy} --verify`, moment)
+    expect([code, stderr.split('\n')[0]]).toEqual([
+      130,
+      `✗ Interrupted. The copy is complete, but was not compared: ${copy}`,
+    ])
+    expect((await rowsOf({ databaseUrl: copy })).posts).toHaveLength(POSTS)
+  })
 })
