@@ -6,7 +6,7 @@ import type { Cli } from './lib/session.js'
 import { ago } from './lib/age.js'
 import type { Column } from './lib/table.js'
 import type { View } from './lib/view.js'
-import { counted, printable, quoted } from '../core/text.js'
+import { listed, printable, quoted } from '../core/text.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', field: 'name', text: (board) => board.name, drop: 0 },
@@ -95,7 +95,8 @@ export function register(group: Command, cli: Cli): void {
     deletes: async (call, given) => (await call(boards.show, { url: given.boardId })).board,
     async confirm(call, given) {
       const { board } = await call(boards.show, { url: given.boardId })
-      return `Delete board ${label(board)}? This leaves ${counted(board.post_count, 'post')} without a board.`
+      const posts = listed({ post: board.post_count })
+      return `Delete board ${label(board)}?${posts && ` This leaves ${posts} without a board.`}`
     },
     done: (_, given, { removed }) => `Deleted board ${removed ? label(removed) : String(given.boardId)}.`,
   })

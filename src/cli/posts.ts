@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { counted, printable, quoted } from '../core/text.js'
+import { listed, printable, quoted } from '../core/text.js'
+import * as comments from '../service/comments.js'
 import { reportPost } from '../service/moderation.js'
 import { history, type Move } from '../service/posthistory.js'
 import * as posts from '../service/posts.js'
@@ -215,7 +216,9 @@ export function register(group: Command, cli: Cli): void {
       input: { hidden: idAliases },
       async confirm(call, { id: given }) {
         const { post } = await call(posts.show, { id: given })
-        return `Delete post ${label(post)}? This also deletes ${counted(post.voters.votesCount, 'vote')} and all comments.`
+        const { total_count: written } = await call(comments.list, { post_id: post.postId, limit: 1 })
+        const loss = listed({ vote: post.voters.votesCount, comment: written })
+        return `Delete post ${label(post)}?${loss && ` This also deletes ${loss}.`}`
       },
       done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,
     },

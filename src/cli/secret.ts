@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { counted } from '../core/text.js'
+import { counted, listed } from '../core/text.js'
 import { explain } from './lib/helptext.js'
 import { listsKnown, print, type OutputFlags } from './lib/output.js'
 import { confirm } from './lib/prompts.js'
@@ -28,7 +28,7 @@ export function register(group: Command, cli: Cli): void {
       const app = await cli.open()
       const { lossOfSecret, resetSecret, secretFile } = await import('../app.js')
       const ends = await lossOfSecret(app)
-      const loss = [counted(ends.sessions, 'session'), counted(ends.apps, 'authenticator app')].filter((each) => !each.startsWith('0 ')).join(' and ') || 'no session' // prettier-ignore
+      const loss = listed({ session: ends.sessions, 'authenticator app': ends.apps }) || 'no session'
       if (!flags.dryRun) await confirm(cli.terminal, flags, `Replace the secret? This ends ${loss}.`)
       const isFile = config.get('secret') === undefined
       const file = isFile ? secretFile(config) : null

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
-import { counted, printable } from '../core/text.js'
+import { listed, printable } from '../core/text.js'
 import type { User } from '../service/lib/people.js'
 import * as users from '../service/users.js'
 import { ago } from './lib/age.js'
@@ -115,13 +115,17 @@ export function register(group: Command, cli: Cli): void {
     async confirm(call, { user: given, posts }) {
       const { user } = await call(users.show, { user: given })
       if (user.isOwner) return undefined
-      const [votes, written] = [counted(user.votes, 'vote'), counted(user.posts, 'post')]
-      const loss =
-        posts === 'delete'
-          ? `${votes}, ${written} and all comments`
-          : `${votes}, and leaves ${written} without an author`
-      return { question: `Delete ${label(user)}? This also deletes ${loss}.`, type: user.email }
+      return { question: `Delete ${label(user)}?${lossOf(user, posts === 'delete')}`, type: user.email }
     },
     done: (_, given, { removed }) => `Deleted ${removed ? label(removed) : String(given.user)}.`,
   })
+}
+
+/** What goes with a person, or stays without them. The comments of a person are not counted. */
+function lossOf({ votes, posts }: Person, isAll: boolean): string {
+  const deleted = listed({ vote: votes, ...(isAll && { post: posts }) })
+  if (isAll) return ` This also deletes ${deleted && `${deleted}, and `}any comments they wrote.`
+  const left = listed({ post: posts })
+  const sentence = [deleted && `also deletes ${deleted}`, left && `leaves ${left} without an author`].filter(Boolean).join(', and ') // prettier-ignore
+  return sentence && ` This ${sentence}.`
 }

@@ -321,11 +321,20 @@ export const update = action({
   done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
 })
 
+function lossOf({ t }: View, votes: number, written: number): string {
+  if (votes === 0) return t(written === 0 ? 'comment.deleteLoss' : 'post.deleteComments')
+  return t(written === 0 ? 'post.deleteVotes' : 'post.deleteLoss', { count: votes })
+}
+
 export const deletePost = page({
   signedIn: true,
-  load: postAt,
-  title: ({ t }, { title }) => t('post.delete', { title }),
-  show: (view, { title, slug, voters }) => (
+  async load(view) {
+    const shown = await postAt(view)
+    const { total_count: count } = await view.call(comments.list, { post_id: shown.postId, limit: 1 })
+    return { post: shown, count }
+  },
+  title: ({ t }, { post: { title } }) => t('post.delete', { title }),
+  show: (view, { post: { title, slug, voters }, count }) => (
     <Confirm
       view={view}
       to={`${pathOf(slug)}/delete`}
@@ -333,7 +342,7 @@ export const deletePost = page({
       title={view.t('post.delete', { title })}
       action={view.t('action.delete')}
     >
-      {view.t('post.deleteLoss', { count: voters.votesCount })}
+      {lossOf(view, voters.votesCount, count)}
     </Confirm>
   ),
 })

@@ -247,7 +247,7 @@ describe('words', () => {
     for (const [args, said] of [
       ['posts report 1 --as ada@example.org', 'Thanks. The moderators will review it.\n'],
       ['boards create Ideas --dry-run', 'Would create board "Ideas" (ideas).\n'],
-      ['posts delete 1 --dry-run', 'Would delete post #1 "Dark". This also deletes 1 vote and all comments.\n'],
+      ['posts delete 1 --dry-run', 'Would delete post #1 "Dark". This also deletes 1 vote.\n'],
       ['settings update --title x --dry-run', 'Would update the settings of the site.\n'],
     ] as const)
       expect([args, (await run(args)).stderr]).toEqual([args, said])

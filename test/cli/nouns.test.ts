@@ -375,13 +375,27 @@ describe('tables', () => {
     await following.sees(/role\.assigned +helpers for eve_\w+/)
   })
 
-  it('use the singular for one', async () => {
+  it('use the singular for one, and leave out what there is none of', async () => {
     const machine = await makeMachine('sqlite')
     const { slug } = await served(machine)
-    expect((await machine.run('boards delete ideas')).stderr).toContain('This leaves 1 post without a board.')
-    expect((await machine.run(`posts delete ${slug}`)).stderr).toContain('This also deletes 1 vote and all comments.')
-    expect((await machine.run('users delete eve@example.org')).stderr).toContain(
-      'This also deletes 0 votes, and leaves 0 posts without an author.',
+    const asked = async (args: string) => (await machine.run(args)).stderr.split('\n')[0]
+    const sure = ' This cannot be undone. Pass --yes to confirm.'
+    expect(await asked('boards delete ideas')).toContain(`? This leaves 1 post without a board.${sure}`)
+    expect(await asked(`posts delete ${slug}`)).toContain(`? This also deletes 1 vote.${sure}`)
+    const person = 'users delete eve@example.org'
+    expect(await asked(person)).toContain(`<eve@example.org>?${sure}`)
+    expect(await asked(`${person} --posts delete`)).toContain(
+      `<eve@example.org>? This also deletes any comments they wrote.${sure}`,
     )
+    await machine.run("posts create 'Of eve' --body x --as eve@example.org")
+    expect(await asked(person)).toMatch(/\? This also deletes 1 vote, and leaves 1 post without an author\./)
+    expect(await asked(`${person} --posts delete`)).toMatch(
+      /\? This also deletes 1 vote and 1 post, and any comments they wrote\./,
+    )
+    for (const flag of ['', '--internal']) await machine.run(`comments create ${slug} --body x ${flag}`)
+    expect(await asked(`posts delete ${slug}`)).toContain(`? This also deletes 1 vote and 2 comments.${sure}`)
+    await machine.run('boards create Empty')
+    expect(await asked('boards delete empty')).toContain(`"Empty" (empty)?${sure}`)
+    expect((await machine.run('boards delete empty --dry-run')).stderr).toBe('Would delete board "Empty" (empty).\n')
   })
 })

@@ -269,6 +269,26 @@ describe('sessions of pages', () => {
     expect([own.status, own.headers.location]).toEqual([303, '/?done=deleted'])
   })
 
+  it('say before a post is deleted what goes with it, and nothing of what it does not have', async () => {
+    const site = await at('sqlite')
+    const { post } = await filled(site)
+    const { cookie } = await signedIn(site)
+    const said = async () => {
+      const { text } = await site.http(`GET //posts/${post.slug}/delete`, { headers: { ...HTML, cookie } })
+      return /This (?:also deletes [^.<]*|cannot be undone)\./.exec(text)?.[0]
+    }
+    expect(await said()).toBe('This also deletes 1 vote.')
+    await send(site, `/posts/${post.slug}/comments`, { body: 'First' }, { cookie })
+    expect(await said()).toBe('This also deletes its comments and 1 vote.')
+    await send(site, `/posts/${post.slug}/unvote`, {}, { cookie })
+    expect(await said()).toBe('This also deletes its comments.')
+    const { slug } = (await site.call(posts.create, { title: 'Bare', contentMarkdown: 'x' })).post
+    await send(site, `/posts/${slug}/unvote`, {}, { cookie })
+    const { text } = await site.http(`GET //posts/${slug}/delete`, { headers: { ...HTML, cookie } })
+    expect(text).toContain('This cannot be undone.')
+    expect(text).not.toContain('also deletes')
+  })
+
   it('lead to pages of this site only', async () => {
     const site = await at('sqlite')
     await site.owner()
