@@ -10,7 +10,8 @@ import { counted, sizeText } from '../core/text.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
 import { idle, interruptible } from './lib/interruptible.js'
-import { isMachineReadable, listsKnown, print, printRead, type OutputFlags } from './lib/output.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { progress } from './lib/progress.js'
 import { steps } from './lib/steps.js'
 import { confirm } from './lib/prompts.js'
@@ -27,6 +28,8 @@ const NOTE =
 
 const MADE: (keyof Made)[] = ['file', 'schema', 'createdAt', 'encrypted', 'redacted', 'bytes', 'sha256', 'tables']
 const LISTED: (keyof Listed)[] = ['file', 'bytes', 'createdAt', 'version', 'schema', 'site', 'engine', 'encrypted', 'redacted'] // prettier-ignore
+const VERIFIED: (keyof Verified)[] = [...LISTED, 'tables']
+const REHEARSED: (keyof Rehearsed)[] = [...VERIFIED, 'sequences', 'migratedTo']
 
 const madeColumns: Column<Made>[] = [
   { head: 'FILE', text: ({ file }) => file ?? '', whole: true, drop: 0 },
@@ -56,7 +59,7 @@ const verifiedColumns: Column<Verified>[] = [
 
 export function register(group: Command, cli: Cli): void {
   registerCreate(group, cli)
-  explain(group.command('list'), { examples: ['backup list', 'backup list --json'] })
+  explain(withFields(group.command('list'), LISTED), { examples: ['backup list', 'backup list --json'] })
     .description('List the backups in a folder')
     .argument('[folder]', 'folder (default: backup.dir)')
     .action(async (folder: string | undefined, _flags: unknown, command: Command) => {
@@ -65,7 +68,7 @@ export function register(group: Command, cli: Cli): void {
       assertLocal(config, 'backup list')
       const { listBackups } = await import('../backup/verify.js')
       const backups = await listBackups(config, folder)
-      await printRead(cli.terminal, flags, {
+      await print(cli.terminal, flags, {
         body: { backups },
         rows: backups,
         columns: listColumns,
@@ -76,7 +79,7 @@ export function register(group: Command, cli: Cli): void {
       if (backups.length === 0) tell(cli.terminal, `There is no backup in ${place}.`)
       else if (!isMachineReadable(flags)) tell(cli.terminal, `${counted(backups.length, 'backup')} in ${place}`)
     })
-  explain(group.command('verify'), {
+  explain(withFields(group.command('verify'), VERIFIED), {
     examples: ['backup verify feedback-20261122T230102Z.backup', 'backup verify /mnt/backups/site.backup'],
     notes: ['Reads all of the backup: its hash, its rows and their counts. Exits with 9 if anything was changed.'],
   })
@@ -89,7 +92,7 @@ export function register(group: Command, cli: Cli): void {
       const { verifyBackup } = await import('../backup/verify.js')
       const { told, end } = progress(cli.terminal)
       const { verified } = await verifyBackup(config, file, told).finally(end)
-      await printRead(cli.terminal, flags, {
+      await print(cli.terminal, flags, {
         body: verified,
         rows: [verified],
         columns: verifiedColumns,
@@ -112,7 +115,7 @@ const rehearsedColumns: Column<Rehearsed>[] = [
 ]
 
 function registerRehearse(group: Command, cli: Cli): void {
-  explain(group.command('rehearse'), {
+  explain(withFields(group.command('rehearse'), REHEARSED), {
     examples: ['backup rehearse', 'backup rehearse /mnt/backups/site.backup'],
     notes: [
       'Reads all of the backup, restores it into a temporary SQLite database, also where the site is on PostgreSQL, and reads that back. The count and the hash of the rows of each table must be those of the backup. Then it updates the copy to the schema of this program, and removes it. The site is not touched.',
@@ -128,7 +131,7 @@ function registerRehearse(group: Command, cli: Cli): void {
       const { rehearse } = await import('../backup/rehearse.js')
       const { told, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
       const done = await rehearse(config, file, told).finally(end)
-      await printRead(cli.terminal, flags, {
+      await print(cli.terminal, flags, {
         body: done,
         rows: [done],
         columns: rehearsedColumns,
@@ -146,7 +149,7 @@ function registerRehearse(group: Command, cli: Cli): void {
 }
 
 function registerPrune(group: Command, cli: Cli): void {
-  explain(group.command('prune'), {
+  explain(withFields(group.command('prune'), LISTED), {
     examples: ['backup prune --dry-run', 'backup prune --keep 30 --yes'],
     notes: [
       'Keeps the newest intact backups of this site, by their time. Reads the newest backup completely first, and the one before it if that is damaged: the newest intact backup always stays. If none is intact, all stay.',
@@ -162,7 +165,6 @@ function registerPrune(group: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; yes?: boolean; input?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'backup prune')
-      if (await listsKnown(cli.terminal, flags, LISTED)) return
       const problem = given.keep === undefined ? undefined : settings['backup.keep'].check?.(given.keep)
       if (problem !== undefined) throw new AppError('USAGE', `--keep ${problem}; ${JSON.stringify(given.keep)} is not.`)
       const { planPrune, removePlanned } = await import('../backup/prune.js')
@@ -189,7 +191,7 @@ function registerPrune(group: Command, cli: Cli): void {
 }
 
 function registerCreate(group: Command, cli: Cli): void {
-  explain(group.command('create'), {
+  explain(withFields(group.command('create'), MADE), {
     examples: ['backup create', 'backup create /mnt/backups/', 'backup create - | ssh host "cat > site.backup"'],
     notes: [NOTE],
   })
@@ -201,7 +203,6 @@ function registerCreate(group: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; redact?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'backup create')
-      if (await listsKnown(cli.terminal, flags, MADE)) return
       const { terminal } = cli
       const isStream = to === '-'
       if (isStream && terminal.stdout.isTTY)

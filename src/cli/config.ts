@@ -3,7 +3,8 @@ import { AppError } from '../core/errors.js'
 import { keys } from '../core/settings.js'
 import { explain } from './lib/helptext.js'
 import { redacted } from './lib/redacted.js'
-import { printRead, type OutputFlags } from './lib/output.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -14,7 +15,7 @@ interface Row {
 }
 
 export function register(group: Command, cli: Cli): void {
-  explain(group.command('list'), { examples: ['config list --show-origin'] })
+  explain(withFields(group.command('list'), ['key', 'value', 'origin']), { examples: ['config list --show-origin'] })
     .alias('ls')
     .description('List the settings and their values')
     .option('--show-origin', 'show where each value comes from')
@@ -35,7 +36,7 @@ export function register(group: Command, cli: Cli): void {
       const body = Object.fromEntries(
         rows.map(({ key, value, origin }) => [key, flags.showOrigin ? { value, origin } : value]),
       )
-      await printRead(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
+      await print(cli.terminal, flags, { body, rows, columns, id: (row) => row.key, single: false })
       if (config.problems.length > 0)
         throw new AppError('CONFIG_INVALID', config.problems.map((each) => each.message).join(' '))
     })

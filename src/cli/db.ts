@@ -5,7 +5,8 @@ import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import { explain } from './lib/helptext.js'
 import { interruptible } from './lib/interruptible.js'
-import { isMachineReadable, listsKnown, print, type OutputFlags } from './lib/output.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { PLACE, placeOf } from './lib/place.js'
 import { progressBar } from './lib/progress.js'
 import { assertLocal, type Cli } from './lib/session.js'
@@ -26,7 +27,7 @@ const columns: Column<Balance>[] = [
 ]
 
 export function register(group: Command, cli: Cli): void {
-  explain(group.command('copy'), {
+  explain(withFields(group.command('copy'), BALANCE), {
     examples: [
       'db copy sqlite:feedback.db postgres://USER@HOST/feedback --verify',
       'db copy /var/lib/feedbackctl env:NEW_DATABASE --verify',
@@ -48,7 +49,6 @@ export function register(group: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean }>()
       assertLocal(await cli.config(), 'db copy')
       const { terminal } = cli
-      if (await listsKnown(terminal, flags, BALANCE)) return
       const [source, target] = [await placeOf(terminal, from, 'FROM'), await placeOf(terminal, to, 'TO')]
       if (source === target) throw new AppError('USAGE', 'FROM and TO are the same database.')
       const { copyDatabase } = await import('../backup/copy.js')

@@ -12,7 +12,8 @@ import type { Mend, Result } from '../doctor/index.js'
 import { NAMES } from '../doctor/names.js'
 import { redacted } from './lib/redacted.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, listsKnown, print, type OutputFlags } from './lib/output.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { stepBar } from './lib/progress.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
@@ -54,7 +55,7 @@ interface Flags extends OutputFlags {
 }
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, {
+  explain(withFields(command, ROW), {
     examples: [
       'doctor',
       'doctor files secret',
@@ -87,7 +88,6 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (problem !== undefined) throw new AppError('USAGE', `--url ${problem}.`)
   const config = await cli.config({ lenient: true })
   assertLocal(config, 'doctor')
-  if (await listsKnown(terminal, flags, ROW)) return
   const { checkIds, examine, isCheck, siteOf } = await import('../doctor/index.js')
   const unknown = names.find((name) => !isCheck(name))
   if (unknown !== undefined)

@@ -10,7 +10,8 @@ import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
 import { optionsOf } from './lib/options.js'
 import { nothingFound } from './lib/pages.js'
-import { formatOf, listsFields, print, type Format, type OutputFlags } from './lib/output.js'
+import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { withTimes } from './lib/times.js'
@@ -41,6 +42,8 @@ const columns: Column<Event>[] = [
 ]
 
 const eventsOf = (answer: { events: Event[] }): readonly Event[] => answer.events
+const fields = async () =>
+  (await import('./lib/choice.js')).fieldsOfRows(events.list.output, { rows: eventsOf, columns })
 
 interface Flags extends OutputFlags {
   created?: string
@@ -50,7 +53,7 @@ const POLL_INTERVAL_MS = 1000
 const defaults = { created: 'desc' } as const
 
 export function register(group: Command, cli: Cli): void {
-  const list = explain(group.command('list'), {
+  const list = explain(withFields(group.command('list'), fields), {
     examples: [
       'events list',
       'events list --follow',
@@ -68,7 +71,6 @@ export function register(group: Command, cli: Cli): void {
     const { follow: following, ...given } = list.opts<Record<string, unknown>>()
     const input = withTimes(events.list.input, coerce(events.list.input, given), cli.terminal.now())
     const format = formatOf(cli.terminal, flags)
-    if (await listsFields(cli.terminal, flags, events.list.output, { rows: eventsOf, columns })) return
     if (following && (format === 'json' || format === 'yaml' || flags.created !== undefined))
       throw new AppError(
         'USAGE',
@@ -79,7 +81,7 @@ export function register(group: Command, cli: Cli): void {
     const answer = await call(events.list, { ...defaults, ...input })
     await print(cli.terminal, flags, {
       body: answer,
-      rows: answer.events,
+      rows: eventsOf(answer),
       columns,
       id: (event) => String(event.id),
       single: false,

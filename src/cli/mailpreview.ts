@@ -6,7 +6,8 @@ import { printableLines, quoted } from '../core/text.js'
 import { letters, sampleLetter, type LetterName } from '../service/lib/mailings.js'
 import * as settings from '../service/settings.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, printRead, type OutputFlags } from './lib/output.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, widthOf, write } from './lib/terminal.js'
@@ -32,6 +33,9 @@ interface Flags extends OutputFlags {
   text?: boolean
 }
 
+const TEMPLATE: (keyof Template)[] = ['template', 'subject', 'to']
+const PREVIEW: (keyof Preview)[] = ['template', 'language', 'subject', 'text', 'html']
+
 const templateColumns: Column<Template>[] = [
   { head: 'TEMPLATE', field: 'template', text: ({ template }) => template, drop: 0 },
   { head: 'SUBJECT', field: 'subject', text: ({ subject }) => subject, drop: 1 },
@@ -47,10 +51,15 @@ const columns: Column<Preview>[] = [
 const drawn = columns.filter(({ head }) => head !== 'TEXT')
 
 export function registerPreview(group: Command, cli: Cli): void {
-  explain(group.command('preview'), {
-    examples: ['mail preview', 'mail preview invitation --language de', 'mail preview reset --html > reset.html'],
-    notes: ['The link in it does not work, and the name is made up. The title and the address are those of the site.'],
-  })
+  explain(
+    withFields(group.command('preview'), ([template]) => (template === undefined ? TEMPLATE : PREVIEW)),
+    {
+      examples: ['mail preview', 'mail preview invitation --language de', 'mail preview reset --html > reset.html'],
+      notes: [
+        'The link in it does not work, and the name is made up. The title and the address are those of the site.',
+      ],
+    },
+  )
     .description('Show a mail with sample data; without a template, list the templates')
     .argument('[template]', letters.map(({ name }) => name).join(', '))
     .option('--language <code>', `language of the mail (${LANGUAGES.join(', ')}; default: that of the site)`)
@@ -76,13 +85,13 @@ export function registerPreview(group: Command, cli: Cli): void {
       })
       if (template === undefined) {
         const rows = await Promise.all(letters.map(async ({ name, to }) => ({ template: name, subject: (await previewOf(name)).subject, to }))) // prettier-ignore
-        await printRead(cli.terminal, flags, { body: { templates: rows }, rows, columns: templateColumns, id: (row) => row.template, single: false }) // prettier-ignore
+        await print(cli.terminal, flags, { body: { templates: rows }, rows, columns: templateColumns, id: (row) => row.template, single: false }) // prettier-ignore
         return
       }
       const preview = await previewOf(template)
       if (html || text) return write(cli.terminal, html ? preview.html : preview.text)
       const isDrawn = format === 'table' || format === 'wide'
-      await printRead(cli.terminal, flags, { body: preview, rows: [preview], columns: isDrawn ? drawn : columns, id: (row) => row.template, single: true }) // prettier-ignore
+      await print(cli.terminal, flags, { body: preview, rows: [preview], columns: isDrawn ? drawn : columns, id: (row) => row.template, single: true }) // prettier-ignore
       if (!isDrawn) return
       await write(cli.terminal, `\n${wrappedText(printableLines(preview.text), widthOf(cli.terminal.stdout)).trimEnd()}\n`) // prettier-ignore
       if (cli.terminal.stderr.isTTY) say(cli.terminal, `\nThe HTML: feedbackctl mail preview ${template} --html`)

@@ -6,7 +6,8 @@ import * as outbox from '../service/outbox.js'
 import type { Mail, MailShown } from '../service/outbox.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, isStructured, listsKnown, print, printRead, type OutputFlags } from './lib/output.js'
+import { formatOf, isStructured, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { nothingFound } from './lib/pages.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
@@ -90,7 +91,7 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
 }
 
 function registerList(queue: Command, cli: Cli): void {
-  explain(queue.command('list'), {
+  explain(withFields(queue.command('list'), MAIL), {
     examples: ['mail queue list', 'mail queue list --all --limit 20', 'mail queue list --json'],
     notes: [
       'A mail waits for its next attempt, is being sent in this moment, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
@@ -106,7 +107,6 @@ function registerList(queue: Command, cli: Cli): void {
       if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MOST)
         throw new AppError('USAGE', `--limit must be a number from 1 to ${MOST}.`)
       const ctx = await contextOf(cli, 'list', flags)
-      if (await listsKnown(cli.terminal, flags, MAIL)) return
       const body = await outbox.listQueue(ctx, { all, limit: Number(limit) })
       const { mails, total } = body
       await print(cli.terminal, flags, { body, rows: mails, columns, id, single: false })
@@ -125,7 +125,7 @@ function sayErrors({ terminal }: Cli, mails: readonly Mail[]): void {
 }
 
 function registerShow(queue: Command, cli: Cli): void {
-  explain(queue.command('show'), {
+  explain(withFields(queue.command('show'), [...MAIL, 'text']), {
     examples: ['mail queue show 01a2058a', 'mail queue show 01a2058a --links'],
     notes: ['The text of a mail is erased when it is sent or cancelled.'],
   })
@@ -137,14 +137,14 @@ function registerShow(queue: Command, cli: Cli): void {
       const shown = await outbox.showMail(await contextOf(cli, 'show', flags), mail, { links: flags.links ?? false })
       const isDrawn = ['table', 'wide'].includes(formatOf(cli.terminal, flags))
       const filled = shownColumns.filter((column) => column.head !== 'TEXT' && column.text(shown) !== '')
-      await printRead(cli.terminal, flags, { body: shown, rows: [shown], columns: isDrawn ? filled : shownColumns, id, single: true }) // prettier-ignore
+      await print(cli.terminal, flags, { body: shown, rows: [shown], columns: isDrawn ? filled : shownColumns, id, single: true }) // prettier-ignore
       const text = wrappedText(printableLines(shown.text), widthOf(cli.terminal.stdout)).trimEnd()
       if (isDrawn && text !== '') await write(cli.terminal, `\n${text}\n`)
     })
 }
 
 function registerRetry(queue: Command, cli: Cli): void {
-  explain(queue.command('retry'), {
+  explain(withFields(queue.command('retry'), MAIL), {
     examples: ['mail queue retry 01a2058a', 'mail queue retry --all'],
     notes: ['A retried mail is due now, and has all its attempts again. "feedbackctl serve" sends it.'],
   })
@@ -157,7 +157,6 @@ function registerRetry(queue: Command, cli: Cli): void {
       const { all = false, dryRun = false } = flags
       if (all === typed.length > 0) throw new AppError('USAGE', 'Give the ids of mails, or --all.')
       const ctx = await contextOf(cli, 'retry', flags)
-      if (await listsKnown(cli.terminal, flags, MAIL)) return
       const names = all ? await waiting(ctx) : typed
       if (all && names.length === 0) {
         await print(cli.terminal, flags, { body: [], rows: [], columns, id, single: false })
@@ -185,7 +184,7 @@ async function waiting(ctx: Context): Promise<string[]> {
 }
 
 function registerCancel(queue: Command, cli: Cli): void {
-  explain(queue.command('cancel'), {
+  explain(withFields(queue.command('cancel'), MAIL), {
     examples: ['mail queue cancel 01a2058a', 'mail queue list --quiet | feedbackctl mail queue cancel - --yes'],
     notes: ['A cancelled mail is never sent, and its text is erased. Whoever waits for it has to ask for another.'],
   })
@@ -196,7 +195,6 @@ function registerCancel(queue: Command, cli: Cli): void {
     .action(async (typed: string[], _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>()
       const ctx = await contextOf(cli, 'cancel', flags)
-      if (await listsKnown(cli.terminal, flags, MAIL)) return
       await act(cli, flags, typed, {
         verb: 'cancel',
         single: isOne(typed),

@@ -4,7 +4,8 @@ import { AppError } from '../core/errors.js'
 import { printable } from '../core/text.js'
 import type { MailReport, Step } from '../mail/check.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, listsKnown, print, type OutputFlags } from './lib/output.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { colors, hasColor, say, tell, widthOf, write, type Terminal } from './lib/terminal.js'
@@ -30,7 +31,7 @@ interface Flags extends OutputFlags {
 const MAX_TIMEOUT_S = 120
 
 export function registerTest(group: Command, cli: Cli): void {
-  explain(group.command('test'), {
+  explain(withFields(group.command('test'), STEP), {
     examples: ['mail test', 'mail test --to ada@example.org', 'mail test --ip 192.0.2.1', 'mail test --json'],
     notes: [
       'Looks at the settings mail.url and mail.from step by step, with the server up or down: the name, the port, the banner, TLS, the sign-in, then SPF, DKIM and DMARC of the sender. Exits with 9 if mail cannot be sent. A warning does not change the exit code.',
@@ -55,7 +56,6 @@ export function registerTest(group: Command, cli: Cli): void {
       if (flags.dns !== undefined) await assertDnsServer(flags.dns)
       const config = await cli.config()
       assertLocal(config, 'mail test')
-      if (await listsKnown(terminal, flags, STEP)) return
       const url = config.get('mail.url')
       if (url === undefined) throw new AppError('MAIL_CONFIG_MISSING', 'Mail is not configured: mail.url is not set.')
       if (terminal.stderr.isTTY) say(terminal, 'Trying the mail settings…')

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { explain } from './lib/helptext.js'
-import { isMachineReadable, listsKnown, print, type OutputFlags } from './lib/output.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { say, write } from './lib/terminal.js'
 import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, {
+  explain(withFields(command, []), {
     examples: ['migrate --dry-run', 'migrate'],
     notes: [
       'The database is kept as it was: a SQLite file beside itself, a PostgreSQL database as a backup in backup.dir. The last three are kept. "feedbackctl rollback" puts the last one back.',
@@ -18,7 +19,6 @@ export function register(command: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; backup?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'migrate')
-      if (await listsKnown(cli.terminal, flags, [])) return
       const { migrateDatabase, pendingMigrations } = await import('../app.js')
       const done = await (flags.dryRun ? pendingMigrations : migrateDatabase)(config, {
         version,

@@ -7,7 +7,8 @@ import * as profile from '../service/profile.js'
 import * as users from '../service/users.js'
 import { command } from './lib/command.js'
 import { explain } from './lib/helptext.js'
-import { listsKnown, print, type OutputFlags } from './lib/output.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { ago } from './lib/age.js'
 import { nameOf, PERSON } from './lib/person.js'
 import { assertLocal, type Cli } from './lib/session.js'
@@ -34,7 +35,7 @@ const linkColumns: Column<Link>[] = [
 ]
 
 export function register(group: Command, cli: Cli): void {
-  explain(group.command('link'), {
+  explain(withFields(group.command('link'), LINK), {
     examples: ['owner link', 'owner link --quiet'],
     notes: [
       'The link signs the owner in once, within an hour, without the password and without a second factor. Keep it to yourself. A newer link, a new password or ending the sessions makes it useless.',
@@ -48,7 +49,6 @@ export function register(group: Command, cli: Cli): void {
       const dryRun = flags.dryRun ?? false
       const config = await cli.config()
       assertLocal(config, 'owner link')
-      if (await listsKnown(cli.terminal, flags, LINK)) return
       const app = await cli.open()
       const { operatorContext } = await import('../app.js')
       const link = await owner.createLink(operatorContext(app, { dryRun }))

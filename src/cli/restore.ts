@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.js'
 import { explain } from './lib/helptext.js'
-import { listsKnown, print, type OutputFlags } from './lib/output.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { steps } from './lib/steps.js'
@@ -28,7 +29,7 @@ const columns: Column<Restored>[] = [
 ]
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, {
+  explain(withFields(command, RESTORED), {
     examples: ['restore site.backup --dry-run', 'restore site.backup', 'restore site.backup --into /srv/feedback'],
     notes: [
       'Reads the whole backup before anything changes. What was there is kept: a SQLite file beside the new one, a PostgreSQL database as a backup in backup.dir. Stop "feedbackctl serve" first.',
@@ -44,7 +45,6 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'restore')
       const { terminal } = cli
-      if (await listsKnown(terminal, flags, RESTORED)) return
       const { restoreBackup } = await import('../backup/restore.js')
       const { dryRun = false } = flags
       const run = (isDry: boolean) => {

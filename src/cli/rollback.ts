@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import type { RolledBack } from '../backup/rollback.js'
 import { explain } from './lib/helptext.js'
-import { listsKnown, print, type OutputFlags } from './lib/output.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { steps } from './lib/steps.js'
@@ -20,7 +21,7 @@ const columns: Column<RolledBack>[] = [
 ]
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, {
+  explain(withFields(command, ROLLED_BACK), {
     examples: ['rollback --dry-run', 'rollback'],
     notes: [
       'Before the schema of a database is updated, it is kept as it is: a SQLite file beside itself (before-upgrade-…), a PostgreSQL database as a backup in backup.dir. This command puts that back. What was written since then stays in the database that it replaces, which is kept too.',
@@ -34,7 +35,6 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'rollback')
       const { terminal } = cli
-      if (await listsKnown(terminal, flags, ROLLED_BACK)) return
       const { rollBack } = await import('../backup/rollback.js')
       const { dryRun = false } = flags
       const run = (isDry: boolean) => {

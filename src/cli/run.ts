@@ -4,6 +4,7 @@ import { fixesOf } from './lib/fixes.js'
 import { buildProgram, usageError, withColorFlag } from './program.js'
 import { NothingToDo } from './lib/nothingtodo.js'
 import { report } from './lib/report.js'
+import { heedFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import { tell, type Terminal } from './lib/terminal.js'
 
@@ -18,7 +19,10 @@ export async function run(terminal: Terminal): Promise<void> {
     stdoutFailed(terminal, { flags: program.opts(), command: [], options: [] }, error),
   )
   let running: Command | undefined
-  program.hook('preAction', (_program, command) => void (running = command))
+  program.hook('preAction', async (_program, command) => {
+    running = command
+    await heedFields(terminal, command)
+  })
   try {
     await program.parseAsync(withColorFlag(program, terminal.args), { from: 'user' })
   } catch (error) {

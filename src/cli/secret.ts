@@ -2,14 +2,15 @@ import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { counted, listed } from '../core/text.js'
 import { explain } from './lib/helptext.js'
-import { listsKnown, print, type OutputFlags } from './lib/output.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { tell } from './lib/terminal.js'
 
 export function register(group: Command, cli: Cli): void {
-  explain(group.command('new'), {
+  explain(withFields(group.command('new'), ['file', 'sessions', 'apps']), {
     examples: ['secret new --dry-run', 'secret new'],
     notes: [
       'Signs everyone out. Codes of authenticator apps no longer work: users sign in with a recovery code, "users reset-totp" removes the second factor of others, and "owner link" signs the owner in. Passwords, API keys and links in mails already sent still work.',
@@ -24,7 +25,6 @@ export function register(group: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { yes?: boolean; input?: boolean; dryRun?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'secret new')
-      if (await listsKnown(cli.terminal, flags, ['file', 'sessions', 'apps'])) return
       const app = await cli.open()
       const { lossOfSecret, resetSecret, secretFile } = await import('../app.js')
       const ends = await lossOfSecret(app)
@@ -54,7 +54,7 @@ export function register(group: Command, cli: Cli): void {
           : 'Restart "feedbackctl serve" where it runs.',
       )
     })
-  explain(group.command('rotate'), {
+  explain(withFields(group.command('rotate'), ['file']), {
     examples: ['secret rotate', 'secret rotate --hours 1'],
     notes: [
       'A second rotation ends the tokens of the first secret immediately. A running server notices within a second. Servers on other machines need the files "secret" and "secret.previous" too.',
@@ -69,7 +69,6 @@ export function register(group: Command, cli: Cli): void {
         throw new AppError('USAGE', '--hours must be a number from 0 to 48, as no token works for longer.')
       const config = await cli.config()
       assertLocal(config, 'secret rotate')
-      if (await listsKnown(cli.terminal, flags, ['file'])) return
       const app = await cli.open()
       const { rotateSecretFile } = await import('../app.js')
       const file = await rotateSecretFile(app, config, { hours: Number(hours), dryRun: flags.dryRun ?? false })

@@ -9,7 +9,8 @@ import type { Call } from '../service/lib/operation.js'
 import * as site from '../service/site.js'
 import { ago } from './lib/age.js'
 import { explain } from './lib/helptext.js'
-import { formatOf, printRead, type OutputFlags } from './lib/output.js'
+import { formatOf, print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, tell } from './lib/terminal.js'
@@ -79,12 +80,14 @@ const columns: Column<Status>[] = [
 ]
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, { examples: ['status', 'status --server https://feedback.example.org --json'] }).action(async () => {
+  explain(withFields(command, [...Object.keys(UNKNOWN), 'data', 'origin']), {
+    examples: ['status', 'status --server https://feedback.example.org --json'],
+  }).action(async () => {
     const flags = command.optsWithGlobals<OutputFlags>()
     const config = await cli.config()
     const remote = config.get('server')
     const { status, note } = remote === undefined ? await ofDatabase(cli, config) : await ofServer(cli, config, remote)
-    await printRead(cli.terminal, flags, {
+    await print(cli.terminal, flags, {
       body: status,
       rows: [status],
       columns: formatOf(cli.terminal, flags) === 'table' ? columns.filter((each) => isKnown(each, status)) : columns,

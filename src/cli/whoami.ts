@@ -1,29 +1,38 @@
 import type { Command } from 'commander'
 import * as profile from '../service/profile.js'
 import { explain } from './lib/helptext.js'
-import { printRead, type OutputFlags } from './lib/output.js'
+import { print, type OutputFlags } from './lib/output.js'
+import { withFields } from './lib/rowfields.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import { tell } from './lib/terminal.js'
 
+type Own = Awaited<ReturnType<typeof profile.profile.run>>
+
+const rows = ({ user }: Own): readonly Own['user'][] => [user]
+const fields = async () =>
+  (await import('./lib/choice.js')).fieldsOfRows(profile.profile.output, { rows, columns: PERSON })
+
 export function register(command: Command, cli: Cli): void {
-  explain(command, { examples: ['whoami', 'whoami --server https://feedback.example.org'] }).action(async () => {
-    const flags = command.optsWithGlobals<OutputFlags>()
-    const server = (await cli.config()).get('server')
-    const call = await cli.connect()
-    const answer = await call(profile.profile, {})
-    await printRead(cli.terminal, flags, {
-      body: answer,
-      rows: [answer.user],
-      columns: PERSON,
-      id: (user) => user.userId,
-      single: true,
-    })
-    tell(
-      cli.terminal,
-      server === undefined
-        ? 'You are the operator of this database, with all permissions. You act as this account, unless --as names another.'
-        : `You are signed in to ${server}.`,
-    )
-  })
+  explain(withFields(command, fields), { examples: ['whoami', 'whoami --server https://feedback.example.org'] }).action(
+    async () => {
+      const flags = command.optsWithGlobals<OutputFlags>()
+      const server = (await cli.config()).get('server')
+      const call = await cli.connect()
+      const answer = await call(profile.profile, {})
+      await print(cli.terminal, flags, {
+        body: answer,
+        rows: rows(answer),
+        columns: PERSON,
+        id: (user) => user.userId,
+        single: true,
+      })
+      tell(
+        cli.terminal,
+        server === undefined
+          ? 'You are the operator of this database, with all permissions. You act as this account, unless --as names another.'
+          : `You are signed in to ${server}.`,
+      )
+    },
+  )
 }

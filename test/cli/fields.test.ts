@@ -68,9 +68,35 @@ describe.each(engines)('the fields of rows on %s', (engine) => {
     }
     expect(await state()).toEqual(before)
     expect((await run('migrate --fields nope')).code).toBe(2)
+    expect((await run('mail preview reset --fields')).stdout).toBe('template\nlanguage\nsubject\ntext\nhtml\n')
     await run('backup create')
     expect(await run('backup list --fields nope')).toMatchObject({ code: 2, stdout: '' })
     expect((await run('secret new --yes --fields sessions,apps')).stdout).toMatch(/^\{"sessions":\d,"apps":0\}\n$/)
+  })
+
+  it('are listed by --fields alone without the arguments that the command needs otherwise', async () => {
+    const run = await filled(engine)
+    for (const [args, field] of [
+      ['posts show', 'title'],
+      ['posts search', 'title'],
+      ['posts delete', 'title'],
+      ['users update', 'email'],
+      ['comments list', 'comment.body'],
+      ['restore', 'kept'],
+      ['restore --into new', 'kept'],
+      ['db copy', 'table'],
+      ['backup verify', 'tables'],
+      ['backup rehearse', 'migratedTo'],
+      ['backup list', 'createdAt'],
+      ['mail queue show', 'text'],
+      ['mail queue retry', 'recipient'],
+      ['mail queue cancel', 'recipient'],
+    ] as const) {
+      const { code, stdout, stderr } = await run(`${args} --fields`)
+      expect([args, code, stderr, stdout.split('\n')]).toEqual([args, 0, '', expect.arrayContaining([field])])
+      expect([args, (await run(`${args} --fields nope`)).code]).toEqual([args, 2])
+    }
+    expect(await run('posts show')).toMatchObject({ code: 2, stderr: expect.stringContaining("argument 'post'") })
   })
 
   it('of csv have a byte order mark with --bom', async () => {

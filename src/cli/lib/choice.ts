@@ -13,13 +13,16 @@ interface Schema {
 
 /**
  * The fields that --fields can choose, in the order of the API document: those of a row, and those of the objects in it
- * (`board.name`). None where the answer of the operation has no rows.
+ * (`board.name`).
  */
-export function fieldsOfRows<Out, Row>(output: TSchema, rows: (answer: Out) => readonly Row[]): string[] {
+export function fieldsOfRows<Out, Row>(
+  output: TSchema,
+  { rows, columns }: { rows(this: void, answer: Out): readonly Row[]; columns: readonly Column<Row>[] },
+): string[] {
   const answer = sampleOf(output)
-  if (!isObject(answer)) return []
-  const [row] = rows(answer as Out)
-  if (!isObject(row)) return []
+  const [row] = isObject(answer) ? rows(answer as Out) : []
+  // A deletion answers nothing; what it removed has at least the fields of the columns
+  if (!isObject(row)) return columns.flatMap(({ field = [] }) => field)
   return Object.entries(row).flatMap(([name, value]) => [
     name,
     ...(isObject(value) ? Object.keys(value).map((inner) => `${name}.${inner}`) : []),

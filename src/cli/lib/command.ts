@@ -8,9 +8,10 @@ import { setFixes } from './fixes.js'
 import { explain } from './helptext.js'
 import type { Gathered } from './inputs.js'
 import { flagNames, isSource, optionsOf } from './options.js'
-import { formatOf, hasWholeBody, isStructured, listsFields, print, type OutputFlags } from './output.js'
+import { formatOf, hasWholeBody, isStructured, print, type OutputFlags } from './output.js'
 import { footer, nothingFound, streamAll } from './pages.js'
 import { confirm } from './prompts.js'
+import { withFields } from './rowfields.js'
 import type { Cli } from './session.js'
 import { takeSwitchValues } from './switches.js'
 import { canPrompt, tell } from './terminal.js'
@@ -54,6 +55,7 @@ export function command<In, Out, Row, Subject>(
   if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
   if (view.fixes) setFixes(leaf, view.fixes)
   takeSwitchValues(leaf)
+  withFields(leaf, async () => (await import('./choice.js')).fieldsOfRows(op.output, output))
   explain(leaf, { examples: view.examples, required: requiredFlags() })
   const verb = leaf.name()
   if (verb === 'list') leaf.alias('ls')
@@ -62,7 +64,6 @@ export function command<In, Out, Row, Subject>(
   leaf.action(async () => {
     const flags = leaf.optsWithGlobals<Flags>()
     formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
-    if (await listsFields(cli.terminal, flags, op.output, output)) return
     const given = givenValues()
     if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')

@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { escaped, printable, printableLines } from '../../core/text.js'
 import type { Column } from './table.js'
@@ -130,48 +129,6 @@ async function printTable<Row>(
 /** JSON on one line. The same data without --raw, in which nothing can control a terminal. */
 export const jsonOf = (value: unknown, { raw }: Pick<OutputFlags, 'raw'>): string =>
   raw ? JSON.stringify(value) : escaped(JSON.stringify(value))
-
-/**
- * Lists the fields of the rows where --fields is given alone, and says whether it did. Otherwise refuses names that rows
- * do not have, before anything is done.
- */
-export async function listsFields<Out, Row>(
-  terminal: Terminal,
-  { fields }: OutputFlags,
-  schema: TSchema,
-  { rows, columns }: { rows(this: void, answer: Out): readonly Row[]; columns: readonly Column<Row>[] },
-): Promise<boolean> {
-  if (fields === undefined) return false
-  const { fieldsOfRows } = await import('./choice.js')
-  const known = fieldsOfRows(schema, rows)
-  // A deletion answers nothing; what it removed has at least the fields of the columns
-  if (known.length === 0) known.push(...columns.flatMap(({ field = [] }) => field))
-  return listsKnown(terminal, { fields }, known)
-}
-
-/** The same for a command that is no operation, with the fields that its rows have. */
-export async function listsKnown(
-  terminal: Terminal,
-  { fields }: Pick<OutputFlags, 'fields'>,
-  known: readonly string[],
-): Promise<boolean> {
-  if (fields === undefined) return false
-  const { assertFields } = await import('./choice.js')
-  assertFields(fields, known)
-  if (fields === true) await write(terminal, lines(known))
-  return fields === true
-}
-
-/** Prints what a command that is no operation has read. Refuses names of --fields that no row has. */
-export async function printRead<Row extends object>(
-  terminal: Terminal,
-  flags: OutputFlags,
-  whole: Printable<Row>,
-): Promise<void> {
-  const known = [...new Set(whole.rows.flatMap((row) => Object.keys(row)))]
-  if (known.length > 0 && (await listsKnown(terminal, flags, known))) return
-  return print(terminal, flags, whole)
-}
 
 const asIs = (text: string): string => text
 
