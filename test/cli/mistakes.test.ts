@@ -78,7 +78,7 @@ describe('a question answered with No', () => {
     await machine.setup()
     await machine.run('users create mallory@example.org --generate-password')
     const typed = machine.terminal('users delete mallory@example.org')
-    await typed.sees(/Type mallory@example.org to confirm/)
+    await typed.sees(/Type mallory@example\.org to\s+confirm:/)
     typed.type('y\r')
     expect((await typed.ended).text).toContain('"y" does not match mallory@example.org. Canceled.')
     expect((await machine.run('users show mallory@example.org')).code).toBe(0)

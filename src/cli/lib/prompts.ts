@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { printable } from '../../core/text.js'
-import { canPrompt, type Terminal } from './terminal.js'
+import { canPrompt, widthOf, type Terminal } from './terminal.js'
+import { wrapped } from './wrap.js'
 
 type Prompts = typeof import('@inquirer/prompts')
 
@@ -37,6 +38,12 @@ export async function withoutEcho<T>({ stdin }: Terminal, ask: () => Promise<T>)
 /** The question before data is lost. If much is lost, `type` is the name that must be typed to confirm. */
 export type Confirmation = string | { question: string; type: string }
 
+/** A question that breaks between words. A mark of two columns comes before it, and `end` after it. */
+function broken({ stderr }: Terminal, question: string, end = ''): string {
+  const text = wrapped(question + end, widthOf(stderr), ' '.repeat(2))
+  return text.slice(2, text.length - end.length)
+}
+
 /** Asks for confirmation. Without a terminal, only --yes confirms. */
 export async function confirm(
   terminal: Terminal,
@@ -50,13 +57,13 @@ export async function confirm(
     throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be undone. Pass --yes to confirm.`)
   if (type === undefined) {
     const confirmed = await withPrompts(terminal, (prompts, streams) =>
-      prompts.confirm({ message: question, default: false }, streams),
+      prompts.confirm({ message: broken(terminal, question, ' (y/N)'), default: false }, streams),
     )
     if (!confirmed) throw new AppError('CANCELED', 'Canceled. Nothing was changed.')
     return
   }
   const typed = await withPrompts(terminal, (prompts, streams) =>
-    prompts.input({ message: `${question} Type ${printable(type)} to confirm:` }, streams),
+    prompts.input({ message: broken(terminal, `${question} Type ${printable(type)} to confirm:`) }, streams),
   )
   if (![type, printable(type)].some((name) => name.trim() === typed.trim()))
     throw new AppError(

@@ -113,7 +113,7 @@ async function confirmed<Row>(
     }
   }
   if (questions.length === 0) return found
-  for (const line of questions.slice(0, MOST_SHOWN)) say(terminal, `  ${printable(line)}`)
+  for (const line of questions.slice(0, MOST_SHOWN)) tell(terminal, printable(line), { start: '  ' })
   if (questions.length > MOST_SHOWN) say(terminal, `  … ${questions.length - MOST_SHOWN} more`)
   const one = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${counted(questions.length, noun)}?`
   await confirm(terminal, flags, typed ? { question: one, type: String(questions.length) } : one)
