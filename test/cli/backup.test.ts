@@ -289,6 +289,18 @@ describe('a backup file', { timeout: 120_000 }, () => {
     expect(redacted).toContain('ada@example.org')
   })
 
+  it('is no folder: which backups are in it is said', async () => {
+    const machine = await filled('sqlite')
+    await machine.run('backup create')
+    const folder = backupsOf(machine)
+    for (const command of ['backup verify', 'backup rehearse', 'restore --yes']) {
+      const { code, stdout, stderr } = await machine.run(`${command} ${folder}`)
+      expect([command, code, stdout]).toEqual([command, 3, ''])
+      expect(stderr).toContain(`${folder} is a folder. Name a backup in it: "feedbackctl backup list ${folder}"`)
+    }
+    expect((await machine.run(`backup list ${folder}`)).stdout).toContain('.backup')
+  })
+
   it('is whole or not there, and overwrites nothing', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
