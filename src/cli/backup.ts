@@ -184,9 +184,10 @@ function registerPrune(group: Command, cli: Cli): void {
         single: false,
       })
       for (const { file, why } of done.left) tell(terminal, `Left alone: ${path.basename(file)} (${why})`)
-      const bytes = sizeText(done.removed.reduce((sum, each) => sum + each.bytes, 0))
-      const what = `${counted(done.removed.length, 'backup')}${done.removed.length > 0 ? ` of ${bytes}` : ''}`
-      tell(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what} from ${done.folder}, and ${dryRun ? 'keep' : 'kept'} ${done.kept.length}.`) // prettier-ignore
+      const kept = `${dryRun ? 'keep' : 'kept'} ${done.kept.length}`
+      if (done.removed.length === 0) return tell(terminal, `There is nothing to remove from ${done.folder}: ${counted(done.kept.length, 'backup')} of this site, and ${keep ?? config.get('backup.keep')} may stay.`) // prettier-ignore
+      const what = `${counted(done.removed.length, 'backup')} of ${sizeText(done.removed.reduce((sum, each) => sum + each.bytes, 0))}`
+      tell(terminal, `${dryRun ? 'Would remove' : 'Removed'} ${what} from ${done.folder}, and ${kept}.`)
     })
 }
 
