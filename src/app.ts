@@ -209,7 +209,7 @@ export async function rotateSecretFile(
   if (config.get('secret') !== undefined)
     throw new AppError(
       'USAGE',
-      `The secret is the setting "secret" (from ${config.origin('secret')}), which this command cannot change. Set another one, then run "feedbackctl secret new": everybody has to sign in again.`,
+      `The secret is the setting "secret" (from ${config.origin('secret')}), which this command cannot change. Set another one, then run "feedbackctl secret new": everyone has to sign in again.`,
     )
   await assertSecretFits(app.base)
   if (dryRun) return secretFile(config)

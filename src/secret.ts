@@ -67,7 +67,7 @@ function secretOfFile(file: string, isBound: boolean): string {
   if (secret === undefined)
     throw new AppError(
       'SECRET_MISMATCH',
-      `The secret is missing, with which this site was set up. Restore ${file}, or set FEEDBACKCTL_SECRET to it. If it is lost, make a new one: everybody has to sign in again.`,
+      `The secret of this site is missing. Restore ${file}, or set FEEDBACKCTL_SECRET to it. If it is lost, make a new one: everyone has to sign in again.`,
     )
   const problem = secretProblem(secret)
   if (problem === undefined) return secret

@@ -94,7 +94,7 @@ function registerList(queue: Command, cli: Cli): void {
   explain(withFields(queue.command('list'), MAIL), {
     examples: ['mail queue list', 'mail queue list --all --limit 20', 'mail queue list --json'],
     notes: [
-      'A mail waits for its next attempt, is being sent in this moment, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
+      'A mail waits for its next attempt, is being sent, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
     ],
   })
     .alias('ls')

@@ -110,7 +110,7 @@ async function insistently<T>(attempt: () => Promise<T>): Promise<T> {
       if (count === ATTEMPTS)
         throw new AppError(
           'DATABASE_UNREACHABLE',
-          'Too much is being changed at the same place just now. Try again in a moment.',
+          'Too many changes were made at the same time. Try again in a moment.',
           { cause: error },
         )
     }

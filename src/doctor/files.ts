@@ -12,7 +12,7 @@ const WRITABLE = (GROUP | OTHERS) & 0o022
 
 export const files: Check = {
   look(site) {
-    if (process.platform === 'win32') return { evidence: 'Windows keeps the rights of files elsewhere.' }
+    if (process.platform === 'win32') return { skipped: 'Not on Windows, which keeps permissions elsewhere.' }
     const found = privateFiles(site).filter((file) => existsSync(file))
     const findings = [
       ...[site.folder, ...found].filter((file) => existsSync(file)).flatMap(modeOf),

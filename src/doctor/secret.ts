@@ -3,7 +3,7 @@ import { hasSecret, secretFile } from '../secret.js'
 import { isBoundToAnother } from '../service/lib/tokens.js'
 import type { Check } from './check.js'
 
-const FIX = 'Put the first one back. If it is lost: feedbackctl secret new, and everyone signs in again.'
+const FIX = 'Restore the original one. If it is lost: feedbackctl secret new. Everyone has to sign in again then.'
 
 export const secret: Check = {
   async look({ config, opened }) {

@@ -58,7 +58,7 @@ export async function checkMail(mail: MailSettings, check: MailCheck): Promise<M
 const nextOf = ({ to }: MailCheck): string =>
   to === undefined
     ? 'Send a test mail: feedbackctl mail test --to ADDRESS'
-    : `Look into the mailbox of ${to}, and into its folder for spam.`
+    : `Look in the mailbox of ${to}, and in its spam folder.`
 
 /** The step that failed, if any. */
 async function checkServer(
@@ -114,21 +114,21 @@ function sentStep({ from }: MailSettings, to: string, ended: NodemailerError | s
       step: 'sending',
       result: 'failed',
       detail: `the server takes no mail without a sign-in: ${detail}`,
-      next: 'Write user and password into mail.url: smtp://USER:PASSWORD@HOST:587.',
+      next: 'Put the user and password in mail.url: smtp://USER:PASSWORD@HOST:587.',
     }
   if (command !== 'RCPT TO' && (responseCode === 552 || /message size/i.test(detail)))
     return {
       step: 'sending',
       result: 'failed',
       detail: `the mail is too large for the server: ${detail}`,
-      next: 'Ask who runs the mail server for a higher limit.',
+      next: 'Ask whoever runs the mail server for a higher limit.',
     }
   if (responseCode >= 400 && responseCode < 500)
     return {
       step: 'sending',
       result: 'failed',
       detail: `the server does not accept the mail to ${to} now: ${detail}`,
-      next: 'Try again in some minutes: servers delay mail from senders they do not know. "feedbackctl serve" retries automatically.', // prettier-ignore
+      next: 'Try again in a few minutes: servers delay mail from senders they do not know. "feedbackctl serve" retries automatically.', // prettier-ignore
     }
   if (command === 'MAIL FROM')
     return {
@@ -148,7 +148,7 @@ function sentStep({ from }: MailSettings, to: string, ended: NodemailerError | s
     step: 'sending',
     result: 'failed',
     detail: `the server refuses the mail: ${detail}`,
-    next: 'Ask who runs the mail server why it refuses the mail.',
+    next: 'Ask whoever runs the mail server why it refuses the mail.',
   }
 }
 
@@ -163,7 +163,7 @@ async function checkPlace(mail: MailSettings, { to, programs }: MailCheck, steps
   const transport = await openTransport(mail)
   try {
     if (isFolder) await transport.verify()
-    else if (!isProgram(place, programs)) return add({ step: 'program', result: 'failed', detail: `${place} is no program here`, next: 'Install sendmail, or write its path into mail.url: sendmail:/usr/sbin/sendmail.' }) // prettier-ignore
+    else if (!isProgram(place, programs)) return add({ step: 'program', result: 'failed', detail: `${place} is not a program on this machine`, next: 'Install sendmail, or put its path in mail.url: sendmail:/usr/sbin/sendmail.' }) // prettier-ignore
     add({ step: isFolder ? 'folder' : 'program', result: 'ok', detail: isFolder ? `${place} can be written` : place })
     if (isFolder) add({ step: 'delivery', result: 'warning', detail: 'mail is written to files, and reaches nobody', next: 'To deliver mail, set mail.url to smtp://USER:PASSWORD@HOST:587.' }) // prettier-ignore
     if (to !== undefined) await transport.send(letterTo(to))
@@ -173,7 +173,7 @@ async function checkPlace(mail: MailSettings, { to, programs }: MailCheck, steps
     const detail = (error as Error).message
     return isFolder
       ? add({ step: 'folder', result: 'failed', detail, next: `Let the user that runs feedbackctl write to ${place}.` })
-      : add({ step: 'sending', result: 'failed', detail, next: 'Look into the log of the sendmail program.' })
+      : add({ step: 'sending', result: 'failed', detail, next: 'Look in the log of the sendmail program.' })
   } finally {
     transport.close()
   }

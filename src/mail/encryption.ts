@@ -31,8 +31,8 @@ const CERTIFICATE = /certificate|altnames|self.signed|CERT_|unable to (verify|ge
 export const isCertificate = ({ message }: Error): boolean => CERTIFICATE.test(message)
 
 const ADVICE = [
-  [/expired/i, 'Ask who runs the mail server to renew its certificate.'],
-  [/altnames/i, 'Write a host that the certificate names into mail.url.'],
+  [/expired/i, 'Ask whoever runs the mail server to renew its certificate.'],
+  [/altnames/i, 'Use a host in mail.url that the certificate names.'],
   [/not yet valid/i, 'Check the clock of this machine: feedbackctl doctor clock'],
   [
     /self.signed|unable to (verify|get)/i,
@@ -49,7 +49,7 @@ export function tlsFailure({ host, port, mode }: Server, tried: Mode, error: Nod
       step,
       result: 'failed',
       detail: `the certificate of ${host} is not trusted: ${message.replace(/^Error initiating TLS - /, '')}`,
-      next: ADVICE.find(([problem]) => problem.test(message))?.[1] ?? 'Ask who runs the mail server about its certificate.', // prettier-ignore
+      next: ADVICE.find(([problem]) => problem.test(message))?.[1] ?? 'Ask whoever runs the mail server about its certificate.', // prettier-ignore
     }
   const isPlain = /wrong version number|packet length too long|unknown protocol/i.test(message)
   return {
@@ -60,7 +60,7 @@ export function tlsFailure({ host, port, mode }: Server, tried: Mode, error: Nod
       : mode === 'STARTTLS' && response !== undefined && /STARTTLS/.test(message)
         ? `the server offers no TLS, and mail.url has a password: ${response}`
         : `${tried} does not work: ${message}`,
-    next: 'Ask who runs the mail server which port and which TLS to use.',
+    next: 'Ask whoever runs the mail server which port and which TLS to use.',
   }
 }
 

@@ -106,14 +106,14 @@ function bannerOf(line: string | null, timeout: number): Step {
       step,
       result: 'failed',
       detail: `nothing within ${timeout / 1000} s`,
-      next: 'Ask who runs the mail server why it does not answer, or use another port.',
+      next: 'Ask whoever runs the mail server why it does not answer, or use another port.',
     }
   if (line === '')
     return {
       step,
       result: 'failed',
       detail: 'the server closes the connection at once',
-      next: 'Ask who runs the mail server whether it refuses the address of this machine.',
+      next: 'Ask whoever runs the mail server whether it refuses the address of this machine.',
     }
   if (line.startsWith('220')) return { step, result: 'ok', detail: line }
   return {
@@ -121,8 +121,8 @@ function bannerOf(line: string | null, timeout: number): Step {
     result: 'failed',
     detail: line,
     next: /^\d/.test(line)
-      ? 'Ask who runs the mail server why it refuses this machine.'
-      : 'Correct the port in mail.url: what answers there is no mail server.',
+      ? 'Ask whoever runs the mail server why it refuses this machine.'
+      : 'Correct the port in mail.url: what answers there is not a mail server.',
   }
 }
 
@@ -246,6 +246,6 @@ async function signedIn({ user, pass }: Server, connection: SMTPConnection): Pro
     detail: `the server refuses ${user}: ${response ?? message}`,
     next: isWrong
       ? 'Correct user and password in mail.url. Write :, / and @ in them as %3A, %2F and %40. Some providers want a password for programs.'
-      : 'Try again in some minutes. If it stays so, ask who runs the mail server.',
+      : 'Try again in a few minutes. If that does not help, ask whoever runs the mail server.',
   }
 }

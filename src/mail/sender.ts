@@ -26,7 +26,7 @@ export async function checkSender(
       {
         step: 'sender domain',
         result: 'warning',
-        detail: `${domain || 'nothing'} is no public domain, so other mail servers refuse its mail`,
+        detail: `${domain || 'nothing'} is not a public domain, so other mail servers refuse its mail`,
         next: 'Set mail.from to an address of a domain that is yours.',
       },
     ]
@@ -85,14 +85,14 @@ async function spfOf(resolver: Resolver, domain: string, { host, ip, found }: Se
     return {
       step,
       result: 'warning',
-      detail: `${domain} has ${records.length} records, so receivers heed none`,
+      detail: `${domain} has ${records.length} records, so receivers ignore them all`,
       next: `Leave one TXT record with v=spf1 at ${domain}, and put what the others allow into it.`,
     }
   if (/(^| )\+?all$/i.test(record.trim()))
     return {
       step,
       result: 'warning',
-      detail: `${record}: this lets anybody send as ${domain}`,
+      detail: `${record}: this lets anyone send as ${domain}`,
       next: `End the TXT record v=spf1 of ${domain} with ~all.`,
     }
   const addresses = ip === undefined ? await addressesOf(resolver, host) : [ip]

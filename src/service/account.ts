@@ -144,7 +144,7 @@ export const remove = operation({
       if (!now) throw userNotFound()
       assertNotOwner(now, 'deleted')
       if (now.password !== user.password)
-        throw new AppError('INCORRECT_PASSWORD', 'The password has changed in this moment. Give the new one.')
+        throw new AppError('INCORRECT_PASSWORD', 'The password has just changed. Give the new one.')
       await deletePerson(tx, now, posts)
       return undefined
     })

@@ -241,7 +241,7 @@ async function newSession(ctx: Context, user: UserRow, proof: Proof | undefined)
   if (ctx.dryRun) return ''
   return change(ctx, async (tx) => {
     if (!(await holdSessions(tx.db, user)))
-      throw new AppError('INCORRECT_PASSWORD', 'The account has changed in this moment. Sign in again.')
+      throw new AppError('INCORRECT_PASSWORD', 'The account has just changed. Sign in again.')
     if (proof) await useProof(tx.db, user.userId, proof)
     return beginSession(tx, user.userId)
   })

@@ -82,10 +82,7 @@ function settled({ state, recipient }: Mail): AppError {
   if (state === 'sent') return new AppError('MAIL_NOT_WAITING', `${to} was sent. Nothing was changed.`)
   if (state === 'cancelled')
     return new AppError('MAIL_NOT_WAITING', `${to} was cancelled, and its text erased. Nothing was changed.`)
-  return new AppError(
-    'MAIL_NOT_WAITING',
-    `${to} is being sent in this moment. Nothing was changed. Try again in a minute.`,
-  )
+  return new AppError('MAIL_NOT_WAITING', `${to} is being sent right now. Nothing was changed. Try again in a minute.`)
 }
 
 async function idOf(db: Db, given: string): Promise<string> {

@@ -100,4 +100,4 @@ export const promote = operation({
 })
 
 /** Another transaction made someone the owner in this moment. */
-const ownerChanged = () => new AppError('SERVER_BUSY', 'The owner of the site has changed in this moment. Try again.')
+const ownerChanged = () => new AppError('SERVER_BUSY', 'The owner of the site has just changed. Try again.')

@@ -107,7 +107,7 @@ export const changePassword = operation({
       const now = await lockUser(db, user.userId)
       if (!now) throw userNotFound()
       if (now.password !== user.password)
-        throw new AppError('INCORRECT_PASSWORD', 'The password has changed in this moment. Give the new one.')
+        throw new AppError('INCORRECT_PASSWORD', 'The password has just changed. Give the new one.')
       await updateUser(db, user.userId, { password, updatedAt: ctx.now().toISOString() })
       await endSessions(db, user.userId, ctx.actor.sessionId)
       await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')

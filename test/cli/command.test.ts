@@ -186,8 +186,8 @@ describe('a long text', () => {
 
   it.each([
     ['exit 0', 0, 'No changes.'],
-    [': >"$file"', 5, 'Canceled: the text is empty. Nothing was changed.'],
-    [`printf '  \\n' >"$file"`, 5, 'Canceled: the text is empty. Nothing was changed.'],
+    [': >"$file"', 5, 'Cancelled: the text is empty. Nothing was changed.'],
+    [`printf '  \\n' >"$file"`, 5, 'Cancelled: the text is empty. Nothing was changed.'],
   ] as const)('changes nothing when the editor leaves nothing new: %s', async (work, exit, said) => {
     const machine = await notes()
     const { env } = editor(machine, work)

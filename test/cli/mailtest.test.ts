@@ -71,7 +71,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     const { failed, next, steps } = await tested(`smtp://127.0.0.1:${await brokenHost(() => {})}`)
     expect(failed).toEqual(['banner: nothing within 2 s'])
     expect(steps).toContainEqual(expect.objectContaining({ step: 'TLS', result: 'skipped', detail: expect.stringContaining('TLS from the start does not work either') })) // prettier-ignore
-    expect(next).toContain('Ask who runs the mail server why it does not answer')
+    expect(next).toContain('Ask whoever runs the mail server why it does not answer')
   })
 
   it('the server hangs up at once', async () => {
@@ -98,7 +98,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     const port = await brokenHost((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
     const { failed, next } = await tested(`smtp://127.0.0.1:${port}`)
     expect(failed).toEqual(['banner: HTTP/1.1 400 Bad Request'])
-    expect(next).toContain('what answers there is no mail server')
+    expect(next).toContain('what answers there is not a mail server')
   })
 
   it('the server has no TLS, and there is a password', async () => {
@@ -118,7 +118,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
 
   it.each([
     ['it has expired', { days: -2 }, /is not trusted: certificate has expired$/, /renew its certificate/],
-    ['it is of another host', { host: 'mail.example.org' }, /is not trusted: .*127\.0\.0\.1/, /^Write a host that the certificate names/], // prettier-ignore
+    ['it is of another host', { host: 'mail.example.org' }, /is not trusted: .*127\.0\.0\.1/, /^Use a host in mail.url that the certificate names/], // prettier-ignore
     ['it is in order', {}, undefined, /^Add a TXT record/],
   ])('the certificate is of an authority that this machine knows, and %s', async (_what, options, problem, advice) => {
     const of = await authority()
@@ -170,7 +170,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     const host = await smtpHost({ onRcptTo: (_address, _session, done) => done(refusing(450, 'greylisted')) })
     const { failed, next } = await tested(host.url, TO)
     expect(failed).toEqual([expect.stringMatching(/^sending: the server does not accept the mail to bob@example\.org now: 450 greylisted/)]) // prettier-ignore
-    expect(next).toContain('Try again in some minutes')
+    expect(next).toContain('Try again in a few minutes')
   })
 
   it('the recipient is refused', async () => {
@@ -184,7 +184,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     const host = await smtpHost()
     const { failed, next } = await tested(host.url.replace('board:p%40ss%3Aw%2Frd@', ''), TO)
     expect(failed).toEqual([expect.stringMatching(/^sending: the server takes no mail without a sign-in: 530 /)])
-    expect(next).toContain('Write user and password into mail.url')
+    expect(next).toContain('Put the user and password in mail.url')
   })
 
   it('the mail is too large', async () => {
@@ -207,7 +207,9 @@ describe('mail test says why mail does not arrive, and what to do', () => {
 
   it('the folder cannot be written, and the program does not exist', async () => {
     expect((await tested('folder:/dev/null/mail')).failed).toEqual([expect.stringMatching(/^folder: ENOTDIR/)])
-    expect((await tested('sendmail:/nosuch/sendmail')).failed).toEqual(['program: /nosuch/sendmail is no program here'])
+    expect((await tested('sendmail:/nosuch/sendmail')).failed).toEqual([
+      'program: /nosuch/sendmail is not a program on this machine',
+    ])
   })
 })
 

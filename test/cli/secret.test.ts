@@ -23,7 +23,7 @@ describe.each(engines)('a site on %s whose secret is lost', (engine) => {
     rmSync(secretOf(machine))
     expect(await machine.run('serve')).toMatchObject({
       code: 78,
-      stderr: expect.stringMatching(/secret is missing[^]*feedbackctl secret new[^]*SECRET_MISMATCH/),
+      stderr: expect.stringMatching(/secret of this site is missing[^]*feedbackctl secret new[^]*SECRET_MISMATCH/),
     })
     expect(existsSync(secretOf(machine))).toBe(false)
     expect((await machine.run('boards list')).code).toBe(0)

@@ -27,7 +27,7 @@ export async function editText(
     if (exit !== 0) throw editorFailed(editor, exit, alternative)
     const text = await readText(terminal, file, 'the editor')
     if (text === initial && initial.trim() !== '') throw new NothingToDo('No changes.')
-    if (text.trim() === '') throw new AppError('CANCELED', 'Canceled: the text is empty. Nothing was changed.')
+    if (text.trim() === '') throw new AppError('CANCELED', 'Cancelled: the text is empty. Nothing was changed.')
     return text
   } finally {
     rmSync(folder, { recursive: true, force: true })

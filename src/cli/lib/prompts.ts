@@ -59,7 +59,7 @@ export async function confirm(
     const confirmed = await withPrompts(terminal, (prompts, streams) =>
       prompts.confirm({ message: broken(terminal, question, ' (y/N)'), default: false }, streams),
     )
-    if (!confirmed) throw new AppError('CANCELED', 'Canceled. Nothing was changed.')
+    if (!confirmed) throw new AppError('CANCELED', 'Cancelled. Nothing was changed.')
     return
   }
   const typed = await withPrompts(terminal, (prompts, streams) =>
@@ -68,6 +68,6 @@ export async function confirm(
   if (![type, printable(type)].some((name) => name.trim() === typed.trim()))
     throw new AppError(
       'CANCELED',
-      `"${typed.trim()}" does not match ${printable(type)}. Canceled. Nothing was changed.`,
+      `"${typed.trim()}" does not match ${printable(type)}. Cancelled. Nothing was changed.`,
     )
 }

@@ -176,7 +176,7 @@ export async function assertSecretFits(ctx: Pick<Context, 'db' | 'secret' | 'pre
   if (previous && bound === fingerprintOf(previous.secret)) return bindSecret(ctx, previous.secret)
   throw new AppError(
     'SECRET_MISMATCH',
-    'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the first data folder. If it is lost, make a new one: everybody has to sign in again.',
+    'This database was set up with another secret, so every token it issued would stop working. Use that secret: FEEDBACKCTL_SECRET, or the file "secret" of the original data folder. If it is lost, make a new one: everyone has to sign in again.',
   )
 }
 
