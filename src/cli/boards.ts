@@ -56,7 +56,7 @@ export function register(group: Command, cli: Cli): void {
 
   add(boards.list, {
     usage: 'list',
-    examples: ['boards list --page 2', 'boards list --all -o csv > boards.csv'],
+    examples: ['boards list --page 2', 'boards list --query mob', 'boards list --all -o csv > boards.csv'],
     output: { ...table, rows: (answer) => answer.boards, list: 'boards' },
     // An administrator expects to see all boards.
     input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },

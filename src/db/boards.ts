@@ -1,8 +1,8 @@
-import type { Insertable, Updateable } from 'kysely'
+import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
-import type { Visibility } from './counters.js'
+import { visibleTotal, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
 import { countAfter, pageOf, type Page } from './paging.js'
 
@@ -10,14 +10,37 @@ import { countAfter, pageOf, type Page } from './paging.js'
 export interface BoardFilter {
   visibility: readonly Visibility[]
   created: 'asc' | 'desc'
+  /** How a folded name begins; undefined is any name. */
+  prefix?: string | undefined
 }
 
-const filtered = (db: Db, { visibility }: BoardFilter) => {
+/** Of the boards whose names begin so, a list has so many of the first by name: no index has them by age. */
+export const MOST_NAMED = 1000
+
+const filtered = (db: Db, { visibility, prefix, end }: BoardFilter & { end?: string | undefined }) => {
   const [only, other] = new Set(visibility)
-  return db
-    .selectFrom('boards')
-    .$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
+  const boards =
+    prefix === undefined || end === undefined
+      ? db.selectFrom('boards')
+      : db.selectFrom(startingWith(db, prefix, end).limit(sql.lit(MOST_NAMED)).as('boards'))
+  return boards.$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
 }
+
+/** A range of the index, in which no character is a wildcard. */
+const startingWith = (db: Db, prefix: string, end: string) =>
+  db
+    .selectFrom('boards')
+    .selectAll()
+    .where('nameFolded', '>=', prefix)
+    .where('nameFolded', '<', end)
+    .orderBy('nameFolded')
+    .orderBy('boardId')
+
+/** Where the range ends that begins with this prefix. */
+const endOf = (prefix: string): string => `${prefix}\u{10ffff}`
+
+/** The parameters of a filter. */
+const rangeOf = ({ prefix }: BoardFilter) => (prefix === undefined ? {} : { prefix, end: endOf(prefix) })
 
 const orderOf = ({ created: direction }: BoardFilter) => ({ by: ['createdAt', 'boardId'], direction }) as const
 
@@ -31,18 +54,29 @@ const nameOf = ({ created, visibility }: BoardFilter): string =>
 export function listBoards(db: Db, filter: BoardFilter, page: Page<BoardRow>): Promise<BoardRow[]> {
   const name = `listBoards ${nameOf(filter)}`
   const query = ({ after, limit, offset }: Page<BoardRow>) =>
-    taggedQuery(db, name, { limit, offset, ...(after && cursorOf(after)) }, (given) =>
-      pageOf<Tables, 'boards', object, Cursor>(filtered(db, filter), orderOf(filter), {
+    taggedQuery(db, name, { ...rangeOf(filter), limit, offset, ...(after && cursorOf(after)) }, (given) =>
+      pageOf<Tables, 'boards', object, Cursor>(filtered(db, { ...filter, ...given }), orderOf(filter), {
         ...given,
-        ...(after && { after: given as Cursor }),
+        ...(after && { after: given as unknown as Cursor }),
       }).selectAll(),
     )
-  return compiledPage<BoardRow>(db, { name, order: ['boards'], query, cursor: cursorOf }, page)
+  const list = { name: `${name} ${filter.prefix ?? ''}`, order: ['boards'] as const, query, cursor: cursorOf }
+  return compiledPage<BoardRow>(db, list, page)
 }
 
 export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow): Promise<number> {
-  const [row] = await compiled(db, `boardsAfter ${nameOf(filter)}`, cursorOf(cursor), (given) =>
-    countAfter(filtered(db, filter), orderOf(filter), given),
+  const given = { ...rangeOf(filter), ...cursorOf(cursor) }
+  const [row] = await compiled(db, `boardsAfter ${nameOf(filter)}`, given, (places) =>
+    countAfter(filtered(db, { ...filter, ...places }), orderOf(filter), places),
+  )
+  return row?.count ?? 0
+}
+
+/** How many boards the filter lets through: of all from counts that the database keeps. */
+export async function boardTotal(db: Db, filter: BoardFilter): Promise<number> {
+  if (filter.prefix === undefined) return visibleTotal(db, 'boards', filter.visibility)
+  const [row] = await compiled(db, `boardTotal ${nameOf(filter)}`, rangeOf(filter), (given) =>
+    filtered(db, { ...filter, ...given }).select((eb) => eb.fn.countAll<number>().as('count')),
   )
   return row?.count ?? 0
 }
@@ -59,20 +93,9 @@ export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | und
 export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>
   db.selectFrom('boards').selectAll().where('nameFolded', '=', folded).limit(1).executeTakeFirst()
 
-/**
- * Boards whose folded name starts with a folded prefix, by name. A range of the index, in which no character is a
- * wildcard.
- */
+/** Boards whose folded name starts with a folded prefix, by name. */
 export const searchBoards = (db: Db, prefix: string, limit: number): Promise<BoardRow[]> =>
-  db
-    .selectFrom('boards')
-    .selectAll()
-    .where('nameFolded', '>=', prefix)
-    .where('nameFolded', '<', `${prefix}\u{10ffff}`)
-    .orderBy('nameFolded')
-    .orderBy('boardId')
-    .limit(limit)
-    .execute()
+  startingWith(db, prefix, endOf(prefix)).limit(limit).execute()
 
 /** Returns undefined when another board has the url. The unique index decides, not a read before the write. */
 export const insertBoard = (db: Db, board: Insertable<Tables['boards']>): Promise<BoardRow | undefined> =>

@@ -5,16 +5,18 @@ import { slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
 import {
   boardsAfter,
+  boardTotal,
   deleteBoard,
   findBoard,
   findBoardNamed,
   insertBoard,
   listBoards,
+  MOST_NAMED,
   searchBoards,
   updateBoard,
   type BoardFilter,
 } from '../db/boards.js'
-import { lock, visibleTotal } from '../db/counters.js'
+import { lock } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
 import { can } from './lib/access.js'
 import { change } from './lib/change.js'
@@ -65,14 +67,24 @@ export const list = operation({
     created,
     ...paged,
     visibility,
+    query: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: `Only boards whose name starts with this text, in any letter case; only the first ${MOST_NAMED} by name count`,
+      }),
+    ),
   }),
   output: Type.Object({
     boards: Type.Array(Board),
     results: alias(Board),
     ...pageKeys,
   }),
-  async run({ db, actor }, { created, visibility, ...page }) {
-    const filter: BoardFilter = { created, visibility: can(actor, 'board:read') ? visibility : ['public'] }
+  async run({ db, actor }, { created, visibility, query = '', ...page }) {
+    const filter: BoardFilter = {
+      created,
+      visibility: can(actor, 'board:read') ? visibility : ['public'],
+      prefix: query.trim() === '' ? undefined : searchKey(query.trim()),
+    }
     const { rows: boards, keys } = await pageOfBoards(db, filter, page)
     return { boards, ...keys }
   },
@@ -245,8 +257,11 @@ export const checkName = operation({
 
 const pageOfBoards = async (db: Context['db'], filter: BoardFilter, page: PageInput) =>
   pageOf(BOARDS, page, {
-    total: await visibleTotal(db, 'boards', filter.visibility),
-    find: (after) => noun.atCursor(db, filter.visibility, after),
+    total: await boardTotal(db, filter),
+    async find(after) {
+      const row = await noun.atCursor(db, filter.visibility, after)
+      return row?.nameFolded.startsWith(filter.prefix ?? '') ? row : undefined
+    },
     countAfter: (cursor) => boardsAfter(db, filter, cursor),
     read: (slice) => listBoards(db, filter, slice),
     show: (rows) => rows.map(toBoard),

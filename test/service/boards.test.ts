@@ -43,6 +43,42 @@ describe.each(engines)('boards on %s', (engine) => {
       ])
     })
 
+    it('finds boards by how their name starts, in any letter case, page by page', async () => {
+      const site = await makeSite(engine)
+      const token = await site.owner()
+      await withBoards(site, 3)
+      for (const [name, display] of [
+        ['📱 Mobile app', true],
+        ['mobility', true],
+        ['MOBY', false],
+        ['100%', true],
+      ] as const) {
+        site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+        await site.call(boards.create, { name, display })
+      }
+      const found = async (query: string, options = {}) => {
+        const { status, body } = await site.http(`GET /boards?${query}`, options)
+        expect(status).toBe(200)
+        return [body.boards.map(({ name }: { name: string }) => name), body.total_count, body.total_pages]
+      }
+      expect(await found('query=Mob')).toEqual([['mobility', '📱 Mobile app'], 2, 1])
+      expect(await found('query=%20mobi%20&created=asc')).toEqual([['📱 Mobile app', 'mobility'], 2, 1])
+      const all = 'query=mob&visibility=public,private'
+      expect(await found(all)).toEqual([['mobility', '📱 Mobile app'], 2, 1])
+      expect(await found(all, { token })).toEqual([['MOBY', 'mobility', '📱 Mobile app'], 3, 1])
+      expect(await found('query=mob&visibility=private', { token })).toEqual([['MOBY'], 1, 1])
+      expect(await found(`${all}&limit=2&page=2`, { token })).toEqual([['📱 Mobile app'], 3, 2])
+      for (const none of ['app', '%', '_', 'mob%25', 'zebra']) expect(await found(`query=${encodeURIComponent(none)}`)).toEqual([[], 0, 0]) // prettier-ignore
+      expect((await found('query=')).slice(1)).toEqual([6, 1])
+
+      const { body } = await site.http('GET /boards?query=mob&limit=1')
+      const next = await site.http(`GET /boards?query=mob&limit=1&after=${body.page_info.end_cursor}`)
+      expect(next.body.boards.map(({ name }: { name: string }) => name)).toEqual(['📱 Mobile app'])
+      expect(next.body.page_info).toMatchObject({ current_page: 2, has_next_page: false })
+      const other = await site.http(`GET /boards?query=zebra&after=${body.page_info.end_cursor}`)
+      expect([other.status, other.body.errors[0].code]).toEqual([400, 'INVALID_CURSOR'])
+    })
+
     it('takes `created` in any letter case', async () => {
       const site = await makeSite(engine)
       await withBoards(site, 3)
