@@ -23,6 +23,12 @@ export function register(group: Command, cli: Cli): void {
       output: {
         columns: [
           { head: 'SECOND FACTOR', text: ({ isEnabled }) => (isEnabled ? 'on' : 'off'), drop: 0 },
+          {
+            head: 'CODES LEFT',
+            text: ({ isEnabled, recoveryCodesLeft: left }) => (isEnabled ? String(left) : ''),
+            right: true,
+            drop: 1,
+          },
           { head: 'SINCE', text: ({ enabledAt }) => enabledAt ?? '' },
         ],
         id: ({ isEnabled }) => (isEnabled ? 'on' : 'off'),

@@ -49,6 +49,15 @@ export async function replaceRecoveryCodes(db: Db, userId: string, hashes: reado
     .execute()
 }
 
+export async function countRecoveryCodes(db: Db, userId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('recovery_codes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('userId', '=', userId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** Removes a second factor with its recovery codes. Returns false if there is none. */
 export async function deleteTotp(db: Db, userId: string): Promise<boolean> {
   await replaceRecoveryCodes(db, userId, [])

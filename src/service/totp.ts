@@ -2,7 +2,7 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
 import type { TotpRow } from '../db/tables.js'
-import { deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
+import { countRecoveryCodes, deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -21,16 +21,17 @@ export const status = operation({
   summary: 'Show whether you have a second factor',
   http: 'GET /totp 200',
   access: 'session',
-  cache: 'actor',
   errors: ['USER_NOT_FOUND'],
   input: fields({}),
   output: Type.Object({
     isEnabled: Type.Boolean(),
     enabledAt: nullable('string', { description: 'When it was enabled; null if it is not' }),
+    recoveryCodesLeft: Type.Integer({ description: 'Recovery codes that were not used yet' }),
   }),
   async run(ctx) {
-    const enabledAt = (await findTotp(ctx.db, await personOf(ctx)))?.enabledAt ?? null
-    return { isEnabled: enabledAt !== null, enabledAt }
+    const userId = await personOf(ctx)
+    const enabledAt = (await findTotp(ctx.db, userId))?.enabledAt ?? null
+    return { isEnabled: enabledAt !== null, enabledAt, recoveryCodesLeft: await countRecoveryCodes(ctx.db, userId) }
   },
 })
 

@@ -43,6 +43,10 @@ describe.each(engines)('a second factor on %s', (engine) => {
     const answers = await Promise.all([1, 2, 3].map(() => login(site, { code })))
     expect(answers.filter((each) => each === 'ok')).toHaveLength(1)
     expect([await login(site, { code: codes[0]?.toUpperCase() }), await login(site, { code: codes[0] })]).toEqual(['ok', 'TOTP_WRONG']) // prettier-ignore
+    expect((await site.http('GET /totp', { token: await site.signIn(userId) })).body).toMatchObject({
+      isEnabled: true,
+      recoveryCodesLeft: 9,
+    })
     later(site, 120)
     expect(await login(site, { code: await codeAt(site, secret, -60) })).toBe('TOTP_WRONG')
     expect(await login(site, { code: await codeAt(site, secret, -30) })).toBe('ok')
