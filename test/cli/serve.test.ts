@@ -477,6 +477,33 @@ describe('feedbackctl demo', () => {
     for (const each of running) expect((await each.stop('SIGINT')).code).toBe(0)
   })
 
+  it('has posts whose texts and comments are in the language of the title, and of their own', async () => {
+    const machine = await makeMachine('sqlite')
+    const running = machine.start('demo', { env: { TMPDIR: machine.folder } })
+    await running.says(/Serving until Ctrl-C/)
+    const [, url = ''] = /^Open (\S+) in your browser/.exec(running.output().stdout) ?? []
+    const textOf = async (path: string) => (await fetch(url + path)).text()
+    const links = Array.from((await textOf('/')).matchAll(/<h2><a href="([^"]+)"/g), ([, path = '']) => path)
+    const rest = Array.from((await textOf('/?page=2')).matchAll(/<h2><a href="([^"]+)"/g), ([, path = '']) => path)
+    const paths = new Set([...links, ...rest])
+    expect(paths.size).toBe(25)
+    const texts: string[] = []
+    for (const path of paths) {
+      const page = await textOf(path)
+      const [, title = ''] = /<h1><bdi>([^<]+)/.exec(page) ?? []
+      const written = Array.from(page.matchAll(/<div class="prose"[^>]*>(.*?)<\/div>/gs), ([, text = '']) => text)
+      texts.push(...written)
+      for (const script of [/\p{sc=Cyrillic}/u, /\p{sc=Han}/u])
+        expect([title, written.map((text) => script.test(text))]).toEqual([
+          title,
+          written.map(() => script.test(title)),
+        ])
+    }
+    expect(texts.length).toBeGreaterThan(40)
+    expect(new Set(texts).size).toBe(texts.length)
+    await running.stop('SIGINT')
+  })
+
   it('--once shows a site with posts, the same each time, and removes it', async () => {
     const machine = await makeMachine('sqlite')
     const env = { TMPDIR: machine.folder }
