@@ -48,6 +48,8 @@ export function PostForm({
   const text = form.values.preview === undefined || form.error ? undefined : (form.values.contentMarkdown ?? '')
   return (
     <Form view={view} to={to} class="post-form" id="post-form">
+      {/* Enter presses the first button of a form: this one, and not a vote */}
+      <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true" />
       {isChecked ? <Hidden name="checked" value="yes" /> : null}
       <Field
         view={view}
