@@ -10,19 +10,35 @@ import { Head } from './parts/head.js'
 import { Icon } from './parts/icon.js'
 import { Pager, pageNumber } from './parts/pager.js'
 import { PostList } from './parts/postlist.js'
+import { SearchForm } from './parts/search.js'
 
 export const boards = page({
-  load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view), created: 'asc', visibility: EVERY }),
+  load: (view) =>
+    view.call(service.list, {
+      limit: 50,
+      page: pageNumber(view),
+      created: 'asc',
+      visibility: EVERY,
+      ...(view.query.q && { query: filterOf(view) }),
+    }),
   title: ({ t }) => t('nav.boards'),
   head: (view) => (
     <Head view={view} path={withQuery('/boards', { page: view.query.page })} title={view.t('nav.boards')} />
   ),
   show(view, { boards: places, total_pages: pages }) {
-    const { t, href } = view
+    const { t, href, query } = view
     return (
       <>
         <h1>{t('nav.boards')}</h1>
-        {places.length === 0 ? (
+        {pages > 1 || query.q ? <SearchForm view={view} to="/boards" label={t('board.find')} text={query.q} /> : null}
+        {places.length === 0 && query.q ? (
+          <Empty title={t('board.none', { text: filterOf(view) })}>
+            <p>{t('board.noneNext')}</p>
+            <a class="button primary" href={href('/boards')}>
+              {t('filter.allBoards')}
+            </a>
+          </Empty>
+        ) : places.length === 0 ? (
           <Empty title={t('empty.boards')}>
             <p>{t('empty.boardsNext')}</p>
             <a class="button primary" href={href('/posts/new')}>

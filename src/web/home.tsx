@@ -9,6 +9,7 @@ import { Filters } from './parts/filters.js'
 import { Head } from './parts/head.js'
 import { Pager, pageNumber } from './parts/pager.js'
 import { PostList } from './parts/postlist.js'
+import { SearchForm } from './parts/search.js'
 
 /** All posts, by board and roadmap. */
 export const home = page({
@@ -90,15 +91,7 @@ export const search = page({
     return (
       <>
         <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
-        <form class="search-page" action={href('/search')}>
-          <label class="hidden" for="words">
-            {t('nav.search')}
-          </label>
-          <input id="words" type="search" name="q" value={text} maxLength={200} autofocus={text === ''} />
-          <button type="submit" class="button primary">
-            {t('nav.search')}
-          </button>
-        </form>
+        <SearchForm view={view} text={text} autofocus={text === ''} />
         {found.length > 0 ? (
           <PostList view={view} posts={found} words={searchWords(text)} />
         ) : text === '' ? null : (

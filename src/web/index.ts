@@ -4,6 +4,7 @@ import { surfaceOf } from './lib/surface.js'
 export { pageGate } from './lib/gate.js'
 
 const posts = () => import('./posts.js')
+const postforms = () => import('./postforms.js')
 const comments = () => import('./comments.js')
 const auth = () => import('./auth.js')
 const link = () => import('./owner.js')
@@ -27,11 +28,11 @@ export const routes = {
     '/boards/:url': async () => (await boards()).board,
     '/roadmaps': async () => (await roadmaps()).roadmaps,
     '/roadmaps/:url': async () => (await roadmaps()).roadmap,
-    '/posts/new': async () => (await posts()).newPost,
-    '/posts/similar': async () => (await posts()).similar,
+    '/posts/new': async () => (await postforms()).newPost,
+    '/posts/similar': async () => (await postforms()).similar,
     '/posts/:slug': async () => (await posts()).post,
     '/posts/:slug/voters': async () => (await votes()).voters,
-    '/posts/:slug/edit': async () => (await posts()).editPost,
+    '/posts/:slug/edit': async () => (await postforms()).editPost,
     '/posts/:slug/delete': async () => (await posts()).deletePost,
     '/posts/:slug/report': async () => (await posts()).reportPost,
     [COMMENT]: async () => (await comments()).comment,
@@ -51,8 +52,8 @@ export const routes = {
     '/setup/create-board': async () => (await site()).boardPage,
   },
   actions: {
-    '/posts/new': async () => (await posts()).create,
-    '/posts/:slug/edit': async () => (await posts()).update,
+    '/posts/new': async () => (await postforms()).create,
+    '/posts/:slug/edit': async () => (await postforms()).update,
     '/posts/:slug/delete': async () => (await posts()).remove,
     '/posts/:slug/report': async () => (await posts()).report,
     '/posts/:slug/spam': async () => (await posts()).spam,

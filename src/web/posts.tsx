@@ -1,14 +1,11 @@
-import { invalidField, parse } from '../core/fields.js'
 import * as comments from '../service/comments.js'
 import type { DashboardPost } from '../service/lib/postshapes.js'
 import * as moderation from '../service/moderation.js'
 import { history } from '../service/posthistory.js'
 import * as service from '../service/posts.js'
 import { withQuery } from './lib/addresses.js'
-import { boardsWith, roadmapsWith } from './lib/lists.js'
 import { htmlOf } from './lib/markdown.js'
-import { action, page, Redirect, type Fields, type View } from './lib/page.js'
-import { similarTo } from './lib/similar.js'
+import { action, page, Redirect, type View } from './lib/page.js'
 import { BoardChip, RoadmapChip } from './parts/chip.js'
 import { CommentForm } from './parts/commentform.js'
 import { Confirm } from './parts/confirm.js'
@@ -17,8 +14,6 @@ import { History } from './parts/history.js'
 import { Head, JsonLd } from './parts/head.js'
 import { Avatar, nameOf, Person } from './parts/person.js'
 import { CommentPager, pageNumber } from './parts/pager.js'
-import { PostForm } from './parts/postform.js'
-import { PostList } from './parts/postlist.js'
 import { ReportForm } from './parts/report.js'
 import { Thread } from './parts/thread.js'
 import { Time } from './parts/time.js'
@@ -30,7 +25,7 @@ export const COMMENTS = 50
 export const pathOf = (slug: string): string => `/posts/${encodeURIComponent(slug)}`
 
 /** The post of the address. Former slugs, numbers and ids lead to its present address. */
-async function postAt(view: View): Promise<DashboardPost> {
+export async function postAt(view: View): Promise<DashboardPost> {
   const { slug = '' } = view.params
   const { post } = await view.call(service.show, { id: slug })
   if (post.slug !== slug && !view.form.error)
@@ -167,159 +162,8 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
   )
 }
 
-const mayEdit = (view: View, { author }: Pick<DashboardPost, 'author'>): boolean =>
+export const mayEdit = (view: View, { author }: Pick<DashboardPost, 'author'>): boolean =>
   view.can('post:update') || (view.viewer !== null && view.viewer.userId === author.userId)
-
-/** The choices of a form, with those that are chosen. */
-const placesOf = async (view: View, board = view.form.values.boardId, roadmap = view.form.values.roadmapId) => ({
-  boards: await boardsWith(view, board).catch(() => boardsWith(view)),
-  roadmaps: view.can('post:update') ? await roadmapsWith(view, roadmap).catch(() => roadmapsWith(view)) : undefined,
-})
-
-export const newPost = page({
-  isUnlisted: true,
-  async load(view) {
-    const title = view.form.values.title ?? view.query.title ?? ''
-    return {
-      ...(await placesOf(view, view.form.values.boardId ?? view.query.board)),
-      similar: title ? await similarTo(view, title) : [],
-    }
-  },
-  title: ({ t }) => t('post.new'),
-  show: (view, { boards: places, similar }) => (
-    <>
-      <h1>{view.t('post.new')}</h1>
-      <Summary view={view} />
-      <PostForm
-        view={view}
-        to="/posts/new"
-        of={service.create}
-        boards={places}
-        similar={similar}
-        values={{ title: view.query.title, boardId: view.query.board }}
-        submit={view.t('post.send')}
-      />
-    </>
-  ),
-})
-
-/** The posts that the title of a new one is like, while it is typed. */
-export const similar = page({
-  isUnlisted: true,
-  load: (view) => similarTo(view, view.query.title ?? ''),
-  title: ({ t }) => t('similar.title'),
-  show: (view, found) => (
-    <>
-      <h1>{view.t('similar.title')}</h1>
-      {found.length > 0 ? (
-        <PostList view={view} posts={found} isShort isInForm />
-      ) : (
-        <p class="soft">{view.t('similar.none')}</p>
-      )}
-    </>
-  ),
-})
-
-function titleGiven({ title = '' }: Fields): string {
-  if (title.trim() !== '') return title
-  throw invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given' })
-}
-
-/** Visitors may ask for it, and to make HTML of Markdown takes longer than most pages. */
-async function admitPreview(view: View, { title, contentMarkdown = '' }: Fields): Promise<void> {
-  parse(service.create.input, { contentMarkdown, ...(title && { title }) })
-  await view.guard('preview', () => Promise.resolve())
-}
-
-export const create = action({
-  operation: service.create,
-  page: async () => newPost,
-  input: (_view, form) => ({
-    title: titleGiven(form),
-    contentMarkdown: form.contentMarkdown ?? '',
-    boardId: form.boardId || null,
-  }),
-  async before(view, form) {
-    const isPreview = form.preview !== undefined
-    if (!isPreview && (form.checked !== undefined || !form.title?.trim())) return undefined
-    if (isPreview) await admitPreview(view, form)
-    const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
-    if (!isPreview && found.length === 0) return undefined
-    return {
-      title: view.t('post.new'),
-      show: (
-        <>
-          <h1>{view.t(isPreview ? 'post.new' : 'similar.title')}</h1>
-          {isPreview ? null : <p>{view.t('similar.explained')}</p>}
-          <PostForm
-            view={view}
-            to="/posts/new"
-            of={service.create}
-            boards={places.boards}
-            similar={found}
-            isChecked={!isPreview}
-            submit={view.t(isPreview ? 'post.send' : 'similar.sendAnyway')}
-          />
-        </>
-      ),
-    }
-  },
-  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'posted' }),
-})
-
-export const editPost = page({
-  signedIn: true,
-  async load(view) {
-    const shown = await postAt(view)
-    if (!mayEdit(view, shown)) throw new Redirect(pathOf(shown.slug))
-    const places = await placesOf(view, shown.board?.url, shown.roadmap?.url)
-    return { post: shown, ...places }
-  },
-  title: ({ t }, { post: { title } }) => t('post.edit', { title }),
-  show: (view, { post: shown, boards: places, roadmaps: stages }) => (
-    <>
-      <h1>{view.t('post.editTitle')}</h1>
-      <Summary view={view} />
-      <PostForm
-        view={view}
-        to={`${pathOf(shown.slug)}/edit`}
-        of={service.update}
-        boards={places}
-        {...(stages && { roadmaps: stages })}
-        values={{
-          title: shown.title,
-          contentMarkdown: unescaped(shown.contentMarkdown ?? ''),
-          boardId: shown.board?.url,
-          roadmapId: shown.roadmap?.url,
-        }}
-        submit={view.t('form.save')}
-        cancel={pathOf(shown.slug)}
-      />
-    </>
-  ),
-})
-
-/** The `<` of HTML is stored escaped. Saved again it is escaped again. */
-const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
-
-export const update = action({
-  operation: service.update,
-  page: async () => editPost,
-  input: ({ params, can }, form) => ({
-    id: params.slug,
-    title: titleGiven(form),
-    contentMarkdown: form.contentMarkdown ?? '',
-    boardId: form.boardId || null,
-    ...(can('post:update') && form.roadmapId !== undefined && { roadmapId: form.roadmapId || null }),
-  }),
-  async before(view, form) {
-    if (form.preview === undefined) return undefined
-    const data = await editPost.load(view)
-    await admitPreview(view, form)
-    return { title: view.t('post.editTitle'), show: editPost.show(view, data) }
-  },
-  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
-})
 
 function lossOf({ t }: View, votes: number, written: number): string {
   if (votes === 0) return t(written === 0 ? 'comment.deleteLoss' : 'post.deleteComments')

@@ -161,6 +161,33 @@ if (title instanceof HTMLInputElement && box instanceof HTMLElement) {
   })
 }
 
+// Boards by name, where a list cannot offer them all.
+const finder = document.querySelector('input[data-boards]')
+if (finder instanceof HTMLInputElement) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer
+  const find = async () => {
+    const text = finder.value.trim()
+    const [place, chosen] = [document.querySelector('#boards'), finder.form?.elements.namedItem('boardId')]
+    const address = new URL(finder.dataset.boards ?? '', location.href)
+    address.searchParams.set('boardQuery', text)
+    address.searchParams.set('board', chosen instanceof HTMLSelectElement ? chosen.value : '')
+    const found = (await pageOf(address).catch(() => null))?.querySelector('#boards')
+    if (!found || !place || finder.value.trim() !== text) return
+    place.replaceChildren(...Array.from(found.childNodes, (node) => document.importNode(node, true)))
+  }
+  finder.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(find, 300)
+  })
+  finder.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter') return
+    event.preventDefault() // it would send the post
+    clearTimeout(timer)
+    void find()
+  })
+}
+
 // The preview, without leaving the form.
 const preview = document.querySelector('button[name=preview]')
 if (preview instanceof HTMLButtonElement)

@@ -48,16 +48,24 @@ async function allOrFirst<Row>(load: (page: number) => Promise<Choices<Row>>): P
   return { rows, total }
 }
 
-/** The boards to choose from, and this one in any case. */
-export async function boardsWith(view: View, url?: string) {
+/**
+ * The boards to choose from, and this one in any case. Where they are too many, those whose names start with this text:
+ * see `areTooMany`.
+ */
+export async function boardsWith(view: View, url?: string, text = '') {
   const found = await allOrFirst(async (page) => {
     const list = await view.call(boards.list, { limit: FIRST, page, created: 'asc', visibility: EVERY })
     return { rows: [...list.boards], total: list.total_count }
   })
+  if (areTooMany(found) && text.trim() !== '')
+    found.rows = [...(await view.call(boards.list, { limit: FIRST, page: 1, created: 'asc', visibility: EVERY, query: text.slice(0, 200) })).boards] // prettier-ignore
   if (url && !found.rows.some((board) => board.url === url || board.boardId === url))
     found.rows.push((await view.call(boards.show, { url })).board)
   return found
 }
+
+/** Whether a field cannot offer them all. */
+export const areTooMany = ({ rows, total }: Choices<unknown>): boolean => total > rows.length
 
 /** The same for roadmaps. */
 export async function roadmapsWith(view: View, url?: string) {

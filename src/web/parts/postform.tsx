@@ -3,6 +3,7 @@ import type { Post } from '../../service/lib/postshapes.js'
 import { htmlOf } from '../lib/markdown.js'
 import type { Choices } from '../lib/lists.js'
 import type { View } from '../lib/page.js'
+import { BoardField } from './boardfield.js'
 import { Choice, Field, Form, Hidden, Submit } from './form.js'
 import { PostList } from './postlist.js'
 
@@ -84,26 +85,7 @@ export function PostForm({
         <h2>{t('post.preview')}</h2>
         <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: htmlOf(text ?? '') }} />
       </section>
-      {boards.rows.length > 0 ? (
-        <Choice
-          view={view}
-          name="boardId"
-          label={t('filter.board')}
-          hint={
-            boards.total > boards.rows.length ? (
-              <>
-                {t('post.someBoards')}{' '}
-                <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
-              </>
-            ) : undefined
-          }
-          value={values.boardId}
-          options={[
-            { value: '', text: t('post.noBoard') },
-            ...boards.rows.map(({ name, url }) => ({ value: url, text: name })),
-          ]}
-        />
-      ) : null}
+      <BoardField view={view} boards={boards} value={values.boardId} />
       {roadmaps && roadmaps.rows.length > 0 ? (
         <Choice
           view={view}

@@ -1,0 +1,163 @@
+import { invalidField, parse } from '../core/fields.js'
+import * as service from '../service/posts.js'
+import { boardsWith, roadmapsWith } from './lib/lists.js'
+import { action, page, Redirect, type Fields, type View } from './lib/page.js'
+import { similarTo } from './lib/similar.js'
+import { asksForBoards, boardText } from './parts/boardfield.js'
+import { Summary } from './parts/form.js'
+import { PostForm } from './parts/postform.js'
+import { PostList } from './parts/postlist.js'
+import { mayEdit, pathOf, postAt } from './posts.js'
+
+/** The choices of a form, with those that are chosen. */
+const placesOf = async (view: View, board = view.form.values.boardId, roadmap = view.form.values.roadmapId) => ({
+  boards: await boardsWith(view, board, boardText(view)).catch(() => boardsWith(view)),
+  roadmaps: view.can('post:update') ? await roadmapsWith(view, roadmap).catch(() => roadmapsWith(view)) : undefined,
+})
+
+export const newPost = page({
+  isUnlisted: true,
+  async load(view) {
+    const title = view.form.values.title ?? view.query.title ?? ''
+    return {
+      ...(await placesOf(view, view.form.values.boardId ?? view.query.board)),
+      similar: title ? await similarTo(view, title) : [],
+    }
+  },
+  title: ({ t }) => t('post.new'),
+  show: (view, { boards: places, similar }) => (
+    <>
+      <h1>{view.t('post.new')}</h1>
+      <Summary view={view} />
+      <PostForm
+        view={view}
+        to="/posts/new"
+        of={service.create}
+        boards={places}
+        similar={similar}
+        values={{ title: view.query.title, boardId: view.query.board }}
+        submit={view.t('post.send')}
+      />
+    </>
+  ),
+})
+
+/** The posts that the title of a new one is like, while it is typed. */
+export const similar = page({
+  isUnlisted: true,
+  load: (view) => similarTo(view, view.query.title ?? ''),
+  title: ({ t }) => t('similar.title'),
+  show: (view, found) => (
+    <>
+      <h1>{view.t('similar.title')}</h1>
+      {found.length > 0 ? (
+        <PostList view={view} posts={found} isShort isInForm />
+      ) : (
+        <p class="soft">{view.t('similar.none')}</p>
+      )}
+    </>
+  ),
+})
+
+function titleGiven({ title = '' }: Fields): string {
+  if (title.trim() !== '') return title
+  throw invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given' })
+}
+
+/** Visitors may ask for it, and to make HTML of Markdown takes longer than most pages. */
+async function admitPreview(view: View, { title, contentMarkdown = '' }: Fields): Promise<void> {
+  parse(service.create.input, { contentMarkdown, ...(title && { title }) })
+  await view.guard('preview', () => Promise.resolve())
+}
+
+export const create = action({
+  operation: service.create,
+  page: async () => newPost,
+  input: (_view, form) => ({
+    title: titleGiven(form),
+    contentMarkdown: form.contentMarkdown ?? '',
+    boardId: form.boardId || null,
+  }),
+  async before(view, form) {
+    const isPreview = form.preview !== undefined
+    const isUnfinished = isPreview || asksForBoards(form)
+    if (!isUnfinished && (form.checked !== undefined || !form.title?.trim())) return undefined
+    if (isPreview) await admitPreview(view, form)
+    const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
+    if (!isUnfinished && found.length === 0) return undefined
+    return {
+      title: view.t('post.new'),
+      show: (
+        <>
+          <h1>{view.t(isUnfinished ? 'post.new' : 'similar.title')}</h1>
+          {isUnfinished ? null : <p>{view.t('similar.explained')}</p>}
+          <PostForm
+            view={view}
+            to="/posts/new"
+            of={service.create}
+            boards={places.boards}
+            similar={found}
+            isChecked={!isUnfinished}
+            submit={view.t(isUnfinished ? 'post.send' : 'similar.sendAnyway')}
+          />
+        </>
+      ),
+    }
+  },
+  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'posted' }),
+})
+
+export const editPost = page({
+  signedIn: true,
+  async load(view) {
+    const shown = await postAt(view)
+    if (!mayEdit(view, shown)) throw new Redirect(pathOf(shown.slug))
+    const { boardId, roadmapId } = view.form.values
+    const places = await placesOf(view, boardId ?? view.query.board ?? shown.board?.url, roadmapId ?? shown.roadmap?.url) // prettier-ignore
+    return { post: shown, ...places }
+  },
+  title: ({ t }, { post: { title } }) => t('post.edit', { title }),
+  show: (view, { post: shown, boards: places, roadmaps: stages }) => (
+    <>
+      <h1>{view.t('post.editTitle')}</h1>
+      <Summary view={view} />
+      <PostForm
+        view={view}
+        to={`${pathOf(shown.slug)}/edit`}
+        of={service.update}
+        boards={places}
+        {...(stages && { roadmaps: stages })}
+        values={{
+          title: shown.title,
+          contentMarkdown: unescaped(shown.contentMarkdown ?? ''),
+          boardId: view.query.board ?? shown.board?.url,
+          roadmapId: shown.roadmap?.url,
+        }}
+        submit={view.t('form.save')}
+        cancel={pathOf(shown.slug)}
+      />
+    </>
+  ),
+})
+
+/** The `<` of HTML is stored escaped. Saved again it is escaped again. */
+const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
+
+export const update = action({
+  operation: service.update,
+  page: async () => editPost,
+  input: ({ params, can }, form) => ({
+    id: params.slug,
+    title: titleGiven(form),
+    contentMarkdown: form.contentMarkdown ?? '',
+    boardId: form.boardId || null,
+    ...(can('post:update') && form.roadmapId !== undefined && { roadmapId: form.roadmapId || null }),
+  }),
+  async before(view, form) {
+    if (form.preview === undefined && !asksForBoards(form)) return undefined
+    const data = await editPost.load(view)
+    if (form.preview !== undefined) await admitPreview(view, form)
+    return { title: view.t('post.editTitle'), show: editPost.show(view, data) }
+  },
+  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
+})
