@@ -55,6 +55,7 @@ export const routes = {
     '/posts/new': async () => (await postforms()).create,
     '/posts/:slug/edit': async () => (await postforms()).update,
     '/posts/:slug/delete': async () => (await posts()).remove,
+    '/posts/:slug/status': async () => (await posts()).setStatus,
     '/posts/:slug/report': async () => (await posts()).report,
     '/posts/:slug/spam': async () => (await posts()).spam,
     '/posts/:slug/keep': async () => (await posts()).keep,

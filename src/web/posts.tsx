@@ -4,6 +4,7 @@ import * as moderation from '../service/moderation.js'
 import { history } from '../service/posthistory.js'
 import * as service from '../service/posts.js'
 import { withQuery } from './lib/addresses.js'
+import { roadmapsWith } from './lib/lists.js'
 import { htmlOf } from './lib/markdown.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { BoardChip, RoadmapChip } from './parts/chip.js'
@@ -15,6 +16,7 @@ import { Head, JsonLd } from './parts/head.js'
 import { Avatar, nameOf, Person } from './parts/person.js'
 import { CommentPager, pageNumber } from './parts/pager.js'
 import { ReportForm } from './parts/report.js'
+import { StatusMenu } from './parts/statusmenu.js'
 import { Thread } from './parts/thread.js'
 import { Time } from './parts/time.js'
 import { Vote } from './parts/vote.js'
@@ -51,7 +53,8 @@ export const post = page({
     if (count > 0 && pageNumber(view) > pages)
       throw new Redirect(withQuery(view.path, { page: pages > 1 ? pages : undefined }, 'comments'))
     const { history: moves } = await view.call(history, { post_id: shown.postId })
-    return { post: shown, moves, activity, count, pages }
+    const stages = view.can('post:update') ? (await roadmapsWith(view, shown.roadmap?.url)).rows : []
+    return { post: shown, moves, stages, activity, count, pages }
   },
   title: (_view, { post: { title } }) => title,
   head: (view, { post: shown, count }) => (
@@ -85,7 +88,7 @@ export const post = page({
       />
     </>
   ),
-  show(view, { post: shown, moves, activity, count, pages }) {
+  show(view, { post: shown, moves, stages, activity, count, pages }) {
     const { t, href } = view
     const path = pathOf(shown.slug)
     return (
@@ -97,14 +100,18 @@ export const post = page({
               <h1>
                 <bdi>{shown.title}</bdi>
               </h1>
-              <p class="facts">
+              <div class="facts">
+                {stages.length > 0 ? (
+                  <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
+                ) : shown.roadmap ? (
+                  <RoadmapChip view={view} roadmap={shown.roadmap} />
+                ) : null}
                 {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
-                {shown.roadmap ? <RoadmapChip view={view} roadmap={shown.roadmap} /> : null}
                 {shown.board ? <BoardChip view={view} board={shown.board} /> : null}
                 <Person view={view} person={shown.author} />
                 <Time view={view} at={shown.createdAt} />
                 <span>#{shown.number}</span>
-              </p>
+              </div>
             </div>
           </div>
           {shown.contentMarkdown ? (
@@ -164,6 +171,13 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
 
 export const mayEdit = (view: View, { author }: Pick<DashboardPost, 'author'>): boolean =>
   view.can('post:update') || (view.viewer !== null && view.viewer.userId === author.userId)
+
+export const setStatus = action({
+  operation: service.update,
+  page: async () => post,
+  input: ({ params }, { roadmapId }) => ({ id: params.slug, partial: true, roadmapId: roadmapId || null }),
+  done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: 'statusSet' }),
+})
 
 function lossOf({ t }: View, votes: number, written: number): string {
   if (votes === 0) return t(written === 0 ? 'comment.deleteLoss' : 'post.deleteComments')

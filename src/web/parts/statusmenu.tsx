@@ -1,0 +1,44 @@
+import type { View } from '../lib/page.js'
+import { Swatch } from './chip.js'
+import { Form } from './form.js'
+
+interface Stage {
+  name: string
+  url: string
+  color: string
+}
+
+/** Where a post stands, for those who may change it: a menu of buttons, so that no other button has to send it. */
+export function StatusMenu({
+  view,
+  to,
+  stages,
+  chosen,
+}: {
+  view: View
+  to: string
+  stages: readonly Stage[]
+  chosen: Stage | null
+}) {
+  const { t } = view
+  return (
+    <details class="menu">
+      <summary class="chip status">
+        {chosen ? <Swatch color={chosen.color} /> : null}
+        <bdi>{chosen ? chosen.name : t('post.noRoadmap')}</bdi>
+        <span class="hidden">{t('post.changeStatus')}</span>
+      </summary>
+      <Form view={view} to={to}>
+        {stages.map(({ name, url, color }) => (
+          <button type="submit" name="roadmapId" value={url} aria-current={url === chosen?.url ? 'true' : undefined}>
+            <Swatch color={color} />
+            <bdi>{name}</bdi>
+          </button>
+        ))}
+        <button type="submit" name="roadmapId" value="" aria-current={chosen ? undefined : 'true'}>
+          {t('post.noRoadmap')}
+        </button>
+      </Form>
+    </details>
+  )
+}
