@@ -84,6 +84,7 @@ export const routes = {
     '/settings/sessions/:session': async () => (await profile()).endSession,
     '/settings/totp': async () => (await profile()).beginTotp,
     '/settings/totp/enable': async () => (await profile()).enableTotp,
+    '/settings/totp/recovery': async () => (await profile()).newCodes,
     '/settings/totp/disable': async () => (await profile()).disableTotp,
     '/settings/delete': async () => (await account()).remove,
     '/language': async () => (await profile()).language,

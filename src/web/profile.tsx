@@ -17,12 +17,12 @@ export const settings = page({
   isUnlisted: true,
   async load(view) {
     const { sessions: open } = await view.call(sessions.list, {})
-    const { isEnabled } = await view.call(totp.status, {})
-    return { sessions: open, hasTotp: isEnabled }
+    const { isEnabled, recoveryCodesLeft } = await view.call(totp.status, {})
+    return { sessions: open, codesLeft: isEnabled ? recoveryCodesLeft : undefined }
   },
   title: ({ t }) => t('settings.title'),
-  show(view, { sessions: open, hasTotp }) {
-    const { t, viewer, form } = view
+  show(view, { sessions: open, codesLeft }) {
+    const { t, href, viewer } = view
     return (
       <div class="narrow">
         <h1>{t('settings.title')}</h1>
@@ -96,18 +96,24 @@ export const settings = page({
         </section>
         <section>
           <h2>{t('settings.totp')}</h2>
-          {hasTotp ? (
-            <Form view={view} to="/settings/totp/disable">
-              <p>{t('settings.totpOn')}</p>
+          {codesLeft !== undefined ? (
+            <Form view={view} to="/settings/totp/recovery">
+              <p>{t('settings.totpOn', { count: codesLeft })}</p>
               <Field
                 view={view}
                 of={totp.disable}
                 name="code"
                 label={t('field.code')}
-                required={form.values.code !== undefined}
+                hint={t('field.codeHint')}
+                required
                 autocomplete="one-time-code"
               />
-              <Submit kind="danger">{t('settings.totpDisable')}</Submit>
+              <div class="buttons">
+                <Submit kind="plain">{t('settings.newCodes')}</Submit>
+                <button type="submit" class="button danger" formaction={href('/settings/totp/disable')}>
+                  {t('settings.totpDisable')}
+                </button>
+              </div>
             </Form>
           ) : (
             <Form view={view} to="/settings/totp">
@@ -125,7 +131,8 @@ export const settings = page({
                   <bdi>{deviceOf(view, session.userAgent)}</bdi>
                   {session.isCurrent ? <span class="mark">{t('settings.thisDevice')}</span> : null}
                   <div class="soft">
-                    {session.address} · <Time view={view} at={latest(session.createdAt, session.lastUsedAt)} />
+                    {session.address ? `${session.address} · ` : ''}
+                    <Time view={view} at={latest(session.createdAt, session.lastUsedAt)} />
                   </div>
                 </div>
                 {session.isCurrent ? null : (
@@ -268,30 +275,40 @@ const totpAgain = page({
   show: (view, data) => <TotpSetup view={view} {...data} />,
 })
 
+/** They are shown once. */
+const codesShown = (view: View, { recoveryCodes }: { recoveryCodes: string[] }) => ({
+  to: '/settings',
+  title: view.t('totp.codes'),
+  show: (
+    <div class="narrow">
+      <h1>{view.t('totp.codes')}</h1>
+      <p>{view.t('totp.codesHint')}</p>
+      <ul class="codes">
+        {recoveryCodes.map((code) => (
+          <li>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <a class="button primary" href={view.href('/settings')}>
+        {view.t('totp.done')}
+      </a>
+    </div>
+  ),
+})
+
 export const enableTotp = action({
   operation: totp.enable,
   page: async () => totpAgain,
   input: (_view, { code }) => ({ code }),
-  done: (view, { recoveryCodes }) => ({
-    to: '/settings',
-    title: view.t('totp.codes'),
-    show: (
-      <div class="narrow">
-        <h1>{view.t('totp.codes')}</h1>
-        <p>{view.t('totp.codesHint')}</p>
-        <ul class="codes">
-          {recoveryCodes.map((code) => (
-            <li>
-              <code>{code}</code>
-            </li>
-          ))}
-        </ul>
-        <a class="button primary" href={view.href('/settings')}>
-          {view.t('totp.done')}
-        </a>
-      </div>
-    ),
-  }),
+  done: codesShown,
+})
+
+export const newCodes = action({
+  operation: totp.recovery,
+  page: again,
+  input: (_view, { code }) => ({ code }),
+  done: codesShown,
 })
 
 export const disableTotp = action({
