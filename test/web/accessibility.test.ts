@@ -140,42 +140,50 @@ it('a journey by keyboard alone never loses the focus', async () => {
   expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toContain('Vote for “Dark mode”')
 })
 
-it('a phone shows the first post on its first screen, and a thumb hits every control', async () => {
-  const site = await serveSite('sqlite')
-  await site.owner()
-  await site.call(settings.update, { description: 'Tell us what you miss, and see what others ask for.' })
-  const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
-  await site.call(roadmaps.create, { name: 'Planned', display: true })
-  const { post } = await site.call(posts.create, { title: 'Dark mode', contentMarkdown: 'Please.', boardId: board.boardId }) // prettier-ignore
-  await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
-  const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
-  await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
-  const { page } = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, locale: 'de' })
-  await page.goto(`${site.url}/login`)
-  await page.fill('#field-email', OWNER.email)
-  await page.fill('#field-password', OWNER.password)
-  await page.click('main form button')
-  await page.locator('.post').waitFor()
-  expect((await page.locator('.post').boundingBox())?.y).toBeLessThan(300)
-  const missed: unknown[] = []
-  for (const path of ['/', '/?q=Dark', '/boards', '/roadmaps', '/settings', '/posts/new', `/posts/${post.slug}`]) {
-    await page.goto(site.url + path)
-    const found = await page.evaluate(() => {
-      const controls = Array.from(document.querySelectorAll('a, button, select, summary, input, textarea, label.check'))
-      return controls.flatMap((control) => {
-        control.scrollIntoView({ block: 'center', inline: 'center' })
-        const { x, y, width, height } = control.getBoundingClientRect()
-        const isShown = (control as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && width > 1
-        const isTapped = getComputedStyle(control).pointerEvents !== 'none'
-        if (!isShown || !isTapped || control.matches('.skip, [type=checkbox], .prose a')) return []
-        const isHit = [-20, 0, 20].every((away) => {
-          const hit = document.elementFromPoint(x + width / 2, y + height / 2 + away)
-          return hit !== null && control.contains(hit)
+it.each([
+  [390, 'Ideas', 'Planned'],
+  [320, 'Ideas of people on the far side', 'Waiting for the next supply ship'],
+])(
+  'a phone of %i px shows the first post on its first screen, and a thumb hits every control',
+  async (width, place, stage) => {
+    const site = await serveSite('sqlite')
+    await site.owner()
+    await site.call(settings.update, { description: 'Tell us what you miss, and see what others ask for.' })
+    const { board } = await site.call(boards.create, { name: place, display: true })
+    const { roadmap } = await site.call(roadmaps.create, { name: stage, display: true })
+    const { post } = await site.call(posts.create, { title: 'Dark mode', contentMarkdown: 'Please.', boardId: board.boardId }) // prettier-ignore
+    await site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true })
+    const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
+    await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
+    const { page } = await visit({ viewport: { width, height: 844 }, hasTouch: true, locale: 'de' })
+    await page.goto(`${site.url}/login`)
+    await page.fill('#field-email', OWNER.email)
+    await page.fill('#field-password', OWNER.password)
+    await page.click('main form button')
+    await page.locator('.post').waitFor()
+    expect((await page.locator('.post').boundingBox())?.y).toBeLessThan(300)
+    const missed: unknown[] = []
+    for (const path of ['/', '/?q=Dark', '/boards', '/roadmaps', '/settings', '/posts/new', `/posts/${post.slug}`]) {
+      await page.goto(site.url + path)
+      const found = await page.evaluate(() => {
+        const controls = Array.from(
+          document.querySelectorAll('a, button, select, summary, input, textarea, label.check'),
+        )
+        return controls.flatMap((control) => {
+          control.scrollIntoView({ block: 'center', inline: 'center' })
+          const { x, y, width, height } = control.getBoundingClientRect()
+          const isShown = (control as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && width > 1
+          const isTapped = getComputedStyle(control).pointerEvents !== 'none'
+          if (!isShown || !isTapped || control.matches('.skip, [type=checkbox], .prose a')) return []
+          const isHit = [-20, 0, 20].every((away) => {
+            const hit = document.elementFromPoint(x + width / 2, y + height / 2 + away)
+            return hit !== null && control.contains(hit)
+          })
+          return isHit ? [] : [control.outerHTML.slice(0, 120)]
         })
-        return isHit ? [] : [control.outerHTML.slice(0, 120)]
       })
-    })
-    missed.push(...found.map((html) => [path, html]))
-  }
-  expect(missed).toEqual([])
-})
+      missed.push(...found.map((html) => [path, html]))
+    }
+    expect(missed).toEqual([])
+  },
+)
