@@ -27,14 +27,16 @@ export const loginPage = page({
   title: ({ t }) => t('login.title'),
   show(view) {
     const { t, form, settings } = view
-    const needsCode =
-      form.error?.code === 'TOTP_REQUIRED' || form.error?.code === 'TOTP_WRONG' || form.values.code !== undefined
+    const isAsked = form.error?.code === 'TOTP_REQUIRED' && !form.values.code
+    const needsCode = isAsked || form.error?.code === 'TOTP_WRONG' || form.values.code !== undefined
     const isPending = form.values[PENDING.path] !== undefined
     return (
       <div class="narrow">
         <h1>{t('login.title')}</h1>
-        {form.error?.code === 'TOTP_REQUIRED' && !form.values.code ? (
-          <p role="status">{t('login.codeNeeded')}</p>
+        {isAsked ? (
+          <p class="note" role="status">
+            {t('login.codeNeeded')}
+          </p>
         ) : (
           <Summary view={view} />
         )}
@@ -58,6 +60,7 @@ export const loginPage = page({
             label={t('field.password')}
             required
             autocomplete="current-password"
+            autofocus={isAsked}
           />
           {needsCode ? (
             <Field
@@ -220,12 +223,12 @@ const tokenOf = (view: View): string => view.form.values.token ?? view.query.tok
 const isBroken = (view: View): boolean => tokenOf(view) === '' || view.form.error?.code === 'INVALID_TOKEN'
 
 /** What to do with such a link. */
-function Broken({ view, to, action }: { view: View; to: string; action: Key }) {
+function Broken({ view, to, action, spent }: { view: View; to: string; action: Key; spent: Key }) {
   const { t, href, isAlone } = view
   const isCut = tokenOf(view) === ''
   return (
     <Empty title={t(isCut ? 'token.broken' : 'token.spent')} isPage>
-      <p>{t(isCut ? 'token.brokenNext' : 'token.spentNext')}</p>
+      <p>{t(isCut ? 'token.brokenNext' : spent)}</p>
       {isAlone && to === '/settings' ? null : (
         <a class="button primary" href={href(to)}>
           {t(action)}
@@ -243,7 +246,7 @@ export const confirmPage = page({
   title: ({ t }) => t('confirm.title'),
   show: (view) =>
     isBroken(view) ? (
-      <Broken view={view} to="/password-reset" action="reset.again" />
+      <Broken view={view} to="/password-reset" action="reset.again" spent="token.spentNext" />
     ) : (
       <div class="narrow">
         <h1>{view.t('confirm.title')}</h1>
@@ -279,8 +282,14 @@ export const verifyPage = page({
   load: async () => ({}),
   title: ({ t }) => t('verify.title'),
   show: (view) =>
-    isBroken(view) ? (
-      <Broken view={view} to="/settings" action="settings.sendAgain" />
+    view.viewer?.isVerified && isBroken(view) ? (
+      <Empty title={view.t('flash.verified')} isPage>
+        <a class="button primary" href={view.href('/')}>
+          {view.t('error.home')}
+        </a>
+      </Empty>
+    ) : isBroken(view) ? (
+      <Broken view={view} to="/settings" action="settings.sendAgain" spent="verify.spentNext" />
     ) : (
       <div class="narrow">
         <h1>{view.t('verify.title')}</h1>

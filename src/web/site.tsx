@@ -1,42 +1,82 @@
+import type { VNode } from 'preact'
+import type { AppError } from '../core/errors.js'
 import * as boards from '../service/boards.js'
 import * as service from '../service/site.js'
 import type { ErrorPage } from './lib/routes.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { signInFrom } from './lib/addresses.js'
 import { Empty } from './parts/empty.js'
-import { errorText, Field, Form, Submit, Summary } from './parts/form.js'
+import type { Repeat } from './lib/repeat.js'
+import { errorText, Field, Form, Hidden, Submit, Summary } from './parts/form.js'
+import { SearchForm } from './parts/search.js'
 
 /** What went wrong, and where to go on. */
 export const error: ErrorPage = {
   title: ({ t }, { status }) => (status === 404 ? t('error.missing') : t('error.title')),
-  show(view, failure) {
+  show(view, failure, repeat) {
     const { t, href, viewer, isAlone } = view
-    const { status, code } = failure
-    if (isAlone) return <Empty title={t('error.title')} children={<p>{errorText(view, failure)}</p>} isPage />
+    const isMissing = failure.status === 404 && !isAlone
+    const next = repeat ? <Again view={view} repeat={repeat} /> : isMissing ? <SearchForm view={view} /> : nextOf(view, failure) // prettier-ignore
     return (
-      <Empty title={status === 404 ? t('error.missing') : t('error.title')} isPage>
-        <p>{status === 404 ? t('error.missingNext') : errorText(view, failure)}</p>
-        {code === 'EMAIL_NOT_VERIFIED' ? (
-          <a class="button primary" href={href('/settings')}>
-            {t('settings.sendAgain')}
-          </a>
-        ) : (status === 401 || status === 403) && !viewer ? (
-          <a class="button primary" href={href(signInFrom(view))}>
-            {t('login.title')}
-          </a>
+      <>
+        <Empty title={isMissing ? t('error.missing') : t('error.title')} isPage>
+          <p>{isMissing ? t('error.missingNext') : errorText(view, failure)}</p>
+          {next}
+          {isAlone ? null : (
+            <a class={`button ${next ? 'plain' : 'primary'}`} href={href('/')}>
+              {t('error.home')}
+            </a>
+          )}
+          {isMissing && !viewer ? (
+            <a class="button plain" href={href(signInFrom(view))}>
+              {t('login.title')}
+            </a>
+          ) : null}
+        </Empty>
+        {repeat && repeat.texts.length > 0 ? (
+          <section class="narrow typed">
+            <h2>{t('error.typed')}</h2>
+            {repeat.texts.map((text) => (
+              <p dir="auto">{text}</p>
+            ))}
+          </section>
         ) : null}
-        <a class={`button ${status === 404 ? 'primary' : 'plain'}`} href={href('/')}>
-          {t('error.home')}
-        </a>
-        {status === 404 && !viewer ? (
-          <a class="button plain" href={href(signInFrom(view))}>
-            {t('login.title')}
-          </a>
-        ) : null}
-      </Empty>
+      </>
     )
   },
 }
+
+function nextOf(view: View, { code, status }: AppError): VNode | undefined {
+  const { t, href, viewer } = view
+  if (code === 'EMAIL_NOT_VERIFIED')
+    return (
+      <a class="button primary" href={href('/settings')}>
+        {t('settings.sendAgain')}
+      </a>
+    )
+  if (status >= 500 && code !== 'MAIL_CONFIG_MISSING')
+    return (
+      <a class="button primary" href="">
+        {t('error.again')}
+      </a>
+    )
+  return (status === 401 || status === 403) && code !== 'FORM_REFUSED' && !viewer ? (
+    <a class="button primary" href={href(signInFrom(view))}>
+      {t('login.title')}
+    </a>
+  ) : undefined
+}
+
+/** The same form once more. What a visitor wants meanwhile is in its fields. */
+const Again = ({ view, repeat: { to, fields, isPartial } }: { view: View; repeat: Repeat }) => (
+  <Form view={view} to={to}>
+    {Object.entries(fields).map(([name, value]) => (
+      <Hidden name={name} value={value} />
+    ))}
+    {isPartial ? <p>{view.t('error.partial')}</p> : null}
+    <Submit>{view.t('error.again')}</Submit>
+  </Form>
+)
 
 async function assertNew(view: View): Promise<object> {
   if ((await view.call(service.status, {})).is_setup && !view.form.error) throw new Redirect('/')

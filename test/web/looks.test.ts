@@ -1,3 +1,4 @@
+import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -159,6 +160,67 @@ describe('what a page says', () => {
     expect(reset.text).toContain('href="/password-reset">Send a new link')
     const verified = await send(site, '/email-verify', { token: 'used' })
     expect(verified.text).toContain('href="/settings">Send the mail again')
+  })
+
+  it('is at its field what is wrong with it, with a way there; codes and passwords are not repeated', async () => {
+    const site = await at()
+    await site.owner()
+    const owner = await signIn(site)
+    const wrong = { currentPassword: 'wrong', password: 'another good password' }
+    const { text } = await send(site, '/settings/password', wrong, owner)
+    expect(text).toContain('<a href="#field-currentPassword">The password is wrong.</a>')
+    expect(text).toContain('id="field-currentPassword-wrong"')
+    expect(text).not.toContain('id="field-password-wrong"')
+    expect(text).not.toContain('another good password')
+  })
+
+  it('is no error where a code is asked for first', async () => {
+    const site = await at()
+    await site.owner()
+    const owner = await signIn(site)
+    const { text: begun } = await send(site, '/settings/totp', {}, owner)
+    const secret = /<code>([^<]+)/.exec(begun)?.[1]?.replaceAll(' ', '') ?? ''
+    await send(site, '/settings/totp/enable', { code: await generate({ secret, epoch: site.clock.now.getTime() / 1000 }) }, owner) // prettier-ignore
+    const fields = { email: OWNER.email, password: OWNER.password }
+    const { text: asked } = await send(site, '/login', fields)
+    expect(asked).not.toContain('class="problem"')
+    expect(asked).toMatch(/<input[^>]* id="field-password"[^>]* autofocus/)
+    const { text: refused } = await send(site, '/login', { ...fields, code: '000000' })
+    expect(refused).toContain('<a href="#field-code">The code is wrong')
+    expect(refused).not.toContain('value="000000"')
+  })
+
+  it('is how long a locked account waits', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: { 'sign-in': { points: 1, seconds: 900 } } }) // prettier-ignore
+    await site.owner()
+    const lock = () => send(site, '/login', { email: OWNER.email, password: 'wrong' })
+    for (let count = 0; count < 10; count++) expect((await lock()).status).toBe(403)
+    const { status, text } = await lock()
+    expect([status, text.includes('Too many attempts. Try again in 15 minutes.')]).toEqual([429, true])
+  })
+
+  it('is that an address is confirmed, to who opens the link of the mail again', async () => {
+    const site = await at()
+    await site.owner()
+    const token = await site.mailedToken(OWNER.email)
+    const { cookie } = await signIn(site)
+    expect((await send(site, '/email-verify', { token }, { cookie })).headers.location).toBe('/?done=verified')
+    expect((await send(site, '/email-verify', { token }, { cookie })).text).toContain(
+      '>Your address is confirmed.</h1>',
+    )
+    expect((await send(site, '/email-verify', { token })).text).toContain('there is nothing more to do')
+  })
+
+  it('is on a missing page a search, and on a form of another site no way to sign in', async () => {
+    const site = await at()
+    await site.owner()
+    const main = (text: string) => text.slice(text.indexOf('<main'))
+    const missing = main(await get(site, '/nowhere'))
+    expect(missing).toContain('action="/search"')
+    expect(missing).toContain('Go to the start page')
+    const { status, text } = await send(site, '/login', {}, { 'sec-fetch-site': 'cross-site' })
+    expect([status, main(text).includes('Sign in')]).toEqual([403, false])
+    expect(await get(site, '/')).toContain('a vote counts half as much after a week')
   })
 
   it('is how long a password must be', async () => {

@@ -10,6 +10,7 @@ import { HEADERS } from './headers.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type View } from './page.js'
 import { PENDING } from './pending.js'
 import { wantsJson, type PageRequest, type Renderer } from './renderer.js'
+import { repeatOf, textsOf, type Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
 /** Runs the actions of forms. */
@@ -22,8 +23,27 @@ export class Forms {
     this.#routes = routes
   }
 
-  /** Does what a form asks for. Visitors are led to sign in first, and the form goes with them. */
-  async run(request: PageRequest, view: View, act: AnyAction, form: Fields): Promise<FastifyReply> {
+  /**
+   * Does what a form asks for, in the name of who sent it or of this new session. Where the page of the form cannot say
+   * what went wrong, a page of its own says it, and has the form once more if it may succeed later.
+   */
+  async receive(
+    request: PageRequest,
+    params: Record<string, string>,
+    act: AnyAction,
+    form: Fields,
+    token?: string,
+  ): Promise<FastifyReply> {
+    try {
+      return await this.#run(request, await this.#renderer.viewOf(request, params, token), act, form)
+    } catch (error) {
+      const repeat = await this.#repeatOf(act, pathAndQuery(request.url)[0], form)
+      return this.#renderer.fail(request.raw, request.reply, error, { repeat, token })
+    }
+  }
+
+  /** Visitors are led to sign in first, and the form goes with them. */
+  async #run(request: PageRequest, view: View, act: AnyAction, form: Fields): Promise<FastifyReply> {
     const { raw } = request
     request.form = { values: form, error: undefined }
     const operation = act.operation as AnyOperation | null
@@ -62,8 +82,7 @@ export class Forms {
       const wanted = await target?.load()
       if (target && wanted && mayWait(wanted)) {
         const next: PageRequest = { ...request, url: target.url }
-        const nextView = await this.#renderer.viewOf(next, target.params, outcome.session)
-        return this.run(next, nextView, wanted, fieldsIn(form[PENDING.fields]))
+        return this.receive(next, target.params, wanted, fieldsIn(form[PENDING.fields]), outcome.session)
       }
     }
     if (outcome.again) return this.#renderer.show(request, view, outcome.again)
@@ -95,6 +114,12 @@ export class Forms {
       error: undefined,
     }
     return this.#renderer.show(request, view, await this.#routes.login())
+  }
+
+  async #repeatOf(act: AnyAction, to: string, form: Fields): Promise<Repeat> {
+    const repeat = repeatOf(act, to, form)
+    const wanted = await this.#pendingAction(form[PENDING.path] ?? '')?.load()
+    return wanted ? { ...repeat, texts: textsOf(wanted, fieldsIn(form[PENDING.fields])) } : repeat
   }
 
   /** The action at this path. */

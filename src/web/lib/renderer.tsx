@@ -22,6 +22,7 @@ import { compressed } from './encoding.js'
 import { pathAndQuery } from './fields.js'
 import { HEADERS } from './headers.js'
 import { Redirect, type AnyPage, type Flash, type Form, type View } from './page.js'
+import type { Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
 /** One request for a page, or with a form. */
@@ -141,8 +142,13 @@ export class Renderer {
     return reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).redirect(this.addresses.href(to), status)
   }
 
-  /** Leads on, or shows what went wrong. */
-  async fail(raw: FastifyRequest, reply: FastifyReply, error: unknown): Promise<FastifyReply> {
+  /** Leads on, or shows what went wrong: to who sent the request, or to this new session. */
+  async fail(
+    raw: FastifyRequest,
+    reply: FastifyReply,
+    error: unknown,
+    { repeat, token }: { repeat?: Repeat; token?: string | undefined } = {},
+  ): Promise<FastifyReply> {
     if (error instanceof Redirect) return this.redirect(reply, error.to, error.status)
     const known = hidden(raw, asAppError(error))
     if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
@@ -158,11 +164,11 @@ export class Renderer {
     const shown = isOurs ? publicError(known) : known
     if (wantsJson(raw)) return reply.code(shown.status).headers(HEADERS).send(shown.body)
     const request = this.open(raw, reply)
-    const view = await this.viewOf(request, {}).catch(() => this.#blankView(raw))
+    const view = await this.viewOf(request, {}, token).catch(() => this.#blankView(raw))
     const page = await this.#parts.routes.error()
     const html = (
       <Layout view={view} title={page.title(view, shown)} isUnlisted>
-        {page.show(view, shown)}
+        {page.show(view, shown, isOurs ? repeat : undefined)}
       </Layout>
     )
     return this.send(request, view, html, shown.status)
@@ -171,6 +177,7 @@ export class Renderer {
   /** A view without the database. */
   #blankView(raw: FastifyRequest): View {
     const words = wordsOf(languageFor(raw.headers['accept-language'], this.#parts.site.siteLanguage))
+    const [path, query] = pathAndQuery(raw.url)
     return {
       ...this.addresses,
       call: unreachable,
@@ -183,9 +190,9 @@ export class Renderer {
       t: words.t,
       isAlone: this.#parts.routes.isAlone ?? false,
       url: raw.url,
-      path: raw.url,
+      path,
       params: {},
-      query: {},
+      query,
       form: { values: {}, error: undefined },
     }
   }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { AppError } from '../../core/errors.js'
 import type { AnyAction, AnyPage, View } from './page.js'
+import type { Repeat } from './repeat.js'
 
 /** Loads a part of the pages at its first request, so that commands and the start of a server do not. */
 type Lazy<T> = () => Promise<T>
@@ -23,7 +24,8 @@ export interface Routes {
 /** A page that shows an error. */
 export interface ErrorPage {
   title(this: void, view: View, error: AppError): string
-  show(this: void, view: View, error: AppError): VNode
+  /** `repeat` is the form that failed, where it may succeed later. */
+  show(this: void, view: View, error: AppError, repeat?: Repeat): VNode
 }
 
 /** Something for machines: a feed, the sitemap. */

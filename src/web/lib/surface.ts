@@ -93,8 +93,6 @@ export const surfaceOf =
         assertOwnForm(raw.headers, renderer.addresses.origin)
         const act = await find()
         if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
-        const request = renderer.open(raw, reply)
-        const view = await renderer.viewOf(request, raw.params)
-        return forms.run(request, view, act, fieldsOf(raw.body))
+        return forms.receive(renderer.open(raw, reply), raw.params, act, fieldsOf(raw.body))
       })
   }

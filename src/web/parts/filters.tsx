@@ -33,6 +33,7 @@ export function Filters({
           <a
             href={view.href(withQuery(view.path, { ...kept, sort }))}
             aria-current={sort === chosen ? 'true' : undefined}
+            title={sort === 'trending' ? t('sort.trendingHint') : undefined}
           >
             {t(SORT_WORDS[sort])}
           </a>

@@ -10,6 +10,7 @@ interface Rule {
   minLength?: number
   maxLength?: number
   pattern?: string
+  secret?: boolean
 }
 
 interface FieldProps {
@@ -28,6 +29,7 @@ interface FieldProps {
   /** Where the operation takes something else for it. */
   maxLength?: number
   inputMode?: 'numeric'
+  autofocus?: boolean
   data?: Record<string, string>
   /** Where a page has the field more than once. */
   id?: string
@@ -70,18 +72,20 @@ export function Field({
   autocomplete,
   maxLength,
   inputMode,
+  autofocus,
   data = {},
   id = `field-${name}`,
 }: FieldProps) {
   const rule = (of.input.properties[name] ?? {}) as Rule
   const wrong = problemOf(view, name)
   const describedBy = [...(hint ? [`${id}-hint`] : []), ...(wrong ? [`${id}-wrong`] : [])].join(' ')
-  const typed = type === 'password' ? undefined : (view.form.values[name] ?? value)
+  const typed = rule.secret ? undefined : (view.form.values[name] ?? value)
   const common = {
     id,
     name,
     required: required ?? false,
     autocomplete,
+    autofocus: autofocus ?? false,
     maxLength: maxLength ?? rule.maxLength,
     'aria-invalid': wrong ? ('true' as const) : undefined,
     'aria-describedby': describedBy || undefined,
@@ -211,11 +215,13 @@ export function Summary({
   const { error } = view.form
   if (!error) return null
   const issues = error.errors ?? []
+  const field = fieldOf(view)
+  const words = text ?? errorText(view, error)
   return (
     <div class="summary" role="alert" tabIndex={-1} autofocus>
       <h2>{view.t('form.problem')}</h2>
       {issues.length === 0 ? (
-        <p>{text ?? errorText(view, error)}</p>
+        <p>{text === undefined && field !== undefined ? <a href={`#field-${field}`}>{words}</a> : words}</p>
       ) : (
         <ul>
           {issues.map(({ field, code, message }) => (
@@ -230,8 +236,10 @@ export function Summary({
 }
 
 /** The text of an error in the language of the reader: that of the catalogue, or what the operation says. */
-export const errorText = (view: Pick<View, 'words'>, { code, message }: Pick<AppError, 'code' | 'message'>): string =>
-  messageOf(view, code, message)
+export const errorText = (view: Pick<View, 'words'>, { code, message, retryAfter }: AppError): string =>
+  code === 'RATE_LIMITED' && retryAfter !== undefined
+    ? view.words.t('error.wait', { count: Math.ceil(retryAfter / 60) })
+    : messageOf(view, code, message)
 
 function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, field = ''): string {
   const [exact, key] = [`error.${code}.${field}`, `error.${code}`]
@@ -243,20 +251,23 @@ function problemOf(view: View, name: string): string | undefined {
   const { error } = view.form
   const issue = error?.errors?.find(({ field }) => field === name)
   if (issue) return messageOf(view, issue.code, issue.message, name)
-  return error && FIELD_OF[error.code] === name ? errorText(view, error) : undefined
+  return error && fieldOf(view) === name ? errorText(view, error) : undefined
 }
 
-/** Errors that are about one field, though they name none. */
-const FIELD_OF: Partial<Record<AppError['code'], string>> = {
-  EMAIL_INVALID: 'email',
-  INVALID_EMAIL_DOMAIN: 'email',
-  EMAIL_DOMAIN_BLACKLISTED: 'email',
-  USER_EXISTS: 'email',
-  USER_NOT_FOUND: 'email',
-  PASSWORD_MISSING: 'password',
-  PASSWORD_COMMON: 'password',
-  INCORRECT_PASSWORD: 'password',
-  TOTP_REQUIRED: 'code',
-  TOTP_WRONG: 'code',
-  NAME_LENGTH: 'name',
+/** The field of the form that an error is about, though it names none. */
+const fieldOf = ({ form: { error, values } }: Pick<View, 'form'>): string | undefined =>
+  error && FIELDS_OF[error.code]?.find((name) => values[name] !== undefined)
+
+const FIELDS_OF: Partial<Record<AppError['code'], string[]>> = {
+  EMAIL_INVALID: ['email'],
+  INVALID_EMAIL_DOMAIN: ['email'],
+  EMAIL_DOMAIN_BLACKLISTED: ['email'],
+  USER_EXISTS: ['email'],
+  USER_NOT_FOUND: ['email'],
+  PASSWORD_MISSING: ['password'],
+  PASSWORD_COMMON: ['password'],
+  INCORRECT_PASSWORD: ['currentPassword', 'password'],
+  TOTP_REQUIRED: ['code'],
+  TOTP_WRONG: ['code'],
+  NAME_LENGTH: ['name'],
 }
