@@ -48,8 +48,11 @@ describe.each(engines)('one of more than 1,000 boards on %s', (engine) => {
     }
     await page.fill('#field-title', 'Countdown')
     expect(await options()).toHaveLength(101)
+    await find('board')
+    await expect.poll(() => page.innerText('#boards')).toContain('the first 100 boards that begin with “board”')
     await find('launch')
     await expect.poll(options).toEqual(['No board', '🚀 Launch pad', 'Launch crew'])
+    expect(await page.innerText('#boards .hint')).toContain('2 boards begin with “launch”')
     await find('launch p')
     await expect.poll(options).toEqual(['No board', '🚀 Launch pad'])
     expect(await page.inputValue('select[name=boardId]'), 'the only one').toBe('launch-pad')

@@ -39,7 +39,7 @@ export interface Choices<Row> {
 
 /** All of them are offered up to this number, of more the first ones: nobody reads so many. */
 const MAX_OFFERED = 1000
-const FIRST = 100
+export const FIRST = 100
 
 async function allOrFirst<Row>(load: (page: number) => Promise<Choices<Row>>): Promise<Choices<Row>> {
   const { rows, total } = await load(1)

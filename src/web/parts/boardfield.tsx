@@ -1,4 +1,4 @@
-import { areTooMany, type Choices } from '../lib/lists.js'
+import { areTooMany, FIRST, type Choices } from '../lib/lists.js'
 import type { Fields, View } from '../lib/page.js'
 import { Choice } from './form.js'
 
@@ -27,7 +27,14 @@ export function BoardField({ view, boards, value }: { view: View; boards: Choice
       view={{ ...view, form: { ...form, values: { ...form.values, boardId: chosen } } }}
       name="boardId"
       label={t('filter.board')}
-      hint={text !== '' && found.length === 0 ? t('board.none', { text }) : undefined}
+      hint={
+        text === ''
+          ? undefined
+          : found.length === 0
+            ? t('board.none', { text })
+            : t(found.length < FIRST ? 'board.found' : 'board.manyFound', { text, count: found.length })
+      }
+      autofocus={asksForBoards(form.values)}
       options={[
         { value: '', text: t('post.noBoard') },
         ...boards.rows.map(({ name, url }) => ({ value: url, text: name })),

@@ -130,6 +130,7 @@ export function Choice({
   hint,
   options,
   value,
+  autofocus,
 }: {
   view: View
   name: string
@@ -137,6 +138,7 @@ export function Choice({
   hint?: ComponentChildren
   options: readonly { value: string; text: string }[]
   value?: string | undefined
+  autofocus?: boolean
 }) {
   const chosen = view.form.values[name] ?? value ?? ''
   const wrong = problemOf(view, name)
@@ -150,7 +152,7 @@ export function Choice({
         </p>
       ) : null}
       {wrong ? <p class="problem">{wrong}</p> : null}
-      <select id={id} name={name} aria-describedby={hint ? `${id}-hint` : undefined}>
+      <select id={id} name={name} autofocus={autofocus ?? false} aria-describedby={hint ? `${id}-hint` : undefined}>
         {options.map((option) => (
           <option value={option.value} selected={option.value === chosen}>
             {option.text}
