@@ -6,7 +6,7 @@ import type { ErrorPage } from './lib/routes.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { signInFrom } from './lib/addresses.js'
 import { Empty } from './parts/empty.js'
-import type { Repeat } from './lib/repeat.js'
+import { ASK_AGAIN, type Repeat } from './lib/repeat.js'
 import { errorText, Field, Form, Hidden, Submit, Summary } from './parts/form.js'
 import { SearchForm } from './parts/search.js'
 
@@ -73,7 +73,12 @@ const Again = ({ view, repeat: { to, fields, isPartial } }: { view: View; repeat
     {Object.entries(fields).map(([name, value]) => (
       <Hidden name={name} value={value} />
     ))}
-    {isPartial ? <p>{view.t('error.partial')}</p> : null}
+    {isPartial ? (
+      <>
+        <Hidden name={ASK_AGAIN} value="yes" />
+        <p>{view.t('error.partial')}</p>
+      </>
+    ) : null}
     <Submit>{view.t('error.again')}</Submit>
   </Form>
 )

@@ -90,6 +90,8 @@ describe.each(engines)('while %s is away', (engine) => {
     await bringBack()
     await again(page)
     expect(await page.inputValue('#field-email')).toBe(OWNER.email)
+    expect(await page.locator('.summary').count(), 'to be asked again is no error').toBe(0)
+    expect(await page.innerText('.note')).toContain('Your text is kept')
     await signIn(page)
     await expect.poll(() => page.locator('.comment .prose').allInnerTexts()).toEqual(['We need it too.'])
   })

@@ -10,7 +10,7 @@ import { HEADERS } from './headers.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type View } from './page.js'
 import { PENDING } from './pending.js'
 import { wantsJson, type PageRequest, type Renderer } from './renderer.js'
-import { repeatOf, textsOf, type Repeat } from './repeat.js'
+import { ASK_AGAIN, repeatOf, textsOf, type Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
 /** Runs the actions of forms. */
@@ -48,6 +48,7 @@ export class Forms {
     request.form = { values: form, error: undefined }
     const operation = act.operation as AnyOperation | null
     try {
+      if (form[ASK_AGAIN] !== undefined && act.page) return await this.#renderer.show(request, view, await act.page())
       const between = wantsJson(raw) ? undefined : await act.before?.(view, form)
       if (between)
         return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore

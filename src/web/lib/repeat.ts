@@ -14,6 +14,9 @@ export interface Repeat {
   isPartial: boolean
 }
 
+/** The field of a repeated form that lacks its secrets: its page asks for them, with the rest filled in. */
+export const ASK_AGAIN = 'ask-again'
+
 /** Fields of our own, which no operation declares. None is a secret. */
 const OWN = ['to', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', PENDING.path, PENDING.fields] // prettier-ignore
 
