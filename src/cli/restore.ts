@@ -1,5 +1,7 @@
+import path from 'node:path'
 import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.js'
+import { commandLine } from './lib/commandline.js'
 import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
@@ -54,14 +56,16 @@ export function register(command: Command, cli: Cli): void {
       }
       if (!dryRun && given.into === undefined && !flags.yes) {
         await run(true) // nobody is asked about what cannot be done
-        await confirm(terminal, flags, `Replace the site by the backup ${file}?`)
+        await confirm(terminal, flags, `Replace the site with the backup ${file}?`)
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
-      tell(terminal, dryRun ? 'Dry run, nothing was changed.' : 'The site is restored. Start "feedbackctl serve".')
-      if (!dryRun && done.config !== null)
+      if (dryRun) return tell(terminal, 'Dry run, nothing was changed.')
+      const where = given.into === undefined ? [] : ['--data-dir', path.resolve(given.into)]
+      tell(terminal, `The site is restored. Start "${commandLine(['serve', ...where])}".`)
+      if (done.config !== null)
         tell(terminal, `The configuration of the backup is in the file named CONFIG. Copy what still holds to ${config.file}.`) // prettier-ignore
-      if (!dryRun && (done.secret === 'differs' || done.secret === 'none'))
-        tell(terminal, 'Run "feedbackctl secret new" before that: everyone has to sign in again.')
+      if (done.secret === 'differs' || done.secret === 'none')
+        tell(terminal, `Run "${commandLine(['secret', 'new', ...where])}" before that: everyone has to sign in again.`)
     })
 }

@@ -227,6 +227,10 @@ describe('a backup file', { timeout: 120_000 }, () => {
       expect(stderr.includes('PASSPHRASE_WRONG')).toBe(code !== 0)
       expect(existsSync(path.join(machine.folder, 'elsewhere/feedback.db'))).toBe(code === 0)
     }
+    const folder = path.join(machine.folder, 'elsewhere')
+    rmSync(folder, { recursive: true })
+    const { stderr } = await machine.run(`restore ${file} --into elsewhere`, { env })
+    expect(stderr).toBe(`The site is restored. Start "feedbackctl serve --data-dir ${folder}".\n`)
     expect(readFileSync(path.join(machine.folder, 'elsewhere/secret'), 'utf8').trim()).toBe(secret)
     expect(statSync(path.join(machine.folder, 'elsewhere/secret')).mode & 0o777).toBe(0o600)
     expect(await machine.run(`restore ${file} --into elsewhere`, { env })).toMatchObject({
