@@ -199,8 +199,9 @@ function registerCancel(queue: Command, cli: Cli): void {
         verb: 'cancel',
         single: isOne(typed),
         question: async (name) => {
-          const { subject, recipient } = await outbox.showMail(ctx, name, { links: false })
-          return `Cancel the mail "${printable(subject)}" to ${recipient}? It is never sent then.`
+          const { subject, recipient, state } = await outbox.showMail(ctx, name, { links: false })
+          if (state !== 'waiting' && state !== 'failed') return undefined // nobody is asked about what will be refused
+          return `Cancel the mail "${printable(subject)}" to ${recipient}? It will not be sent.`
         },
         act: (name) => outbox.cancelQueued(ctx, name),
         said: ({ recipient }) =>
@@ -215,7 +216,7 @@ interface Act {
   verb: string
   /** One answer, and not a list of them. */
   single: boolean
-  question?: (name: string) => Promise<string>
+  question?: (name: string) => Promise<string | undefined>
   act: (name: string) => Promise<Mail>
   said: (mail: Mail) => string
 }
@@ -236,7 +237,8 @@ async function act(
     }
     return actOnAll(terminal, flags, { names, verb, noun: 'mail', columns, id, question, act: actOn })
   }
-  if (question && !flags.dryRun) await confirm(terminal, flags, await question(only))
+  const asked = flags.dryRun ? undefined : await question?.(only)
+  if (asked !== undefined) await confirm(terminal, flags, asked)
   const mail = await change(only)
   await print(terminal, flags, { body: mail, rows: [mail], columns: oneColumns, id, single: true })
   if (!isStructured(formatOf(terminal, flags)) && !flags.quiet) say(terminal, said(mail))
