@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { arch, release, type } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
@@ -18,7 +18,7 @@ import { stepBar } from './lib/progress.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say, write, type Terminal } from './lib/terminal.js'
+import { say, tell, write, type Terminal } from './lib/terminal.js'
 import { drawn } from './lib/verdicts.js'
 import { version } from './version.js'
 
@@ -86,6 +86,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
     throw new AppError('USAGE', '--dry-run goes with --fix. Without it nothing is changed.')
   const problem = flags.url === undefined ? undefined : visitedUrlProblem(flags.url)
   if (problem !== undefined) throw new AppError('USAGE', `--url ${problem}.`)
+  const report = flags.report === undefined ? undefined : newFile(path.resolve(terminal.cwd, flags.report))
   const config = await cli.config({ lenient: true })
   assertLocal(config, 'doctor')
   const { checkIds, examine, isCheck, siteOf } = await import('../doctor/index.js')
@@ -93,7 +94,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (unknown !== undefined)
     throw new AppError(
       'USAGE',
-      `There is no check ${JSON.stringify(unknown)}. Did you mean ${closest(unknown, checkIds)}?`,
+      `There is no check ${JSON.stringify(unknown)}. Did you mean "${closest(unknown, checkIds)}"?`,
     )
   const urlOnly = names.find(
     (name) => flags.url === undefined && NAMES[name as keyof typeof NAMES].startsWith('with --url'),
@@ -124,30 +125,34 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (flags.fields === undefined && (format === 'table' || format === 'wide'))
     await write(terminal, drawn(terminal, flags, rows))
   else await print(terminal, flags, { body, rows, columns, id: ({ id }) => id, single: false })
-  if (flags.report !== undefined) writeReport(terminal, flags.report, config, rows)
-  if (flags.dryRun) for (const { does } of mendsOf(results)) say(terminal, `Would ${does}.`)
-  for (const does of fixed) say(terminal, `Done: ${does}.`)
+  if (report !== undefined) writeReport(terminal, report, config, rows)
+  if (flags.dryRun) for (const { does } of mendsOf(results)) tell(terminal, `Would ${does}.`)
+  for (const does of fixed) tell(terminal, `Done: ${does}.`)
   if (found.length === 0) return say(terminal, 'No findings.')
   throw new AppError('DOCTOR_FINDINGS', `Found ${sumOf(found)}.`)
 }
 
+/** Refuses the name of a file that is there, or that cannot be made, before anything is examined. */
+function newFile(file: string): string {
+  if (existsSync(file)) throw new AppError('USAGE', `--report: ${file} exists. Name a new file.`)
+  if (!existsSync(path.dirname(file)))
+    throw new AppError('USAGE', `--report: there is no folder ${path.dirname(file)}.`)
+  return file
+}
+
 /** Writes a new file for its owner only. Its values are redacted as in "config list", and no address of a person is in it. */
-function writeReport({ cwd, stderr, now }: Terminal, name: string, config: Config, checks: readonly Row[]): void {
-  const file = path.resolve(cwd, name)
+function writeReport(terminal: Terminal, file: string, config: Config, checks: readonly Row[]): void {
   const { node, v8, modules } = process.versions
   const settings = Object.fromEntries(keys.flatMap((key) => (config.get(key) === undefined ? [] : [[key, { value: redacted(config, key), origin: config.origin(key) }]]))) // prettier-ignore
-  const report = { version, time: now().toISOString(), node, v8, modules, system: `${type()} ${release()} ${arch()}`, settings, checks } // prettier-ignore
+  const report = { version, time: terminal.now().toISOString(), node, v8, modules, system: `${type()} ${release()} ${arch()}`, settings, checks } // prettier-ignore
   const text = JSON.stringify(report, null, 2).replaceAll(/[^\s"'<>@=:/]+@(?=[^\s"'<>]+\.)/g, '***@')
   try {
     writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     const { code = '' } = error as { code?: string }
-    if (code === 'EEXIST') throw new AppError('USAGE', `--report: ${file} exists. Name a new file.`)
-    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code))
-      throw new AppError('USAGE', `--report: There is no folder ${path.dirname(file)}.`)
     throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${code}.`, { cause: error })
   }
-  stderr.write(`Wrote ${file}. Read it before you send it: it has names of hosts and folders.\n`)
+  tell(terminal, `Wrote ${file}. Read it before you send it: it has names of hosts and folders.`)
 }
 
 function sumOf(found: readonly Row[]): string {
@@ -164,7 +169,7 @@ function mendsOf(results: readonly Result[]): Mend[] {
 
 /** Asks, and fixes. What cannot be fixed stays a finding. Returns what was done. */
 async function mendAll(terminal: Terminal, flags: Flags, mends: readonly Mend[]): Promise<string[]> {
-  if (!flags.yes) for (const { does } of mends) say(terminal, `Would ${does}.`)
+  if (!flags.yes) for (const { does } of mends) tell(terminal, `Would ${does}.`)
   await confirm(terminal, flags, `Do ${mends.length === 1 ? 'this' : `these ${mends.length} things`}?`)
   const done: string[] = []
   for (const { does, run } of mends) {
@@ -172,7 +177,7 @@ async function mendAll(terminal: Terminal, flags: Flags, mends: readonly Mend[])
       await run()
       done.push(does)
     } catch (error) {
-      say(terminal, `Could not ${does}: ${(error as Error).message}`)
+      tell(terminal, `Could not ${does}: ${(error as Error).message}`)
     }
   }
   return done

@@ -40,6 +40,6 @@ export const backups: Check = {
         evidence: `The newest backup is ${Math.floor(age(newest.createdAt) / DAY)} days old: ${newest.file}`,
         fix: 'feedbackctl backup create, or set backup.every',
       })
-    return seen(findings, newest ? `The newest is of ${newest.createdAt}: ${newest.file}` : 'There is none yet. The site is not a day old.') // prettier-ignore
+    return seen(findings, newest ? `The newest was made at ${newest.createdAt}: ${newest.file}` : 'There is none yet. The site is not a day old.') // prettier-ignore
   },
 }

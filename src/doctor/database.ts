@@ -4,16 +4,21 @@ import { damageOf } from '../db/integrity.js'
 import { findOwner } from '../db/users.js'
 import type { Check, Finding } from './check.js'
 
-/** What helps against a database that does not open, or breaks while a check reads it. */
-export const FIXES: Partial<Record<ErrorCode, string>> = {
+const FIXES: Partial<Record<ErrorCode, string>> = {
   SITE_NOT_FOUND: 'feedbackctl setup, or --data-dir FOLDER where the site is',
   DATABASE_MISSING: 'feedbackctl backup list, then: feedbackctl restore FILE',
-  DATABASE_UNUSABLE: 'Stop "feedbackctl serve". Then: feedbackctl backup list, feedbackctl restore FILE',
+  DATABASE_UNUSABLE: 'feedbackctl doctor files disk',
   DATABASE_UNREACHABLE: 'Start the database, or check database.url: feedbackctl config list --show-origin',
-  STORAGE_FULL: 'Free some space. "feedbackctl doctor disk" shows how much there is.',
+  STORAGE_FULL: 'feedbackctl doctor disk',
   UNSUPPORTED_NODE: 'feedbackctl doctor runtime',
   CONFIG_INVALID: 'feedbackctl config list --show-origin',
 }
+
+const RESTORE = 'Stop "feedbackctl serve". Then: feedbackctl backup list, feedbackctl restore FILE'
+
+/** What helps against a database that does not open, or breaks while a check reads it. */
+export const fixOf = ({ code, reason }: AppError): string | undefined =>
+  reason === 'database-damaged' ? RESTORE : FIXES[code]
 
 export const database: Check = {
   async look({ config, file, opened }) {
@@ -30,7 +35,7 @@ export const database: Check = {
 
 const broken = (problem: AppError): Pick<Finding, 'evidence' | 'fix'> => ({
   evidence: problem.why === undefined ? problem.message : `${problem.message} ${problem.why}.`,
-  fix: FIXES[problem.code] ?? 'feedbackctl status --debug',
+  fix: fixOf(problem) ?? 'feedbackctl status --debug',
 })
 
 function other(
@@ -60,7 +65,7 @@ export const integrity: Check = {
       findings: damage.map((evidence) => ({
         severity: 'error',
         evidence,
-        fix: 'Stop feedbackctl. Then: feedbackctl backup list, feedbackctl restore FILE',
+        fix: RESTORE,
       })),
     }
   },

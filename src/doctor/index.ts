@@ -5,7 +5,7 @@ import { backups } from './backups.js'
 import { clock } from './clock.js'
 import { config } from './config.js'
 import { counters } from './counters.js'
-import { database, FIXES, integrity } from './database.js'
+import { database, fixOf, integrity } from './database.js'
 import { disk } from './disk.js'
 import { files } from './files.js'
 import { forwarded } from './forwarded.js'
@@ -94,7 +94,7 @@ async function attempt(site: Site, { look }: Check): Promise<Seen & { isUnreacha
   } catch (error) {
     const isUnreachable = error instanceof AppError && error.code === 'SERVER_UNREACHABLE'
     const evidence = error instanceof AppError ? error.message : `The check failed: ${(error as Error).message}`
-    const known = error instanceof AppError ? FIXES[error.code] : undefined
+    const known = error instanceof AppError ? fixOf(error) : undefined
     const fix = isUnreachable ? 'Check the name of the host, and whether the proxy runs.' : (known ?? 'feedbackctl doctor --debug') // prettier-ignore
     return { isUnreachable, findings: [{ severity: 'error', evidence, fix }] }
   }

@@ -40,7 +40,7 @@ export const leftovers: Check = {
           fix: `If you do not need it: rm ${file}`,
         })),
       ],
-      kept.length === 0 ? 'There are none.' : `None, but for what was kept in the last 30 days: ${kept.map(({ file, bytes }) => `${file} (${sizeText(bytes)})`).join(', ')}`, // prettier-ignore
+      kept.length === 0 ? 'There are none.' : `None, except what was kept in the last 30 days: ${kept.map(({ file, bytes }) => `${file} (${sizeText(bytes)})`).join(', ')}`, // prettier-ignore
     )
   },
 }

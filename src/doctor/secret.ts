@@ -32,6 +32,6 @@ export const secret: Check = {
           },
         ],
       }
-    return { evidence: `The database belongs to the one in ${origin}.` }
+    return { evidence: `The database was set up with the secret in ${origin}.` }
   },
 }

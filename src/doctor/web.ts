@@ -86,14 +86,11 @@ export const address: Check = {
     const own = ownAddressOf(answer)
     if (own === undefined || !URL.canParse(own)) return { evidence: 'The page names no address of its own.' }
     const links = new URL(own)
-    const findings = (['protocol', 'host', 'pathname'] as const)
-      .filter((part) => links[part] !== base[part])
-      .map((part) => ({
-        severity: 'error' as const,
-        evidence: `People open ${base[part]}, but links of the server begin with ${links[part]}: its site.url is ${links.href}`,
-        fix: `Set site.url = "${base.href.replace(/\/$/, '')}" for "feedbackctl serve".`,
-      }))
-    return seen(findings, `Links begin with ${links.href}`)
+    if (links.href === base.href) return { evidence: `Links begin with ${links.href}` }
+    return one(
+      `People open ${base.href}, but links of the server begin with ${links.href}`,
+      `Set site.url = "${base.href.replace(/\/$/, '')}" for "feedbackctl serve", or check the address that people open.`,
+    )
   },
 }
 

@@ -95,7 +95,7 @@ describe('each check of doctor finds what it is for', () => {
     const young = `${databaseOf(machine)}.before-upgrade-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
     writeFileSync(young, 'x', { mode: 0o600 })
     expect((await doctor(machine, 'leftovers')).checks).toMatchObject([
-      { severity: 'ok', evidence: `None, but for what was kept in the last 30 days: ${young} (1 B)` },
+      { severity: 'ok', evidence: `None, except what was kept in the last 30 days: ${young} (1 B)` },
     ])
     const old = `${databaseOf(machine)}.before-restore-20260101T000000Z-2` // two in one second
     writeFileSync(old, 'x', { mode: 0o600 })
@@ -197,7 +197,7 @@ it('suggests a check where there is none of that name', async () => {
   const machine = await makeMachine('sqlite')
   expect(await machine.run('doctor integrety')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('There is no check "integrety". Did you mean integrity?'),
+    stderr: expect.stringContaining('There is no check "integrety". Did you mean "integrity"?'),
   })
   expect((await machine.run('doctor --help')).stdout).toMatch(/^Checks:\n +runtime +Node and the modules/m)
 })

@@ -318,10 +318,16 @@ it('writes a report without secrets and addresses, once', async () => {
   })
   for (const secret of ['geheim', 'ada@', readFileSync(secretOf(machine), 'utf8').trim()])
     expect(text).not.toContain(secret)
-  expect(await machine.run('doctor --report bug.json')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('exists. Name a new file.'),
-  })
+  for (const [name, why] of [
+    ['bug.json', 'exists. Name a new file.'],
+    ['none/bug.json', 'there is no folder'],
+  ] as const)
+    // prettier-ignore
+    expect(await machine.run(`doctor --report ${name}`)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(why),
+    })
 })
 
 it('finds a Node that is too old', async () => {

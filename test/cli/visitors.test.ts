@@ -81,7 +81,9 @@ describe('doctor --url', () => {
     const served = await behind(await proxy())
     const { proxied, machine, env } = served
     expect(await foundBy(served, 'address', proxied.url.replace('127.0.0.1', 'localhost'))).toEqual([
-      expect.stringMatching(/^address: People open localhost:\d+, but links of the server begin with 127/),
+      expect.stringMatching(
+        /^address: People open http:\/\/localhost:\d+\/, but links of the server begin with http:\/\/127[\d.:]+\/$/,
+      ),
     ])
     expect(await foundBy(served, 'page', `${proxied.url}/feedback`)).toEqual([
       expect.stringContaining('/feedback/ answers 404'),
@@ -89,8 +91,9 @@ describe('doctor --url', () => {
     const secure = await proxy(await certificate())
     secure.target = proxied.target
     expect(await foundBy(served, 'address', secure.url)).toEqual([
-      expect.stringMatching(/^address: People open https:, but links of the server begin with http:/),
-      expect.stringMatching(/^address: People open 127\.0\.0\.1:\d+, but links of the server begin with 127/),
+      expect.stringMatching(
+        /^address: People open https:\/\/127[\d.:]+\/, but links of the server begin with http:\/\/127/,
+      ),
     ])
     expect((await doctor(machine, `address --url ${proxied.url}`, env)).found).toEqual([])
   })

@@ -99,6 +99,10 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
       `${run('setup').join('').padEnd(42)} to create one here`,
       '--data-dir FOLDER, --database-url URL, --server URL   to use another',
     ],
+    DATABASE_UNUSABLE:
+      error.reason === 'database-damaged'
+        ? ['Stop "feedbackctl serve". A restore keeps the damaged file.', ...run('backup list', 'restore FILE')]
+        : [],
     SECRET_MISMATCH: run('secret new'),
     DATABASE_OUTDATED: run('migrate'),
     CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),

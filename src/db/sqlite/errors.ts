@@ -14,11 +14,10 @@ export function explained(error: unknown, file: string): unknown {
       { cause: error },
     )
   if (DAMAGE.test(code))
-    return new AppError(
-      'DATABASE_UNUSABLE',
-      `${file} is damaged, or is not a SQLite database. Stop "feedbackctl serve", then run "feedbackctl restore FILE" with a backup. It keeps the damaged file.`,
-      { cause: error },
-    )
+    return new AppError('DATABASE_UNUSABLE', `${file} is damaged, or is not a SQLite database.`, {
+      reason: 'database-damaged',
+      cause: error,
+    })
   if (code.startsWith('SQLITE_IOERR'))
     return new AppError(
       'DATABASE_UNUSABLE',
@@ -37,7 +36,7 @@ export function explained(error: unknown, file: string): unknown {
 const DAMAGE = /^SQLITE_(NOTADB|CORRUPT)/
 
 /** Whether pages of the file are wrong, which no successful write changes. */
-export const isDamage = ({ cause }: AppError): boolean => DAMAGE.test(String((cause as { code?: unknown }).code))
+export const isDamage = ({ reason }: AppError): boolean => reason === 'database-damaged'
 
 /** Whether the disk of a folder is as good as full. SQLite reports some writes to such a disk as failures of the disk. */
 export function isFull(folder: string): boolean {
