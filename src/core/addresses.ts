@@ -45,9 +45,9 @@ export function hasPassword(url: string): boolean {
 export const absoluteUrl = (url: string, base: string): string =>
   url.replace(/^(folder|sqlite):(.+)$/s, (_, scheme: string, file: string) => `${scheme}:${path.resolve(base, file)}`)
 
-/** Replaces passwords in a URL by `***`, even if the URL is malformed. */
+/** Replaces passwords in a URL by `***`, even if the URL is malformed. The user of a database alone is no secret. */
 export const redactedUrl = (url: string): string =>
   url
     .replace(/^([\w+.-]+:\/\/)([^:@/?#]+):.*@/s, '$1$2:***@')
-    .replace(/^([\w+.-]+:\/\/)(?![^:@/?#]+:\*\*\*@).*@/s, '$1***@')
+    .replace(/^(?!postgres(?:ql)?:\/\/[\w.-]+@[^@]*$)([\w+.-]+:\/\/)(?![^:@/?#]+:\*\*\*@).*@/s, '$1***@')
     .replaceAll(/([?&][^=&]*(?:pass|secret|token)[^=&]*=)[^&]*/gi, '$1***')

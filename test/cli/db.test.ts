@@ -128,6 +128,8 @@ it('--database-url warns of a password in an argument, and no other source does'
   writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${databaseUrl}"\n`, { mode: 0o600 })
   expect(await stderrOf('--config site.toml')).toBe(usual)
   expect(await stderrOf('--database-url postgres://me@127.0.0.1:1/none', {}, 6)).not.toContain('Warning')
+  const { stdout } = await machine.run('config list --database-url postgres://me@127.0.0.1:1/none')
+  expect(stdout, 'a user is no secret').toContain('database.url\tpostgres://me@127.0.0.1:1/none\n')
 })
 
 it('--mail-url warns of a password in an argument, and no other source does', async () => {
