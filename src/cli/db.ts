@@ -87,6 +87,6 @@ export function register(group: Command, cli: Cli): void {
           `The copy is there, but differs in ${done.differ.join(', ')}. Do not use it.`,
         )
       tell(terminal, verify ? `Copied ${what}. Both sides are equal.` : `Copied ${what}. Add --verify to compare both sides.`) // prettier-ignore
-      say(terminal, `Set database.url to ${redactedUrl(target)}, then start "feedbackctl serve".`)
+      tell(terminal, `Set database.url to ${redactedUrl(target)}, then start "feedbackctl serve".`)
     })
 }

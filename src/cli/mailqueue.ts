@@ -241,7 +241,7 @@ async function act(
   if (asked !== undefined) await confirm(terminal, flags, asked)
   const mail = await change(only)
   await print(terminal, flags, { body: mail, rows: [mail], columns: oneColumns, id, single: true })
-  if (!isStructured(formatOf(terminal, flags)) && !flags.quiet) say(terminal, said(mail))
+  if (!isStructured(formatOf(terminal, flags)) && !flags.quiet) tell(terminal, said(mail))
 }
 
 const oneColumns = columns.filter(({ head }) => ['ID', 'TO', 'STATE', 'SUBJECT'].includes(head))

@@ -3,7 +3,7 @@ import { explain } from './lib/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
 import { assertLocal, type Cli } from './lib/session.js'
-import { say, write } from './lib/terminal.js'
+import { tell, write } from './lib/terminal.js'
 import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
@@ -40,6 +40,6 @@ export function register(command: Command, cli: Cli): void {
           ? 'The database is up to date.\n'
           : applied.map((name) => `${flags.dryRun ? 'Would apply' : 'Applied'} ${name}\n`).join(''),
       )
-      if (kept !== null) say(cli.terminal, `${flags.dryRun ? 'Would keep' : 'Kept'} the database as it was: ${kept}`)
+      if (kept !== null) tell(cli.terminal, `${flags.dryRun ? 'Would keep' : 'Kept'} the database as it was: ${kept}`)
     })
 }

@@ -54,7 +54,7 @@ export function session(terminal: Terminal, program: Command): Cli {
       }))
   const tellUpgrade: OpenOptions['upgraded'] = ({ applied, kept }) => {
     tell(terminal, `Updated the database to schema ${applied.at(-1)}. "feedbackctl rollback" takes that back.`)
-    say(terminal, `Kept the database as it was: ${kept}`)
+    tell(terminal, `Kept the database as it was: ${kept}`)
   }
   const traceOf = () =>
     program.opts<{ verbose?: boolean }>().verbose

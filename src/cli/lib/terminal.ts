@@ -56,7 +56,8 @@ export function tell(
 ): void {
   const { stderr } = terminal
   const space = ' '.repeat(indent)
-  const broken = (line: string) => wrapped(line, widthOf(stderr), space)
+  // A line that is indented is a command to copy: it stays in one piece
+  const broken = (line: string) => (line.startsWith('  ') ? line : wrapped(line, widthOf(stderr), space))
   const text = stderr.isTTY ? sentence.split('\n').map(broken).join('\n').slice(space.length) : sentence
   say(terminal, start + text)
 }
