@@ -111,7 +111,7 @@ export async function readHeader(file: string): Promise<Opened> {
     if (header?.format !== 'feedbackctl-backup/1')
       throw /^feedbackctl-backup\/[1-9]\d*$/.test(String(header?.format))
         ? new AppError('DATABASE_NEWER', `${file} was written by a newer feedbackctl. Install that version to read it.`)
-        : damaged(file, 'It does not begin as a backup of feedbackctl does')
+        : damaged(file, 'It does not begin like a backup of feedbackctl')
     return { header, size, headerSize: end + 1 }
   } finally {
     await handle.close()
@@ -144,7 +144,7 @@ export async function checkHash(
     end = Buffer.from(all.subarray(-HASH))
     told((done += chunk.length))
   }
-  if (!hash.digest().equals(end)) throw damaged(file, 'What it holds does not match its hash')
+  if (!hash.digest().equals(end)) throw damaged(file, 'Its content does not match its hash')
 }
 
 /** The lines of a backup whose hash was checked. Throws PASSPHRASE_WRONG where they cannot be decrypted. */

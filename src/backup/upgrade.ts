@@ -87,20 +87,20 @@ export async function lastBeforeUpgrade(config: Config): Promise<Before & { from
   if (isPostgres(url)) {
     const found = (await backupsBefore(config, site)).find(older)
     if (found) return { ...found, from: schema }
-    throw notFound(`${config.get('backup.dir')} has no backup of this site from before an upgrade`)
+    throw notFound(`${config.get('backup.dir')} has no backup of this site from before an upgrade.`)
   }
   const database = path.resolve(url.slice('sqlite:'.length))
   for (const file of copiesOf(database)) {
     const found = { file, schema: (await schemaAndSite(`sqlite:${file}`)).schema ?? '', createdAt: timeOf(file) }
     if (older(found)) return { ...found, from: schema }
   }
-  throw notFound(`Beside ${database} there is no copy from before an upgrade`)
+  throw notFound(`There is no copy of ${database} from before an upgrade.`)
 }
 
-const notFound = (where: string): AppError =>
+const notFound = (what: string): AppError =>
   new AppError(
     'BACKUP_NOT_FOUND',
-    `${where} to its present schema. Restore a backup with the version of feedbackctl that made it. Nothing was changed.`,
+    `${what} To go back without one, restore a backup with the version of feedbackctl that made it. Nothing was changed.`,
   )
 
 /** When a file was kept, by the end of its name. */

@@ -33,8 +33,8 @@ const REHEARSED: (keyof Rehearsed)[] = [...VERIFIED, 'sequences', 'migratedTo']
 
 const madeColumns: Column<Made>[] = [
   { head: 'FILE', text: ({ file }) => file ?? '', whole: true, drop: 0 },
-  { head: 'SIZE', text: ({ bytes }) => String(bytes ?? ''), shown: ({ bytes }) => (bytes === null ? '' : sizeText(bytes)), drop: 0 }, // prettier-ignore
-  { head: 'ROWS', text: ({ tables }) => String(rowsIn(tables)), drop: 0 },
+  { head: 'SIZE', text: ({ bytes }) => String(bytes ?? ''), shown: ({ bytes }) => (bytes === null ? '' : sizeText(bytes)), ifAny: true, drop: 0 }, // prettier-ignore
+  { head: 'ROWS', text: ({ bytes, tables }) => (bytes === null ? '' : String(rowsIn(tables))), ifAny: true, drop: 0 },
   { head: 'SCHEMA', text: ({ schema }) => schema, drop: 0 },
   { head: 'ENCRYPTED', text: ({ encrypted }) => (encrypted ? 'yes' : 'no'), drop: 0 },
 ]
@@ -143,7 +143,7 @@ function registerRehearse(group: Command, cli: Cli): void {
       const keys = counted(Object.keys(done.sequences).length, 'counter')
       tell(
         cli.terminal,
-        `Restored into a temporary SQLite database, and compared the counts and hashes of ${tables} with ${rows}, and ${keys}: all are those of the backup.`,
+        `Restored into a temporary SQLite database. The counts and hashes of ${tables} with ${rows}, and of ${keys}, match the backup.`,
       )
     })
 }

@@ -205,7 +205,7 @@ function registerCancel(queue: Command, cli: Cli): void {
         },
         act: (name) => outbox.cancelQueued(ctx, name),
         said: ({ recipient }) =>
-          flags.dryRun ? `Would cancel the mail to ${recipient}.` : `Cancelled the mail to ${recipient}. It is never sent.`, // prettier-ignore
+          flags.dryRun ? `Would cancel the mail to ${recipient}.` : `Cancelled the mail to ${recipient}. It will not be sent.`, // prettier-ignore
       })
     })
 }

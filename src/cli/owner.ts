@@ -24,7 +24,7 @@ const label = (user: Pick<Person, 'name' | 'username' | 'email'>) => `${printabl
 const LINK: (keyof Link)[] = ['url', 'email', 'userId', 'expiresAt']
 
 const linkColumns: Column<Link>[] = [
-  { head: 'LINK', field: 'url', text: ({ url }) => url ?? '', drop: 0, whole: true },
+  { head: 'LINK', field: 'url', text: ({ url }) => url ?? '', drop: 0, whole: true, ifAny: true },
   { head: 'EMAIL', field: 'email', text: ({ email }) => email },
   {
     head: 'EXPIRES',

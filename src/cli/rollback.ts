@@ -48,6 +48,6 @@ export function register(command: Command, cli: Cli): void {
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: ({ file }) => file, single: true })
       if (dryRun) return say(terminal, 'Dry run, nothing was changed.')
-      tell(terminal, 'The upgrade is taken back. Install the version of feedbackctl from before it, then start "feedbackctl serve".') // prettier-ignore
+      tell(terminal, 'The upgrade is taken back. Install the earlier version of feedbackctl, then start "feedbackctl serve".') // prettier-ignore
     })
 }

@@ -50,7 +50,7 @@ export function register(group: Command, cli: Cli): void {
       tell(
         cli.terminal,
         isFile
-          ? 'A server that runs notices within a second.\nServers on other machines need the new file too.'
+          ? 'A running server notices within a second.\nServers on other machines need the new file too.'
           : 'Restart "feedbackctl serve" where it runs.',
       )
     })

@@ -245,7 +245,7 @@ async function signedIn({ user, pass }: Server, connection: SMTPConnection): Pro
     result: 'failed',
     detail: `the server refuses ${user}: ${response ?? message}`,
     next: isWrong
-      ? 'Correct user and password in mail.url. Write :, / and @ in them as %3A, %2F and %40. Some providers want a password for programs.'
+      ? 'Correct user and password in mail.url. Write :, / and @ in them as %3A, %2F and %40. Some providers require an app password.'
       : 'Try again in a few minutes. If that does not help, ask whoever runs the mail server.',
   }
 }

@@ -15,14 +15,14 @@ const LETTERS = {
     purpose: 'emailVerification',
     hours: 2,
     page: 'email-verify',
-    to: 'who signs up, to confirm the address',
+    to: 'a new user, to confirm the address',
   },
-  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm', to: 'who forgot the password' },
+  reset: { purpose: 'resetPassword', hours: 2, page: 'password-reset/confirm', to: 'a user who forgot the password' },
   invitation: {
     purpose: 'resetPassword',
     hours: 7 * 24,
     page: 'password-reset/confirm',
-    to: 'whose account somebody else created',
+    to: 'a user whose account someone else created',
   },
 } as const
 
