@@ -5,7 +5,7 @@ import { withQuery } from './lib/addresses.js'
 import { boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
 import { page, Redirect } from './lib/page.js'
 import { Empty, Unmatched } from './parts/empty.js'
-import { Filters } from './parts/filters.js'
+import { Filters, Select } from './parts/filters.js'
 import { Head } from './parts/head.js'
 import { Pager, pageNumber } from './parts/pager.js'
 import { PostList } from './parts/postlist.js'
@@ -76,27 +76,44 @@ export const search = page({
   isUnlisted: true,
   async load(view) {
     const text = filterOf(view).trim()
-    if (text === '' || /^\.{1,2}$/.test(text)) return { text: '', found: [], hasNext: false }
+    const { roadmap } = view.query
+    const { rows: stages } = await roadmapsWith(view, roadmap)
+    if (text === '' || /^\.{1,2}$/.test(text)) return { text: '', stages, found: [], hasNext: false }
+    const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
     const { posts: found, has_next_page: hasNext } = await view.call(posts.search, {
       words: text,
+      ...(stage && { roadmapId: stage.id }),
       page: Math.min(pageNumber(view), 250),
       limit: 20,
       votes: false,
     })
-    return { text, found, hasNext }
+    return { text, stages, found, hasNext }
   },
   title: ({ t }, { text }) => (text === '' ? t('search.title') : t('search.results', { text })),
-  show(view, { text, found, hasNext }) {
-    const { t, href } = view
+  show(view, { text, stages, found, hasNext }) {
+    const { t, href, query } = view
     return (
       <>
         <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
-        <SearchForm view={view} text={text} autofocus={text === ''} />
+        <SearchForm view={view} text={text} autofocus={text === ''}>
+          <Select
+            name="roadmap"
+            label={t('filter.roadmap')}
+            all={t('filter.allRoadmaps')}
+            of={stages}
+            value={query.roadmap}
+          />
+        </SearchForm>
         {found.length > 0 ? (
           <PostList view={view} posts={found} words={searchWords(text)} />
         ) : text === '' ? null : (
           <Empty title={t('search.none')}>
             <p>{t('search.noneNext')}</p>
+            {query.roadmap ? (
+              <a class="button plain" href={href(withQuery('/search', { q: text }))}>
+                {t('search.anyStatus')}
+              </a>
+            ) : null}
             <a class="button primary" href={href(withQuery('/posts/new', { title: text.slice(0, 100) }))}>
               {t('search.write')}
             </a>

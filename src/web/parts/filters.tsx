@@ -83,7 +83,8 @@ export function Filters({
   )
 }
 
-const Select = ({
+/** A choice beside a search, without a label that is seen. */
+export const Select = ({
   name,
   label,
   all,

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { View } from '../lib/page.js'
 
 interface SearchProps {
@@ -7,10 +8,19 @@ interface SearchProps {
   label?: string
   text?: string | undefined
   autofocus?: boolean
+  /** What the search is limited to. */
+  children?: ComponentChildren
 }
 
 /** A field for the words of a search, in the page; that of the header has another id. */
-export const SearchForm = ({ view, to = '/search', label = view.t('nav.search'), text, autofocus }: SearchProps) => (
+export const SearchForm = ({
+  view,
+  to = '/search',
+  label = view.t('nav.search'),
+  text,
+  autofocus,
+  children,
+}: SearchProps) => (
   <form class="search-page" role="search" aria-label={label} action={view.href(to)}>
     <label class="hidden" for="words">
       {label}
@@ -24,6 +34,7 @@ export const SearchForm = ({ view, to = '/search', label = view.t('nav.search'),
       maxLength={200}
       autofocus={autofocus ?? false}
     />
+    {children}
     <button type="submit" class="button primary">
       {view.t('nav.search')}
     </button>

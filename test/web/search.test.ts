@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
+import { engines } from '../support/site.js'
+
+it.each(engines)('a search is limited to a status, and led out of it where nothing is found, on %s', async (engine) => {
+  const site = await serveSite(engine)
+  await site.owner()
+  for (const name of ['Planned', 'Shipped']) await site.call(roadmaps.create, { name, display: true })
+  for (const [title, roadmapId] of [
+    ['Dark mode', 'planned'],
+    ['Dark icons', null],
+  ] as const) {
+    const { post } = await site.call(posts.create, { title })
+    await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
+  }
+  for (const window of [
+    { script: true, viewport: WIDE },
+    { script: false, viewport: NARROW },
+  ]) {
+    const { page } = await visit(window)
+    const titles = () => page.locator('.post h2').allInnerTexts()
+    await page.goto(`${site.url}/search?q=dark`)
+    expect(await titles()).toEqual(['Dark icons', 'Dark mode'])
+    await page.selectOption('select[name=roadmap]', 'planned')
+    await page.click('.search-page button')
+    await page.waitForURL('**/search?q=dark&roadmap=planned')
+    expect(await titles()).toEqual(['Dark mode'])
+    expect(await page.inputValue('select[name=roadmap]')).toBe('planned')
+    await page.selectOption('select[name=roadmap]', 'shipped')
+    await page.click('.search-page button')
+    await page.click('.empty >> text=Search in any status')
+    expect(await titles()).toHaveLength(2)
+  }
+})
