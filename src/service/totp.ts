@@ -21,6 +21,7 @@ export const status = operation({
   summary: 'Show whether you have a second factor',
   http: 'GET /totp 200',
   access: 'session',
+  sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({}),
   output: Type.Object({
