@@ -67,8 +67,8 @@ async function siteOf(config: Config): Promise<string> {
 }
 
 function reasonToLeave({ file, site, redacted }: Listed, ours: string): string | undefined {
-  if (site === null) return 'it does not say of which site it is'
-  if (site !== ours) return 'another site'
+  if (site === null) return 'it does not say which site it belongs to'
+  if (site !== ours) return 'it belongs to another site'
   if (SAFETY.test(path.basename(file))) return 'kept by a command that replaced the site'
   return redacted ? 'redacted' : undefined
 }

@@ -167,7 +167,7 @@ export async function* readRecords(
   }
   if (!found.manifest || !found.site) throw damaged(file, 'Its end is missing')
   const wrong = differences(found.manifest, { tables: sums.tables, sequences: found.manifest.sequences })
-  if (wrong.length > 0) throw damaged(file, `The rows of ${wrong.join(', ')} are not those of its manifest`)
+  if (wrong.length > 0) throw damaged(file, `The rows of ${wrong.join(', ')} do not match its manifest`)
 }
 
 function lineOf(file: string, line: string): Line {

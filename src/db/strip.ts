@@ -8,7 +8,7 @@ import type { Db } from './tables.js'
 export const inconsistent = (cause?: unknown): AppError =>
   new AppError(
     'BACKUP_DAMAGED',
-    'The rows of the backup do not fit together: some are there twice, or name others that are not there. The database was damaged when the backup was made. Use an earlier backup.',
+    'The rows of the backup contradict each other: some exist twice, or refer to rows that do not exist. The database was already damaged when the backup was made. Use an earlier backup.',
     { cause },
   )
 

@@ -16,7 +16,7 @@ export const audit: Check = {
         findings.push({
           severity: 'error',
           evidence: `Events ${from + 1} to ${until}: ${problem}`,
-          fix: 'feedbackctl audit verify, and compare with a backup: feedbackctl backup list',
+          fix: 'Run "feedbackctl audit verify", and compare with a backup: "feedbackctl backup list".',
         })
       after = answer.next
     }

@@ -14,7 +14,7 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
   CONFIG_INVALID: 'feedbackctl config list --show-origin',
 }
 
-const RESTORE = 'Stop "feedbackctl serve". Then: feedbackctl backup list, feedbackctl restore FILE'
+const RESTORE = 'Stop "feedbackctl serve". Then run "feedbackctl backup list" and "feedbackctl restore FILE".'
 
 /** What helps against a database that does not open, or breaks while a check reads it. */
 export const fixOf = ({ code, reason }: AppError): string | undefined =>

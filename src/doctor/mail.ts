@@ -33,7 +33,7 @@ export const mail: Check = {
       findings.push({
         severity: 'warning',
         evidence: `Mail is written to the folder ${url.slice('folder:'.length)} and reaches nobody.`,
-        fix: 'Set mail.url to a mail server: feedbackctl help mail-url',
+        fix: 'Set mail.url to a mail server. "feedbackctl help mail-url" says how.',
       })
     const found = await opened()
     if ('app' in found) {

@@ -3,7 +3,7 @@ import { hasSecret, secretFile } from '../secret.js'
 import { isBoundToAnother } from '../service/lib/tokens.js'
 import type { Check } from './check.js'
 
-const FIX = 'Restore the original one. If it is lost: feedbackctl secret new. Everyone has to sign in again then.'
+const FIX = 'Restore the original one. If it is lost, run "feedbackctl secret new": everyone has to sign in again.'
 
 export const secret: Check = {
   async look({ config, opened }) {

@@ -24,7 +24,7 @@ const PROBLEMS: Readonly<Record<string, readonly [problem: string, fix: string]>
   ],
   CERT_NOT_YET_VALID: [
     'The certificate is not valid yet.',
-    'Check the clock of this machine: feedbackctl doctor clock',
+    'Check the clock of this machine: "feedbackctl doctor clock".',
   ],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: INCOMPLETE,
   UNABLE_TO_GET_ISSUER_CERT: INCOMPLETE,

@@ -208,3 +208,14 @@ it('shows on a terminal which check runs, and nothing of it elsewhere', async ()
   for (const id of Object.keys(NAMES).slice(0, 15)) expect(text).toMatch(new RegExp(`% ${id}`))
   expect((await machine.run('doctor')).stderr).toBe('No findings.\n')
 })
+
+it('keeps a command of its advice in one line, to be copied', async () => {
+  const machine = await filled('sqlite')
+  rmSync(secretOf(machine))
+  const { text } = await machine.terminal('doctor secret --no-color').ended
+  expect(text).toContain('"feedbackctl secret new"')
+  writeFileSync(path.join(dataOf(machine), 'feedback.db'), 'no database'.repeat(100))
+  const damaged = await machine.terminal('doctor database --no-color').ended
+  expect(damaged.text).toContain('"feedbackctl backup list"')
+  expect(damaged.text).toContain('"feedbackctl restore FILE"')
+})
