@@ -6,7 +6,7 @@ import { NothingToDo } from './lib/nothingtodo.js'
 import { report } from './lib/report.js'
 import { heedFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
-import { tell, type Terminal } from './lib/terminal.js'
+import { tell, type ColorFlag, type Terminal } from './lib/terminal.js'
 
 /**
  * Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a
@@ -21,6 +21,8 @@ export async function run(terminal: Terminal): Promise<void> {
   let running: Command | undefined
   program.hook('preAction', async (_program, command) => {
     running = command
+    const { color } = program.opts<ColorFlag>()
+    if (color === false || color === 'never') process.env.NO_COLOR = '1' // for prompts, which know no flags
     await heedFields(terminal, command)
   })
   try {

@@ -75,6 +75,14 @@ describe('a question answered with No', () => {
     screen.type('n\r')
     const { code, text } = await screen.ended
     expect([code, text]).toEqual([5, expect.stringMatching(/Cancelled\. Nothing was changed\.[^]*CANCELED \(exit 5\)/)])
+    const GREEN = '\u001b[32m'
+    expect(text).toContain(GREEN)
+    for (const flag of ['--no-color', '--color never']) {
+      const plain = machine.terminal(`boards delete ideas ${flag}`)
+      await plain.sees(/Delete board/)
+      plain.type('n\r')
+      expect((await plain.ended).text).not.toContain(GREEN)
+    }
     await machine.setup()
     await machine.run('users create mallory@example.org --generate-password')
     const typed = machine.terminal('users delete mallory@example.org')
