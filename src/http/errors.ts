@@ -1,7 +1,9 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
+import { wordsOf } from '../core/catalogue.js'
 import { AppError, serverError, type ErrorCode } from '../core/errors.js'
+import { languageFor } from '../core/language.js'
 import { REQUEST_ID } from '../core/wire.js'
 import { BARE_HEADERS } from './headers.js'
 import { requestId } from './logging.js'
@@ -62,6 +64,29 @@ export function sendError(response: ServerResponse, { status, body, retryAfter }
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
   })
   response.end(JSON.stringify(body))
+}
+
+/** Refuses a request too early for the pages. A person who reads them gets words, not JSON. */
+export function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: AppError,
+  seconds: number,
+): void {
+  const reqId = requestId(request)
+  if (!request.headers.accept?.includes('text/html')) return sendError(response, error, reqId)
+  const { language, direction, t } = wordsOf(languageFor(request.headers['accept-language']))
+  const [title, text] = [t('error.title'), t('error.wait', { count: Math.ceil(seconds / 60) })]
+  response.writeHead(error.status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-language': language,
+    ...BARE_HEADERS,
+    [REQUEST_ID]: reqId,
+    'retry-after': String(seconds),
+  })
+  response.end(
+    `<!doctype html><html lang="${language}" dir="${direction}"><head><title>${title}</title><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head><body><h1>${title}</h1><p>${text}</p></body></html>`,
+  )
 }
 
 /** Responds to bytes that are not HTTP, and to requests that take too long, which Fastify never sees, and logs them. */

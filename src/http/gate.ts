@@ -5,7 +5,7 @@ import { rateLimited } from '../core/limits.js'
 import { isPrivate } from '../service/lib/clients.js'
 import type { RequestLimit } from '../service/lib/requests.js'
 import type { Gate } from './cache/front.js'
-import { sendError } from './errors.js'
+import { sendError, sendRefusal } from './errors.js'
 import { clientAddress, isForwarded, requestId, type Trust } from './logging.js'
 
 interface Parts {
@@ -30,7 +30,7 @@ export function clientGate({ limit, trust, log }: Parts): Gate {
     if (!refusal) return true
     const { seconds, isFirst } = refusal
     if (isFirst) log().warn({ remoteAddress: address, seconds }, 'an address sends too many requests, and is refused')
-    sendError(response, rateLimited('Too many requests.', seconds), requestId(request))
+    sendRefusal(request, response, rateLimited('Too many requests.', seconds), seconds)
     return false
   }
 }

@@ -262,6 +262,21 @@ describe('the limit of requests', () => {
     expect((await get(site.http, '198.51.100.1')).status).toBe(200)
   })
 
+  it('tells people in words of their language, and programs in JSON', async () => {
+    const site = await makeSite('sqlite', { trustProxy: 'loopback', rates: requests(1, 120) })
+    const page = (language: string) =>
+      site.http('GET //', {
+        headers: { accept: 'text/html,*/*', 'accept-language': language, 'x-forwarded-for': '198.51.100.1' },
+      })
+    await page('en')
+    const { status, headers, text } = await page('de-AT')
+    expect([status, headers['content-type'], headers['content-language']]).toEqual([429, 'text/html; charset=utf-8', 'de']) // prettier-ignore
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+    expect(text).toContain('<p>Zu viele Versuche. Versuchen Sie es in 2 Minuten noch einmal.</p>')
+    expect((await page('en')).text).toContain('<p>Too many attempts. Try again in 2 minutes.</p>')
+    expect((await get(site.http, '198.51.100.1')).body.code).toBe('RATE_LIMITED')
+  })
+
   it('does not limit programs on this machine', async () => {
     const site = await makeSite('sqlite', { rates: requests(2, 60) })
     for (let n = 0; n < 10; n++) expect((await site.http('GET /boards')).status).toBe(200)
