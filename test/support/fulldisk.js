@@ -2,7 +2,7 @@
 // `unshare --map-root-user --mount`, so that nobody else sees the disk.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 const [program, folder] = process.argv.slice(2)
@@ -40,7 +40,7 @@ found.full = await ready() // before the server has tried to write
 found.writes = [await write(), await write()]
 found.page = (await fetch(url)).status
 const backups = `${folder}/data/feedbackctl/backups`
-found.backup = { ...run(['backup', 'create']), left: readdirSync(backups) }
+found.backup = { ...run(['backup', 'create']), left: existsSync(backups) ? readdirSync(backups) : [] }
 rmSync(filler)
 found.after = [await ready(), await write(), run(['boards', 'create', 'Ideas']).code, run(['backup', 'create']).code]
 server.kill()
