@@ -214,6 +214,22 @@ async function showPreview(event, button, form) {
   }
 }
 
+// A menu closes by Escape, and where the focus or a click is elsewhere.
+for (const menu of document.querySelectorAll('details.menu'))
+  if (menu instanceof HTMLDetailsElement) {
+    /** @param {Event} event */
+    const leave = ({ target }) => {
+      if (!(target instanceof Node && menu.contains(target))) menu.open = false
+    }
+    document.addEventListener('click', leave)
+    document.addEventListener('focusin', leave)
+    menu.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return
+      menu.open = false
+      menu.querySelector('summary')?.focus()
+    })
+  }
+
 // Who opens a reply writes next.
 for (const reply of document.querySelectorAll('details[data-reply]'))
   reply.addEventListener('toggle', () => {
