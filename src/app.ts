@@ -24,6 +24,7 @@ export { exposedSecret, secretFile } from './secret.js'
 
 /** The open database, and the context that all operations share. */
 export interface App extends Database {
+  databaseUrl: string
   /** Each caller adds the actor, the origin and `dryRun`. */
   base: Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'>
 }
@@ -83,7 +84,7 @@ export async function openApp(
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
     siteLanguage: config.get('site.language'),
   }
-  return { ...database, base }
+  return { ...database, databaseUrl: url, base }
 }
 
 /** Opens an empty site in a temporary folder, which is removed when it is closed: a dry run creates nothing. */

@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { App } from './app.js'
 import { AppError } from './core/errors.js'
+import { isAsked } from './db/aside.js'
 import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
+import { startStandby } from './http/standby.js'
 import type { Log } from './http/site.js'
 import { clientFolder } from './http/web/clientfolder.js'
 import type { Schedule } from './jobs/backups.js'
@@ -22,6 +24,9 @@ export type { Log }
 
 export interface Daemon {
   url: string
+  port: number
+  /** Resolves when a restore asks the servers of this database to close it. */
+  asked: Promise<void>
   log: FastifyBaseLogger
   /** Finishes open requests and jobs. After this many seconds it closes the remaining connections. */
   stop(seconds: number): Promise<void>
@@ -78,16 +83,48 @@ export async function startDaemon(
     now: app.base.now,
     log: server.log,
   })
+  const isStopped = new AbortController()
   return {
     url,
+    port: bound,
+    asked: untilAsked(app, isStopped.signal),
     log: server.log,
     async stop(seconds) {
+      isStopped.abort()
       await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
       await Promise.race([absent(app.db, self), sleep(ABSENT_WITHIN_MS, undefined, { ref: false })])
       await server.close()
       undoHeapLimit()
     },
   }
+}
+
+/** Milliseconds between two looks whether a restore asks. */
+const LOOK_MS = 1000
+
+async function untilAsked({ db, base, databaseUrl }: App, stopped: AbortSignal): Promise<void> {
+  while (!(await isAsked(databaseUrl, base.now(), db).catch(() => false)))
+    await sleep(LOOK_MS, undefined, { ref: false, signal: stopped }).catch(() => new Promise<never>(() => {}))
+}
+
+/** What stands in for a server until a restore has ended. */
+export interface Standby {
+  /** Resolves when the database may be opened again. */
+  over: Promise<void>
+  stop(this: void): Promise<void>
+}
+
+/** Listens where a server did, and answers with 503. The caller has closed the database, and stops this one. */
+export async function standBy(
+  { databaseUrl, ...address }: { databaseUrl: string; host: string; port: number },
+  now: () => Date,
+): Promise<Standby> {
+  // Without it clients are refused, and try again too
+  const { stop } = await startStandby(address).catch(() => ({ stop: () => Promise.resolve() }))
+  const over = async () => {
+    while (await isAsked(databaseUrl, now()).catch(() => true)) await sleep(LOOK_MS)
+  }
+  return { over: over(), stop }
 }
 
 function listenFailed(error: unknown, host: string, port: number): unknown {

@@ -9,6 +9,7 @@ import { clear, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
 import { secretFile } from '../secret.js'
+import { wayTo, type Way } from './aside.js'
 import { readHeader } from './container.js'
 import { createBackup, stampOf, syncFile, syncFolder } from './create.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
@@ -28,6 +29,8 @@ export interface Restored {
   secret: 'same' | 'restored' | 'differs' | 'none'
   /** Where the configuration of the backup is written; null where it is not in the backup, or as it is here. */
   config: string | null
+  /** Whether a server used the site, and stood aside meanwhile. */
+  served: boolean
   tables: Manifest['tables']
 }
 
@@ -39,6 +42,8 @@ interface Options {
   dryRun?: boolean
   /** Whether the schema is updated to that of this program; true where it is left out. */
   update?: boolean
+  /** Whether servers may stand aside; true where it is left out. */
+  beside?: boolean
   /** Begins the name of what is kept of a PostgreSQL database. */
   name?: string
   told?: Steps | undefined
@@ -54,9 +59,9 @@ interface Target {
 }
 
 /**
- * Puts the site of a backup in place of what is there, which is kept. The backup is read to its end first. Throws
- * DATABASE_IN_USE while another process has the database open. Killed at any moment, the old site is there or the new
- * one.
+ * Puts the site of a backup in place of what is there, which is kept. The backup is read to its end first. Servers close
+ * the database meanwhile; throws DATABASE_IN_USE while another process has it open. Killed at any moment, the old site is
+ * there or the new one.
  */
 export async function restoreBackup(config: Config, given: string, options: Options): Promise<Restored> {
   const file = fileOf(config, given)
@@ -67,32 +72,55 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   const { told = () => {} } = options
   const counted = counter(told)
   const { manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
-  await assertUnused(target)
+  const way = await wayTo({
+    url: target.url,
+    now: options.now,
+    seconds: Number.parseInt(config.get('shutdown.timeout') ?? '25', 10),
+    assertUnused: () => assertUnused(target),
+    waiting: () => told('wait', '', 0, undefined),
+    isAllowed: options.beside ?? true,
+  })
+  const { secret, config: texts } = await siteOf(config, file)
+  const state = secretState(target, secret)
+  // No server starts with a secret that is not that of the data
+  if (way.isServed && (state === 'differs' || state === 'none')) await assertUnused(target)
   const found: Partial<Found> = {}
   const contents = {
     ...(await contentsOf(config, file, { found, told: counted('restore', rowsOf(manifest)) })),
     indexed: (table: string, rows: number, all: number) => told('index', table, rows, all),
     update: options.update ?? true,
   }
-  const done = { createdAt: verified.createdAt, schema, tables: manifest.tables }
+  const done = { createdAt: verified.createdAt, schema, served: way.isServed, tables: manifest.tables }
   if (options.dryRun) {
-    await contents.rows[Symbol.asyncIterator]().next() // the first line has the secret
-    const secret = secretState(target, found.site?.secret ?? null)
-    const shown = configFileFor(config, target, found.site?.config ?? null)
-    return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret, config: shown }
+    const shown = configFileFor(config, target, texts)
+    return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret: state, config: shown }
   }
   const { file: database } = target
-  const kept =
-    database === undefined
-      ? await intoPostgres(config, target.url, contents, options)
-      : await inFolder(path.dirname(database), async () => intoFile(database, contents, options.now))
-  return {
-    file: database ?? null,
-    kept,
-    ...done,
-    secret: keepSecret(target, found.site?.secret ?? null, options.now),
-    config: keepConfig(config, target, found.site?.config ?? null),
+  try {
+    const kept =
+      database === undefined
+        ? await intoPostgres(config, target.url, contents, { ...options, way })
+        : await inFolder(path.dirname(database), async () => intoFile(database, contents, { now: options.now, way }))
+    return {
+      file: database ?? null,
+      kept,
+      ...done,
+      secret: keepSecret(target, secret, options.now),
+      config: keepConfig(config, target, texts),
+    }
+  } finally {
+    await way.done()
   }
+}
+
+/** The secret and the configuration in a backup, which are on its first line. */
+async function siteOf(config: Config, file: string): Promise<{ secret: string | null; config: string | null }> {
+  const found: Partial<Found> = {}
+  const { rows } = await contentsOf(config, file, { found, told: () => {} })
+  const lines = rows[Symbol.asyncIterator]()
+  await lines.next()
+  await lines.return?.()
+  return { secret: found.site?.secret ?? null, config: found.site?.config ?? null }
 }
 
 function targetOf(config: Config, into: string | undefined): Target {
@@ -137,7 +165,11 @@ export async function assertUnused({ url, file }: Pick<Target, 'url' | 'file'>):
 }
 
 /** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */
-async function intoFile(file: string, contents: Contents, now: Date): Promise<string | null> {
+async function intoFile(
+  file: string,
+  contents: Contents,
+  { now, way }: { now: Date; way: Pick<Way, 'clear'> },
+): Promise<string | null> {
   removeLeftovers(file)
   const fresh = `${file}.restoring-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
@@ -148,6 +180,7 @@ async function intoFile(file: string, contents: Contents, now: Date): Promise<st
       await close()
     }
     await syncFile(fresh)
+    await way.clear()
     const { lockFile } = await import('../db/sqlite/alone.js')
     const lock = hasContent(file) ? lockFile(file) : undefined
     const kept = keptName({ file }, now)
@@ -182,7 +215,13 @@ function isRunning(pid: number): boolean {
 }
 
 /** One transaction removes the old tables and makes the new ones. What was there is kept as a backup. */
-async function intoPostgres(config: Config, url: string, contents: Contents, options: Options): Promise<string | null> {
+async function intoPostgres(
+  config: Config,
+  url: string,
+  contents: Contents,
+  options: Options & { way: Pick<Way, 'clear'> },
+): Promise<string | null> {
+  await options.way.clear() // what is written after the backup of what is there would be lost
   const prepare = config.get('database.prepare') !== 'false'
   const { db, close } = await openDatabase(url, { prepare })
   try {

@@ -35,7 +35,7 @@ export async function rollBack(config: Config, { version, now, dryRun = false, t
   const { file, schema, createdAt, from } = before
   const done = { file, schema, createdAt, from }
   if (isPostgres(url)) {
-    const options = { version, now, dryRun, told, update: false, name: 'before-rollback' }
+    const options = { version, now, dryRun, told, update: false, beside: false, name: 'before-rollback' }
     const { kept } = await restoreBackup(config, file, options)
     return { ...done, kept }
   }

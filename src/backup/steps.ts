@@ -1,7 +1,7 @@
 import type { Manifest, Told } from './records.js'
 
-/** What a restore or a rehearsal does at the moment. */
-export type Step = 'check' | 'restore' | 'index' | 'compare'
+/** What a restore or a rehearsal does at the moment. During 'wait', for servers to stand aside, no rows are counted. */
+export type Step = 'check' | 'restore' | 'index' | 'compare' | 'wait'
 
 /**
  * Told of each step how many of the rows are done. The number of all is known from the second step on. May throw, which

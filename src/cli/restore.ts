@@ -19,7 +19,7 @@ const SECRETS: Record<Restored['secret'], string> = {
   none: 'not in the backup',
 }
 
-const RESTORED: (keyof Restored)[] = ['file', 'kept', 'createdAt', 'schema', 'secret', 'config', 'tables']
+const RESTORED: (keyof Restored)[] = ['file', 'kept', 'createdAt', 'schema', 'secret', 'config', 'served', 'tables']
 
 const columns: Column<Restored>[] = [
   { head: 'DATABASE', text: ({ file }) => file ?? 'PostgreSQL', drop: 0 },
@@ -34,7 +34,8 @@ export function register(command: Command, cli: Cli): void {
   explain(withFields(command, RESTORED), {
     examples: ['restore site.backup --dry-run', 'restore site.backup', 'restore site.backup --into /srv/feedback'],
     notes: [
-      'Reads the whole backup before anything changes. What was there is kept: a SQLite file beside the new one, a PostgreSQL database as a backup in backup.dir. Stop "feedbackctl serve" first.',
+      'Reads the whole backup before anything changes. What was there is kept: a SQLite file beside the new one, a PostgreSQL database as a backup in backup.dir.',
+      'A server that runs stands aside: it closes the database, answers with 503, and goes on with the restored site.',
       'A backup of SQLite restores into PostgreSQL, and the other way round. Mail that was waiting when the backup was made is sent again.',
     ],
   })
@@ -55,14 +56,16 @@ export function register(command: Command, cli: Cli): void {
         return restoreBackup(config, file, options).finally(end)
       }
       if (!dryRun && given.into === undefined && !flags.yes) {
-        await run(true) // nobody is asked about what cannot be done
-        await confirm(terminal, flags, `Replace the site with the backup ${file}?`)
+        const { served } = await run(true) // nobody is asked about what cannot be done
+        const aside = served ? ' The server stands aside meanwhile.' : ''
+        await confirm(terminal, flags, `Replace the site with the backup ${file}?${aside}`)
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
       if (dryRun) return tell(terminal, 'Dry run, nothing was changed.')
       const where = given.into === undefined ? [] : ['--data-dir', path.resolve(given.into)]
-      tell(terminal, `The site is restored. Start "${commandLine(['serve', ...where])}".`)
+      const next = done.served ? 'The server goes on with it.' : `Start "${commandLine(['serve', ...where])}".`
+      tell(terminal, `The site is restored. ${next}`)
       if (done.config !== null)
         tell(terminal, `The configuration of the backup is in the file named CONFIG. Copy what still holds to ${config.file}.`) // prettier-ignore
       if (done.secret === 'differs' || done.secret === 'none')

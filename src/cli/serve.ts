@@ -5,7 +5,7 @@ import type { App, OpenOptions } from '../app.js'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
-import type { Daemon, Log } from '../serve.js'
+import type { Daemon, Log, Standby } from '../serve.js'
 import { isLoopback } from '../service/lib/clients.js'
 import * as site from '../service/site.js'
 import type { Workers } from '../process/workers.js'
@@ -63,10 +63,11 @@ async function runServer(
 ): Promise<void> {
   const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
-  const running: { daemon?: Daemon } = {}
+  const running: { daemon?: Pick<Daemon, 'stop'>; isEnding?: boolean } = {}
   const stopped = untilStopped(
     seconds,
     async () => {
+      running.isEnding = true
       await running.daemon?.stop(seconds)
       await cli.close()
       logger.info('stopped')
@@ -87,11 +88,37 @@ async function runServer(
     version,
     worker,
   }
-  running.daemon = await onceThere(logger, async () =>
-    startDaemon(await cli.open(openingOf(logger, migrate)), listening, log),
-  )
-  if (worker === undefined) await onceThere(logger, async () => warnAbout(await cli.open(), config, logger))
+  for (let round = 1; !running.isEnding; round++) {
+    const app = await onceThere(logger, () => cli.open(openingOf(logger, migrate)))
+    const daemon = await onceThere(logger, () => startDaemon(app, listening, log))
+    running.daemon = daemon
+    if (worker === undefined && round === 1) await onceThere(logger, async () => warnAbout(app, config, logger))
+    await daemon.asked
+    if (worker !== undefined) (await import('../process/workers.js')).tellAsked()
+    if (worker !== undefined || running.isEnding) break
+    logger.info(ASIDE)
+    await daemon.stop(seconds)
+    await cli.close()
+    listening.port = daemon.port // another one where any was asked for
+    await standIn(config, listening, { cli, running: (standby) => (running.daemon = standby) })
+  }
   await stopped
+}
+
+const ASIDE = 'stands aside for a restore'
+
+/** Answers with 503 until the restore has ended. `running` is told what to stop meanwhile. */
+async function standIn(
+  config: Config,
+  address: { host: string; port: number },
+  { cli, running }: { cli: Cli; running(this: void, standby: Standby): void },
+): Promise<void> {
+  const { standBy } = await import('../serve.js')
+  const { host, port } = address
+  const standby = await standBy({ host, port, databaseUrl: config.get('database.url') ?? '' }, cli.terminal.now)
+  running(standby)
+  await standby.over
+  await standby.stop()
 }
 
 const openingOf = (log: Pick<Logger, 'info'>, migrating: boolean): OpenOptions => ({
@@ -126,10 +153,11 @@ async function runPrimary(
     loggerOf(log),
   ])
   const seconds = shutdownTimeout(config) + SHUTDOWN_GRACE
-  const running: { workers?: Workers } = {}
+  const running: { workers?: Pick<Workers, 'stop'>; isEnding?: boolean } = {}
   const stopped = untilStopped(
     seconds,
     async () => {
+      running.isEnding = true
       const graceful = (await running.workers?.stop(seconds)) ?? true
       logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
       if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
@@ -143,16 +171,28 @@ async function runPrimary(
     ...((color === false || color === 'never') && { NO_COLOR: '1' }),
     ...(color === 'always' && { FORCE_COLOR: '1' }),
   }
-  const started = await startWorkers({
-    count,
-    env,
-    onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
-  })
-  if (typeof started === 'number') {
-    logger.error({ exitCode: started }, 'the first worker cannot start, and has printed why')
-    return void (process.exitCode = started)
+  const { listenAddress } = await import('../config.js')
+  while (!running.isEnding) {
+    let onAsked = () => {}
+    const asked = new Promise<void>((resolve) => (onAsked = resolve))
+    const started = await startWorkers({
+      count,
+      env,
+      onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
+      onAsked,
+    })
+    if (typeof started === 'number') {
+      logger.error({ exitCode: started }, 'the first worker cannot start, and has printed why')
+      return void (process.exitCode = started)
+    }
+    running.workers = started
+    await asked
+    if (running.isEnding) break
+    logger.info(ASIDE)
+    await started.stop(seconds)
+    const stopping = (standby: Standby) => (running.workers = { stop: () => standby.stop().then(() => true) })
+    await standIn(config, listenAddress(config), { cli, running: stopping })
   }
-  running.workers = started
   await stopped
 }
 

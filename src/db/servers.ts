@@ -4,6 +4,9 @@ import type { Db, Tables } from './tables.js'
 export type ServerRow = Selectable<Tables['servers']>
 type ServerKey = Pick<ServerRow, 'host' | 'pid' | 'worker'>
 
+/** How long after its last sign of life a server counts as running. */
+export const SEEN_WITHIN_MS = 3 * 60_000
+
 /** Replaces the row of an earlier process with the same number, which has ended. */
 export const putServer = (db: Db, server: ServerRow) =>
   db

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
-import { putServer, removeServer, removeServersBefore } from '../db/servers.js'
+import { putServer, removeServer, removeServersBefore, SEEN_WITHIN_MS } from '../db/servers.js'
 import type { Db } from '../db/tables.js'
-import { SEEN_WITHIN_MS } from '../service/site.js'
 import type { Job } from './runner.js'
 
 export interface Presence {

@@ -19,6 +19,9 @@ const MAX_MISSED = 10
 /** How many more it may miss at first, while it starts. */
 const MISSED_AT_START = 20
 
+/** The message of a worker that a restore asks to close the database. */
+const ASKED = 'feedbackctl asked'
+
 /** The message that stops a worker. Not a signal, because a service manager may signal all processes of a service. */
 const STOP_MESSAGE = 'feedbackctl stop'
 
@@ -27,6 +30,8 @@ interface WorkerOptions {
   /** The settings, as environment variables: other users could read them on a command line. */
   env: Record<string, string>
   onRestart(this: void, exited: Exited): void
+  /** A restore asks all servers to close the database. */
+  onAsked(this: void): void
 }
 
 interface Exited {
@@ -47,7 +52,7 @@ export interface Workers {
  * Starts the workers and restarts each that exits. The others start once the first one listens, so that an error that
  * stops them all is printed once. If the first ends by itself, returns its exit code.
  */
-export async function startWorkers({ count, env, onRestart }: WorkerOptions): Promise<Workers | number> {
+export async function startWorkers({ count, env, onRestart, onAsked }: WorkerOptions): Promise<Workers | number> {
   const workers = new Map<Worker, Promise<unknown>>()
   let stopping = false
   let graceful = true
@@ -59,6 +64,7 @@ export async function startWorkers({ count, env, onRestart }: WorkerOptions): Pr
     // Counted, not timed: if the primary itself was stopped for a while, it has not missed any.
     let missed = -MISSED_AT_START
     worker.on('message', (message) => void (message === HEARTBEAT && (missed = 0)))
+    worker.on('message', (message) => void (message === ASKED && onAsked()))
     const heartbeats = setInterval(() => ++missed > MAX_MISSED && kill(worker), HEARTBEAT_MS)
     const exited = new Promise<{ code: number | undefined; reason: string }>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) =>
@@ -139,6 +145,9 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
   })
   return number
 }
+
+/** Tells the primary that a restore asks: it stops all workers, which would otherwise leave each other connections. */
+export const tellAsked = (): void => void cluster.worker?.send(ASKED)
 
 /** Closes the channel to the primary, which would keep a failed worker alive. */
 export const disconnectWorker = (): void => void cluster.worker?.disconnect()

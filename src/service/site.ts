@@ -6,7 +6,7 @@ import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { countDueMail } from '../db/outbox.js'
 import { postTotal } from '../db/postlists.js'
 import { newestApplied } from '../db/schema.js'
-import { listServers } from '../db/servers.js'
+import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
 import { readSettings, updateSettings } from '../db/settings.js'
 import { assignEveryone, findOwner, userTotal } from '../db/users.js'
 import { change } from './lib/change.js'
@@ -44,9 +44,6 @@ export const status = operation({
     return { is_setup: (await findOwner(db)) !== undefined }
   },
 })
-
-/** How long after its last sign of life a server counts as running. */
-export const SEEN_WITHIN_MS = 3 * 60_000
 
 const Server = Type.Object({
   url: Type.String(),

@@ -103,7 +103,9 @@ export function session(terminal: Terminal, program: Command): Cli {
       )
     },
     async close() {
-      await (await opened?.catch(() => undefined))?.close() // a failure to open was reported already
+      const app = await opened?.catch(() => undefined) // a failure to open was reported already
+      opened = undefined
+      await app?.close()
     },
   }
 }

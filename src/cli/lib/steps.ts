@@ -3,7 +3,12 @@ import { interruptible } from './interruptible.js'
 import { progressBar } from './progress.js'
 import type { Terminal } from './terminal.js'
 
-const NAMES: Record<Step, string> = { check: 'Checking', restore: 'Restoring', index: 'Indexing', compare: 'Comparing' }
+const NAMES: Record<Exclude<Step, 'wait'>, string> = {
+  check: 'Checking',
+  restore: 'Restoring',
+  index: 'Indexing',
+  compare: 'Comparing',
+}
 
 /** Shows how far a restore is, and ends it after Ctrl-C with `message`. `end` removes both. */
 export function steps(terminal: Terminal, message: string): { told: Steps; end(this: void): void } {
@@ -12,7 +17,7 @@ export function steps(terminal: Terminal, message: string): { told: Steps; end(t
   return {
     told(step, ...rest) {
       check()
-      bar.told(NAMES[step], ...rest)
+      if (step !== 'wait') bar.told(NAMES[step], ...rest)
     },
     end() {
       bar.end()

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../core/errors.js'
+import { askAside } from '../db/aside.js'
+import { openDatabase } from '../db/connect.js'
+import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
+
+/** How a restore gets a database for itself. */
+export interface Way {
+  /** Whether servers have to stand aside. */
+  isServed: boolean
+  /** Asks the servers to close the database, and waits until they have. Throws DATABASE_IN_USE. */
+  clear(this: void): Promise<void>
+  /** Lets the servers open the database again. */
+  done(this: void): Promise<void>
+}
+
+interface Options {
+  url: string
+  now: Date
+  /** Seconds that a server may take to finish its requests. */
+  seconds: number
+  /** Throws DATABASE_IN_USE while another process has the database open. */
+  assertUnused(this: void): Promise<void>
+  /** Whether servers may be asked to stand aside. */
+  isAllowed: boolean
+  /** Called again and again during the wait. May throw, which ends it. */
+  waiting(this: void): void
+}
+
+/** Milliseconds between two looks at the database. */
+const LOOK_MS = 500
+/** Milliseconds that a server may need beside the time for its requests: it looks only now and then. */
+const MARGIN_MS = 10_000
+
+/** Throws DATABASE_IN_USE where the database is in use, but not by servers that can stand aside. */
+export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowed }: Options): Promise<Way> {
+  try {
+    await assertUnused()
+    return { isServed: false, clear: () => Promise.resolve(), done: () => Promise.resolve() }
+  } catch (error) {
+    if (!isAllowed || !isInUse(error) || !(await isServed(url, now))) throw error
+  }
+  let release: (() => Promise<void>) | undefined
+  return {
+    isServed: true,
+    async clear() {
+      release = await askAside(url, new Date())
+      const end = performance.now() + seconds * 1000 + MARGIN_MS
+      for (;;) {
+        waiting()
+        try {
+          return await assertUnused()
+        } catch (error) {
+          if (!isInUse(error) || performance.now() > end) throw error
+        }
+        await sleep(LOOK_MS)
+      }
+    },
+    done: async () => release?.(),
+  }
+}
+
+const isInUse = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_IN_USE'
+
+/** Whether servers use the database, by their own notes. An older schema has none. */
+async function isServed(url: string, now: Date): Promise<boolean> {
+  const { db, close } = await openDatabase(url)
+  try {
+    return (await listServers(db, new Date(now.getTime() - SEEN_WITHIN_MS).toISOString())).length > 0
+  } catch {
+    return false
+  } finally {
+    await close()
+  }
+}

@@ -1,0 +1,32 @@
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { AppError } from '../../core/errors.js'
+
+const markOf = (file: string): string => `${file}.aside`
+
+/** Milliseconds after which a mark counts as left behind by a process that was killed. */
+const VALID_MS = 15_000
+
+/** Writes a file beside the database, and renews its time until it is released. Throws DATABASE_IN_USE. */
+export function askAside(file: string, now: Date): () => Promise<void> {
+  if (isAsked(file, now))
+    throw new AppError('DATABASE_IN_USE', `Another restore of ${file} is under way. Nothing was changed.`)
+  const renew = () => writeFileSync(markOf(file), '', { mode: 0o600 })
+  renew()
+  const timer = setInterval(() => {
+    try {
+      renew()
+    } catch {
+      // on a full disk, for example: the restore says so itself
+    }
+  }, VALID_MS / 5).unref()
+  return () => {
+    clearInterval(timer)
+    rmSync(markOf(file), { force: true })
+    return Promise.resolve()
+  }
+}
+
+export function isAsked(file: string, now: Date): boolean {
+  const at = statSync(markOf(file), { throwIfNoEntry: false })?.mtimeMs
+  return at !== undefined && Math.abs(now.getTime() - at) < VALID_MS
+}

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { AppError } from '../core/errors.js'
+import { RETRY_AFTER, sendError } from './errors.js'
+import { BARE_HEADERS } from './headers.js'
+import { requestId } from './logging.js'
+
+const AWAY = new AppError('DATABASE_UNREACHABLE', 'The site is being restored from a backup. Try again in a moment.')
+
+/** Answers every request with 503 until it is stopped, so that clients try again. `/healthz` succeeds. */
+export async function startStandby({
+  host,
+  port,
+}: {
+  host: string
+  port: number
+}): Promise<{ stop(this: void): Promise<void> }> {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.shouldKeepAlive = false // the next request is one for the site
+    if (request.url?.split('?')[0] === '/healthz') return void response.writeHead(200, BARE_HEADERS).end('{"status":"ok"}') // prettier-ignore
+    response.setHeader('retry-after', RETRY_AFTER)
+    if (!request.headers.accept?.includes('text/html')) return sendError(response, AWAY, requestId(request))
+    response.writeHead(503, { ...BARE_HEADERS, 'content-type': 'text/plain; charset=utf-8' }).end(`${AWAY.message}\n`)
+  })
+  server.listen({ host, port })
+  await once(server, 'listening')
+  return {
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

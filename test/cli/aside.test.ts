@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { askAside } from '../../src/db/aside.js'
+import { connect } from '../../src/db/connect.js'
+import { filled, json, rowsOf } from '../support/backups.js'
+import { type Machine } from '../support/cli.js'
+import { freePort } from '../support/postgres.js'
+import { engines } from '../support/site.js'
+
+const LISTENING = /listening on (http:\S+?)"/
+
+/** Asks for the boards until `stop`, and counts the statuses; 0 where the connection was refused. */
+function asking(url: string) {
+  const seen = new Map<number, number>()
+  const stop = new AbortController()
+  const done = (async () => {
+    while (!stop.signal.aborted) {
+      const status = await statusOf(`${url}/api/v1/boards`)
+      seen.set(status, (seen.get(status) ?? 0) + 1)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })()
+  return {
+    async stop() {
+      stop.abort()
+      await done
+      return seen
+    },
+  }
+}
+
+/** The status; 0 where the connection was refused or closed, and -1 after ten seconds without a response. */
+const statusOf = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(10_000) }).then(
+    async (response) => {
+      await response.text()
+      return response.status
+    },
+    (error: Error) => (error.name === 'TimeoutError' ? -1 : 0),
+  )
+
+async function served(machine: Machine, flags = '') {
+  const server = machine.start(`serve --listen 127.0.0.1:${await freePort()} ${flags}`, {
+    env: { FEEDBACKCTL_SHUTDOWN_TIMEOUT: '5' },
+  })
+  const [, url = ''] = await server.says(LISTENING)
+  return { server, url }
+}
+
+describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
+  it.each(['', '--workers 2'])(
+    'with the flags "%s" stands aside for a restore, and goes on with the site',
+    async (flags) => {
+      const machine = await filled(engine)
+      const { file } = await json(machine, 'backup create')
+      const { server, url } = await served(machine, flags)
+      await machine.run("posts create 'After the backup' --board ideas")
+      const clients = asking(url)
+      expect(await json(machine, `restore ${file} --dry-run`)).toMatchObject({ served: true })
+      const asked = machine.terminal(`restore ${file}`, { columns: 300 })
+      await asked.sees(/Replace the site with the backup .* The server stands aside meanwhile/)
+      asked.type('n\r')
+      expect((await asked.ended).code).not.toBe(0)
+      const { code, stdout, stderr } = await machine.run(`restore ${file} --yes --json`, { env: { FEEDBACKCTL_SHUTDOWN_TIMEOUT: '5' } }) // prettier-ignore
+      expect([code, stderr]).toEqual([0, expect.stringContaining('The site is restored. The server goes on with it.')])
+      const { kept } = JSON.parse(stdout) as { kept: string }
+      await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 10_000 }).toBe(200)
+      const seen = await clients.stop()
+      expect(seen.get(200)).toBeGreaterThan(0)
+      expect([...seen.keys()].filter((status) => ![0, 200, 503].includes(status))).toEqual([])
+
+      const titles = async () => JSON.stringify(await (await fetch(`${url}/api/v1/posts/get`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })).json()) // prettier-ignore
+      expect(await titles()).not.toContain('After the backup')
+      expect((await machine.run("posts create 'After the restore' --board ideas")).code).toBe(0)
+      await expect.poll(titles, { timeout: 10_000 }).toContain('After the restore')
+      expect((await server.stop()).code).toBe(0)
+      expect(server.output().stderr.match(/stands aside for a restore/g)).toHaveLength(1)
+
+      // What was acknowledged before is in what was kept
+      if (engine === 'postgres') await machine.run(`restore ${kept} --yes`)
+      const old = await rowsOf(engine === 'postgres' ? machine : { databaseUrl: `sqlite:${kept}` })
+      expect(old.posts?.join()).toContain('After the backup')
+    },
+  )
+
+  it('answers with 503 until the restore ends, whose request dies with it, and stops meanwhile', async () => {
+    const machine = await filled(engine)
+    const { server, url } = await served(machine)
+    const boards = `${url}/api/v1/boards`
+    const release = await askAside(machine.databaseUrl, new Date())
+    await expect.poll(() => statusOf(boards), { timeout: 10_000 }).toBe(503)
+    const refused = await fetch(boards)
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([503, '2', { message: expect.stringContaining('is being restored'), code: 'DATABASE_UNREACHABLE' }]) // prettier-ignore
+    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('is being restored')
+    expect(await statusOf(`${url}/healthz`)).toBe(200)
+    await expect(askAside(machine.databaseUrl, new Date())).rejects.toThrow('Another restore')
+    await release()
+    await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 10_000 }).toBe(200)
+
+    const killed = engine === 'sqlite' ? (writeFileSync(`${machine.databaseUrl.slice('sqlite:'.length)}.aside`, ''), undefined) : await askAside(machine.databaseUrl, new Date()) // prettier-ignore
+    await expect.poll(() => statusOf(boards), { timeout: 10_000 }).toBe(503)
+    await killed?.() // the end of a process ends its connections; a file becomes too old
+    await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 30_000 }).toBe(200)
+
+    const last = await askAside(machine.databaseUrl, new Date())
+    await expect.poll(() => statusOf(boards), { timeout: 10_000 }).toBe(503)
+    expect((await server.stop()).code).toBe(0)
+    await last()
+  })
+
+  it('does not wait for another process that uses the database', async () => {
+    const machine = await filled(engine)
+    const { file } = await json(machine, 'backup create')
+    const { server, url } = await served(machine)
+    const before = await rowsOf(machine)
+    const other = await connect(machine.databaseUrl)
+    await other.connection().execute(async (held) => {
+      await held.selectFrom('boards').select('name').execute()
+      expect(await machine.run(`restore ${file} --yes`, { env: { FEEDBACKCTL_SHUTDOWN_TIMEOUT: '1' } })).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_IN_USE') }) // prettier-ignore
+    })
+    await other.destroy()
+    await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 10_000 }).toBe(200)
+    await server.stop()
+    expect((await rowsOf(machine)).posts).toEqual(before.posts)
+  })
+})
