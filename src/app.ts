@@ -120,8 +120,14 @@ async function prepareSchema(
         ? 'The PostgreSQL database has no tables of feedbackctl yet. Run "feedbackctl setup" for a new site, or "feedbackctl migrate" for empty tables.'
         : 'The PostgreSQL database has an older schema. Make a backup, then run "feedbackctl migrate".',
     )
+  return upgrade(db, keep)
+}
+
+/** Where another process was faster, that one says so. */
+async function upgrade(db: Db, keep: () => Promise<string | undefined>): Promise<Migrated> {
   const kept = await keep()
-  return { applied: await migrate(db), kept: kept ?? null }
+  const applied = await migrate(db)
+  return { applied, kept: applied.length > 0 ? (kept ?? null) : null }
 }
 
 async function keepBefore(config: Config, options: { version: string; dryRun?: boolean }): Promise<string | undefined> {
@@ -249,8 +255,7 @@ export async function migrateDatabase(
   const { db } = await openDatabase(config.get('database.url') ?? '', { prepare: isPrepared(config) })
   try {
     const isOutdated = (await newestApplied(db)) !== undefined && (await schemaState(db)) === 'outdated'
-    const kept = isOutdated && keep ? await keepBefore(config, { version }) : undefined
-    return { applied: await migrate(db), kept: kept ?? null }
+    return await upgrade(db, async () => (isOutdated && keep ? keepBefore(config, { version }) : undefined))
   } finally {
     await db.destroy()
   }

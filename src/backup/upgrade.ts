@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { isPostgres } from '../db/connect.js'
+import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { createBackup, stampOf, syncFolder } from './create.js'
 import { listBackups } from './verify.js'
@@ -21,8 +22,8 @@ export interface Before {
 
 /**
  * Keeps the database as it is before its schema is updated: a copy beside the SQLite file, or a backup of PostgreSQL in
- * the folder of backups. Returns its name; undefined where there is no schema yet, or another process keeps it at the
- * same moment. Older ones are removed, but for a few.
+ * the folder of backups. Returns its name; undefined where there is no schema yet, where another process keeps it at the
+ * same moment, or has updated it already. Older ones are removed, but for a few.
  */
 export async function keepBeforeUpgrade(
   config: Config,
@@ -30,7 +31,7 @@ export async function keepBeforeUpgrade(
 ): Promise<string | undefined> {
   const url = config.get('database.url') ?? ''
   const { schema, site } = await schemaAndSite(url)
-  if (schema === undefined) return undefined
+  if (schema === undefined || schema === NEWEST) return undefined
   if (isPostgres(url)) {
     try {
       const { file } = await createBackup(config, { to: undefined, version, now, name: NAME, dryRun })

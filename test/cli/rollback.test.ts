@@ -103,7 +103,7 @@ describe('an upgrade that nobody asked for', { timeout: 60_000 }, () => {
 it('keeps the last three copies beside a SQLite file', async () => {
   const machine = await makeMachine('sqlite')
   const { keepBeforeUpgrade } = await import('../../src/backup/upgrade.js')
-  await machine.setup()
+  await makeOlder(machine, OLD, 'Before')
   const config = { get: () => machine.databaseUrl } as never
   for (const second of [1, 2, 3, 4, 5])
     await keepBeforeUpgrade(config, { version: '', now: new Date(Date.UTC(2026, 0, 1, 0, 0, second)) })
