@@ -189,8 +189,10 @@ export class QueryCache {
     const { version } = entry
     const { rows } = await this.#engine.executor.executeQuery<object>(entry.query)
     if (isSame(rows, entry.rows) || entry.version !== version) return
-    await this.#source.revision(true) // another transaction may have changed it since the request began
-    if (this.isCurrent(entry)) throw new Error(`A cached result is stale: ${entry.query.sql}`)
+    // Another transaction may have changed it since the request began, and another request may have read it again
+    const revision = await this.#source.revision(true)
+    if (!Number.isNaN(revision) && entry.version === version && this.isCurrent(entry))
+      throw new Error(`A cached result is stale: ${entry.query.sql}`)
   }
 }
 
