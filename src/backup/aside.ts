@@ -23,6 +23,8 @@ interface Options {
   assertUnused(this: void): Promise<void>
   /** Whether servers may be asked to stand aside. */
   isAllowed: boolean
+  /** The setting database.prepare. */
+  prepare: boolean
   /** Called again and again during the wait. May throw, which ends it. */
   waiting(this: void): void
 }
@@ -33,12 +35,12 @@ const LOOK_MS = 500
 const MARGIN_MS = 10_000
 
 /** Throws DATABASE_IN_USE where the database is in use, but not by servers that can stand aside. */
-export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowed }: Options): Promise<Way> {
+export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowed, prepare }: Options): Promise<Way> {
   try {
     await assertUnused()
     return { isServed: false, clear: () => Promise.resolve(), done: () => Promise.resolve() }
   } catch (error) {
-    if (!isAllowed || !isInUse(error) || !(await isServed(url, now))) throw error
+    if (!isAllowed || !isInUse(error) || !(await isServed(url, { now, prepare }))) throw error
   }
   let release: (() => Promise<void>) | undefined
   return {
@@ -63,8 +65,8 @@ export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowe
 const isInUse = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_IN_USE'
 
 /** Whether servers use the database, by their own notes. An older schema has none. */
-async function isServed(url: string, now: Date): Promise<boolean> {
-  const { db, close } = await openDatabase(url)
+async function isServed(url: string, { now, prepare }: Pick<Options, 'now' | 'prepare'>): Promise<boolean> {
+  const { db, close } = await openDatabase(url, { prepare })
   try {
     return (await listServers(db, new Date(now.getTime() - SEEN_WITHIN_MS).toISOString())).length > 0
   } catch {

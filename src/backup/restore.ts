@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
-import { inFolder, makeFolder } from '../core/folder.js'
+import { giveTo, inFolder, makeFolder } from '../core/folder.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
-import { clear, load, type Contents } from '../db/load.js'
+import { clear, holdWrites, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
 import { secretFile } from '../secret.js'
@@ -79,6 +79,7 @@ export async function restoreBackup(config: Config, given: string, options: Opti
     assertUnused: () => assertUnused(target),
     waiting: () => told('wait', '', 0, undefined),
     isAllowed: options.beside ?? true,
+    prepare: config.get('database.prepare') !== 'false',
   })
   const { secret, config: texts } = await siteOf(config, file)
   const state = secretState(target, secret)
@@ -186,6 +187,7 @@ async function intoFile(
     const kept = keptName({ file }, now)
     try {
       if (kept !== null) lock?.keep(kept)
+      giveTo(fresh, file)
       renameSync(fresh, file)
     } finally {
       lock?.release()
@@ -221,23 +223,30 @@ async function intoPostgres(
   contents: Contents,
   options: Options & { way: Pick<Way, 'clear'> },
 ): Promise<string | null> {
-  await options.way.clear() // what is written after the backup of what is there would be lost
+  await options.way.clear()
   const prepare = config.get('database.prepare') !== 'false'
   const { db, close } = await openDatabase(url, { prepare })
   try {
     const { version, now, name = 'before-restore' } = options
     const isThere = (await newestApplied(db)) !== undefined
-    const kept = isThere ? await createBackup(config, { to: undefined, version, now, name, numbered: true }) : undefined
+    let kept: string | null = null
+    const drop = () => kept !== null && rmSync(kept, { force: true })
     try {
       await transaction(db, async (inside: Db) => {
+        if (isThere) {
+          await holdWrites(inside) // what somebody writes after the backup would be lost
+          drop() // of an attempt before
+          kept = (await createBackup(config, { to: undefined, version, now, name, numbered: true })).file
+        }
         await clear(inside)
         await load(inside, contents)
       })
     } catch (error) {
-      if (kept?.file) rmSync(kept.file, { force: true }) // nothing was changed
+      // Without an answer to the commit nobody knows whether the old site is still there
+      if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE')) drop()
       throw error
     }
-    return kept?.file ?? null
+    return kept
   } finally {
     await close()
   }
@@ -254,8 +263,10 @@ function keepSecret(target: Target, restored: string | null, now: Date): Restore
   const state = secretState(target, restored)
   if (state !== 'restored') return state
   const file = target.secretFile
-  if (existsSync(file)) renameSync(file, `${file}.before-restore-${stampOf(now)}`)
+  const old = `${file}.before-restore-${stampOf(now)}`
+  if (existsSync(file)) renameSync(file, old)
   writeWhole(file, `${restored}\n`)
+  giveTo(file, existsSync(old) ? old : path.dirname(file))
   return state
 }
 

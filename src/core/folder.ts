@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 /**
@@ -34,4 +34,10 @@ function removeEmpty(folders: readonly string[]): void {
   } catch {
     // Another process uses it by now: it stays, and so do its parents
   }
+}
+
+/** Gives a file the owner of another, where root restores the site of a service. */
+export function giveTo(file: string, like: string): void {
+  const owner = process.getuid?.() === 0 ? statSync(like, { throwIfNoEntry: false }) : undefined
+  if (owner) chownSync(file, owner.uid, owner.gid)
 }

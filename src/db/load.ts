@@ -136,6 +136,16 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
   }
 }
 
+/** Lets nobody write to our tables in PostgreSQL until the transaction ends. They can be read. */
+export async function holdWrites(db: Db): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename::text as name from pg_tables where schemaname = current_schema() and ${isOurs('tablename')}`.execute(
+    db,
+  )
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(db)
+  await sql`lock table ${sql.join(rows.map(({ name }) => sql.table(name)))} in exclusive mode`.execute(db)
+}
+
 /** Removes all tables of ours from a PostgreSQL database, with the functions of their triggers. */
 export async function clear(db: Db): Promise<void> {
   const { rows: functions } = await sql<{ name: string }>`

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { askAside } from '../../src/db/aside.js'
 import { connect } from '../../src/db/connect.js'
@@ -123,4 +124,30 @@ describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
     await server.stop()
     expect((await rowsOf(machine)).posts).toEqual(before.posts)
   })
+})
+
+it('a restore on PostgreSQL keeps what is written meanwhile, or has it in the site', async () => {
+  const machine = await filled('postgres')
+  const { file } = await json(machine, 'backup create')
+  const client = new pg.Client({ connectionString: machine.databaseUrl })
+  await client.connect()
+  const written: string[] = []
+  const stop = new AbortController()
+  const writing = (async () => {
+    for (let number = 1; !stop.signal.aborted; number++) {
+      const url = `written-${number}`
+      await client.query(`insert into boards ("boardId", name, "nameFolded", url, color, display, view_voters, "createdAt", "updatedAt")
+          select gen_random_uuid()::text, $1, $1, $1, color, display, view_voters, "createdAt", "updatedAt" from boards limit 1`, [url]) // prettier-ignore
+      written.push(url)
+    }
+  })()
+  await expect.poll(() => written.length).toBeGreaterThan(50)
+  const { kept } = await json(machine, `restore ${file} --yes`)
+  stop.abort()
+  await writing
+  await client.end()
+  const after = (await rowsOf(machine)).boards?.join() ?? ''
+  await machine.run(`restore ${kept} --yes`)
+  const before = (await rowsOf(machine)).boards?.join() ?? ''
+  expect(written.filter((url) => !before.includes(`"${url}"`) && !after.includes(`"${url}"`))).toEqual([])
 })

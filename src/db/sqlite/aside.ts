@@ -11,6 +11,7 @@ export function askAside(file: string, now: Date): () => Promise<void> {
   if (isAsked(file, now))
     throw new AppError('DATABASE_IN_USE', `Another restore of ${file} is under way. Nothing was changed.`)
   const renew = () => writeFileSync(markOf(file), '', { mode: 0o600 })
+  rmSync(markOf(file), { force: true }) // left behind, perhaps by another user
   renew()
   const timer = setInterval(() => {
     try {
