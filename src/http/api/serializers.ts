@@ -6,13 +6,22 @@ const compile = SerializerSelector()()
 type Route = Parameters<typeof compile>[0]
 type Serialize = (value: unknown) => string
 
+/** By the schema, for servers that one process builds one after another. */
+const compiled = new WeakMap<object, Serialize>()
+
 /**
  * Fastify's serializers, each compiled on first use: compiling all of them takes a quarter of the server's start. A
  * list that a response repeats as `results` is serialised once.
  */
-export const compileOnFirstUse: FastifySerializerCompiler<unknown> = ({ schema, method, url, httpStatus = '' }) => {
-  let serialize: Serialize | undefined
-  return (value) => (serialize ??= serializerOf({ schema, method, url, httpStatus }))(value)
+export const compileOnFirstUse: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus = '' }) => {
+  let serialize = compiled.get(schema)
+  return (value) => {
+    if (!serialize) {
+      serialize = serializerOf({ schema, method, url, httpStatus })
+      compiled.set(schema, serialize)
+    }
+    return serialize(value)
+  }
 }
 
 interface ListSchema {
