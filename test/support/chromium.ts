@@ -4,8 +4,11 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { chromium as launcher, type Browser } from 'playwright-core'
 
-/** Without a sandbox of its own, because tests may run as root. Its other arguments for Lambda end browsers here. */
-const ARGUMENTS = ['--no-sandbox', '--no-zygote', '--disable-gpu']
+/**
+ * Without a sandbox of its own, because tests may run as root. The other arguments of the package are for Lambda, and
+ * end browsers here. No other host is found, so that a page that names one fails at once.
+ */
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'] // prettier-ignore
 
 /** The browser of FEEDBACKCTL_TEST_CHROMIUM, or the one that npm installs. */
 export async function launch(): Promise<Browser> {

@@ -1,16 +1,12 @@
-import { source, type AxeResults } from 'axe-core'
 import { expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
+import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 import { OWNER } from '../support/site.js'
-
-interface Checked {
-  axe: { run(): Promise<AxeResults> }
-}
 
 it.each([
   { colorScheme: 'light', viewport: WIDE },
@@ -22,9 +18,7 @@ it.each([
     const { page } = await visit({ ...window, expected: /status of (404|422)/ })
     const problems: unknown[] = []
     const check = async (name: string) => {
-      await page.evaluate(source)
-      const { violations } = await page.evaluate(async () => (globalThis as unknown as Checked).axe.run())
-      for (const { id, nodes } of violations) problems.push([name, id, nodes.map(({ html }) => html)])
+      for (const violation of await violationsOf(page)) problems.push([name, ...violation])
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )

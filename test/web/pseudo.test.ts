@@ -1,4 +1,3 @@
-import { source, type AxeResults } from 'axe-core'
 import { sql } from 'kysely'
 import { generate } from 'otplib'
 import { expect, it } from 'vitest'
@@ -9,15 +8,12 @@ import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
 import { routes } from '../../src/web/index.js'
+import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE, type ServedSite } from '../support/browser.js'
 import { addPseudoLanguage, PSEUDO, withoutCatalogue } from '../support/pseudo.js'
 import { OWNER } from '../support/site.js'
 
 addPseudoLanguage()
-
-interface Checked {
-  axe: { run(): Promise<AxeResults> }
-}
 
 /** Every text and label that a person can meet, except ages, addresses, and names of languages and programs. */
 const textsOf = (page: Page): Promise<string[]> =>
@@ -93,9 +89,7 @@ it.each([
         (await textsOf(page)).map((each) => withoutCatalogue(each.replace(TITLE, '').replace('{votes}', ''))),
       ))
         if (LATIN.test(text) && !text.includes(OWNER.email)) problems.push([name, 'not of the catalogue', text])
-      await page.evaluate(source)
-      const { violations } = await page.evaluate(async () => (globalThis as unknown as Checked).axe.run())
-      for (const { id, nodes } of violations) problems.push([name, id, nodes.map(({ html }) => html)])
+      for (const violation of await violationsOf(page)) problems.push([name, ...violation])
     }
     const look = async (patterns: Record<string, string>) => {
       for (const [pattern, path] of Object.entries(patterns)) {
