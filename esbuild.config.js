@@ -20,7 +20,7 @@ import { build } from 'esbuild'
 
 const { values: flags } = parseArgs({
   options: {
-    entry: { type: 'string', default: 'src/cli/main.ts' },
+    entry: { type: 'string', multiple: true, default: ['src/cli/main.ts'] },
     outdir: { type: 'string', default: 'dist' },
     outbase: { type: 'string', default: 'src' },
   },
@@ -90,7 +90,7 @@ async function bundle() {
   const { metafile } = await build({
     ...common,
     metafile: true,
-    entryPoints: [flags.entry],
+    entryPoints: flags.entry,
     outbase: flags.outbase,
     bundle: true,
     splitting: true,

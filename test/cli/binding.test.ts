@@ -34,13 +34,13 @@ describe('better-sqlite3', () => {
       const about = JSON.parse(readFileSync(file, 'utf8')) as object
       writeFileSync(file, JSON.stringify({ ...about, version: '99.0.0' }))
     }
-    const machine = await makeMachine('sqlite', program)
+    const machine = await makeMachine('sqlite', { program })
     expect(await machine.run('boards create Ideas')).toMatchObject({ code: 0 })
   })
 
   it('that is missing is named, with what to do, and leaves no empty database', async () => {
     for (const name of bindings()) rmSync(path.join(modules, name), { recursive: true })
-    const machine = await makeMachine('sqlite', program)
+    const machine = await makeMachine('sqlite', { program })
     const { code, stderr } = await machine.run('boards create Ideas')
     expect(stderr).toContain(`no better-sqlite3 is installed for Node ${process.versions.node}`)
     expect(stderr).toContain('npm ci')

@@ -9,13 +9,12 @@ import { streamAll } from '../../src/cli/lib/pages.js'
 import { report } from '../../src/cli/lib/report.js'
 import type { Terminal } from '../../src/cli/lib/terminal.js'
 import type { Call, Operation } from '../../src/service/lib/operation.js'
-import { buildWithNotes, makeMachine, type Machine } from '../support/cli.js'
+import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
 
 const PASSWORD = 'correct horse battery'
-const program = buildWithNotes()
 const notes = async () => {
-  const machine = await makeMachine('sqlite', program)
+  const machine = await makeMachine('sqlite', { notes: true })
   await machine.run('migrate')
   return machine
 }
@@ -342,7 +341,7 @@ describe('a secret', () => {
   })
 
   it('is named with all other missing fields without a terminal, and no database is opened', async () => {
-    const machine = await makeMachine('sqlite', program)
+    const machine = await makeMachine('sqlite', { notes: true })
     expect(await machine.run('notes sign')).toEqual({
       code: 2,
       stdout: '',

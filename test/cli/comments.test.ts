@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 /** A site with a post and three comments on it, and a server for the same data. */
 async function commented(engine: (typeof engines)[number]) {
   const machine = await makeMachine(engine)
   const token = await machine.setup()
-  const run = machine.host(HOST)
+  const { run } = machine
   await run("posts create 'Dark mode' --body x")
   const ids: string[] = []
   for (const text of ['One', 'Two', 'Three'])

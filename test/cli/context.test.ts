@@ -1,12 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { buildHost, makeMachine, type Machine } from '../support/cli.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
+import { describe, expect, it } from 'vitest'
+import { makeMachine, type Machine } from '../support/cli.js'
 
 function place(machine: Machine, text: string, name = 'config/feedbackctl/config.toml'): void {
   const file = path.join(machine.folder, name)
@@ -39,7 +34,7 @@ describe('--context', () => {
       machine,
       'server = "http://default.example"\ntoken = "DEFAULT-TOKEN"\n[contexts.prod]\nserver = "http://prod.example"\n[contexts.here.data]\ndir = "here"\n',
     )
-    const run = machine.host(HOST)
+    const { run } = machine
     const listed = async (args: string, env: Record<string, string> = {}) => {
       const { stdout } = await run(`config list --json --show-origin ${args}`, { env })
       const found = JSON.parse(stdout) as Record<string, { value: string; origin: string }>

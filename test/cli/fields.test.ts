@@ -1,16 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 async function filled(engine: (typeof engines)[number]) {
   const machine = await makeMachine(engine)
   await machine.setup()
-  const run = machine.host(HOST)
+  const { run } = machine
   await run("boards create 'Ideas'")
   await run("posts create Über --body '=1+1' --board ideas")
   await run('posts create Plain --body x')

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { branches } from '../../src/cli/tree.js'
 import { topics } from '../../src/cli/help.js'
-import { buildHost, makeMachine } from '../support/cli.js'
-
-const HOST = buildHost()
+import { makeMachine } from '../support/cli.js'
 
 describe('help', () => {
   it.each([60, 80, 200])('fits a terminal of %d columns', async (columns) => {
@@ -56,7 +54,7 @@ describe('help', () => {
   })
 
   it('refuses what is neither a command nor a topic, and lists what is', async () => {
-    const run = (await makeMachine('sqlite')).host(HOST)
+    const { run } = await makeMachine('sqlite')
     for (const [args, message, fix] of [
       ['help nosuch', 'Unknown command or topic "nosuch". Topics: ', 'help'],
       ['help envronment', 'Did you mean "environment"?', 'help'],
@@ -78,7 +76,7 @@ describe('help', () => {
   })
 
   it('says what each command is for, and shows an example of each', async () => {
-    const run = (await makeMachine('sqlite')).host(HOST)
+    const { run } = await makeMachine('sqlite')
     for (const { name, summary } of branches) {
       const { stdout } = await run(`help ${name}`)
       expect(stdout).toContain(`Usage: feedbackctl ${name}`)

@@ -35,13 +35,13 @@ beforeAll(() => {
 
 describe('the code cache', () => {
   it('is written by the first run, for its owner only, and used by the next', async () => {
-    const machine = await makeMachine('sqlite', program)
-    const first = await machine.run('boards create Ideas')
+    const machine = await makeMachine('sqlite', { program })
+    const first = await machine.process('boards create Ideas')
     const written = cacheFiles(machine)
     expect(written.length).toBeGreaterThan(2)
     for (const file of [path.dirname(written[0] ?? ''), ...written]) expect(statSync(file).mode & 0o077).toBe(0)
     const times = written.map((file) => statSync(file).mtimeMs)
-    const second = await machine.run('boards create Ideas')
+    const second = await machine.process('boards create Ideas')
     expect([first.code, second.code]).toEqual([0, 0])
     expect(cacheFiles(machine)).toEqual(written)
     expect(written.map((file) => statSync(file).mtimeMs)).toEqual(times)
@@ -57,29 +57,29 @@ describe('the code cache', () => {
     ],
     ['that of another file', (_, other) => other],
   ])('costs only time, and is written again, where it is %s', async (_, spoil) => {
-    const machine = await makeMachine('sqlite', program)
-    await machine.run('boards create Ideas')
-    const right = await machine.run('boards list')
+    const machine = await makeMachine('sqlite', { program })
+    await machine.process('boards create Ideas')
+    const right = await machine.process('boards list')
     const files = cacheFiles(machine)
     const whole = files.map((file) => readFileSync(file))
     const spoilt = whole.map((data, index) => spoil(data, whole.at(index - 1) ?? data))
     for (const [index, file] of files.entries()) writeFileSync(file, spoilt[index] ?? '')
-    expect(await machine.run('boards list')).toEqual(right)
+    expect(await machine.process('boards list')).toEqual(right)
     const run = files.indexOf(packOf(machine, 'run-')) // every command loads it
     expect(readFileSync(files[run] ?? '').equals(spoilt[run] ?? Buffer.alloc(0))).toBe(false)
-    expect(await machine.run('boards list')).toEqual(right)
+    expect(await machine.process('boards list')).toEqual(right)
   })
 
   it('costs only time where it cannot be written', async () => {
-    const machine = await makeMachine('sqlite', program)
+    const machine = await makeMachine('sqlite', { program })
     const file = path.join(machine.folder, 'file')
     writeFileSync(file, '')
     for (const home of [file, '/dev/null', '/proc'])
-      expect(await machine.run('boards create Ideas -q', { env: { XDG_CACHE_HOME: home } })).toMatchObject({
+      expect(await machine.process('boards create Ideas -q', { env: { XDG_CACHE_HOME: home } })).toMatchObject({
         code: 0,
         stderr: '',
       })
-    expect(await machine.run('boards list -q', { env: { XDG_CACHE_HOME: 'relative' } })).toMatchObject({
+    expect(await machine.process('boards list -q', { env: { XDG_CACHE_HOME: 'relative' } })).toMatchObject({
       code: 0,
       stderr: '',
     })
@@ -87,19 +87,19 @@ describe('the code cache', () => {
   })
 
   it('is whole after two first runs at once, and nothing else is left', async () => {
-    const machine = await makeMachine('sqlite', program)
-    await machine.run('boards create Ideas', { env: { NODE_DISABLE_COMPILE_CACHE: '1' } })
+    const machine = await makeMachine('sqlite', { program })
+    await machine.process('boards create Ideas', { env: { NODE_DISABLE_COMPILE_CACHE: '1' } })
     expect(cacheFiles(machine)).toEqual([])
-    const runs = await Promise.all(Array.from({ length: 4 }, () => machine.run('boards list')))
+    const runs = await Promise.all(Array.from({ length: 4 }, () => machine.process('boards list')))
     expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1)
     expect(cacheFiles(machine).every((file) => file.endsWith('.js'))).toBe(true)
-    expect(await machine.run('boards list')).toEqual(runs[0])
+    expect(await machine.process('boards list')).toEqual(runs[0])
   })
 
   it('of the build is used without a user cache, and is readable by all', async () => {
     const machine = await makeMachine('sqlite')
-    await machine.run('--help')
-    await machine.run('boards list')
+    await machine.process('--help')
+    await machine.process('boards list')
     expect(cacheFiles(machine)).toEqual([])
     const cache = path.resolve(PROGRAM, '../../dist/cache')
     for (const entry of [
@@ -116,14 +116,14 @@ describe('the code cache', () => {
     async (flag) => {
       const machine = await makeMachine('sqlite')
       const env = { NODE_OPTIONS: flag }
-      await machine.run('boards list', { env })
+      await machine.process('boards list', { env })
       const written = cacheFiles(machine)
       // From Node 24 on V8 takes the cache of the build under another heap size too, and none is written.
       const isHeapSize = flag.includes('-space-size=')
       expect(written.length > 2).toBe(!isHeapSize || Number(process.versions.node.split('.')[0]) < 24)
       const times = written.map((file) => statSync(file).mtimeMs)
-      await machine.run('boards list', { env })
-      await machine.run('boards list') // uses the built cache
+      await machine.process('boards list', { env })
+      await machine.process('boards list') // uses the built cache
       expect(cacheFiles(machine)).toEqual(written)
       expect(written.map((file) => statSync(file).mtimeMs)).toEqual(times)
     },
@@ -144,7 +144,7 @@ describe('a code cache that another user may have written', () => {
     rmSync(missing)
     const poison = readFileSync(file)
     open(home, path.dirname(file))
-    expect(await machine.run('boards list -q')).toMatchObject({ code: 0, stdout: '' })
+    expect(await machine.process('boards list -q')).toMatchObject({ code: 0, stdout: '' })
     expect(readFileSync(file).equals(poison)).toBe(true)
     expect(existsSync(missing)).toBe(false)
   })
@@ -156,14 +156,14 @@ describe('a code cache that another user may have written', () => {
     const { machine, file } = await poisoned()
     const poison = readFileSync(file)
     open(file)
-    expect(await machine.run('boards list -q')).toMatchObject({ code: 0, stdout: '' })
+    expect(await machine.process('boards list -q')).toMatchObject({ code: 0, stdout: '' })
     expect(readFileSync(file).equals(poison)).toBe(false)
     expect(lstatSync(file).mode & 0o777).toBe(0o600)
   })
 
   it('is run where no other user can write it, so that the tests above would notice', async () => {
     const { machine } = await poisoned()
-    expect(await machine.run('boards list -q')).toMatchObject({ code: 3, stdout: 'poisoned\n' })
+    expect(await machine.process('boards list -q')).toMatchObject({ code: 3, stdout: 'poisoned\n' })
   })
 })
 
@@ -179,16 +179,16 @@ it('loads a chunk again that threw, instead of returning half of it', async () =
     path.join(cli, 'main.js'),
     'for (const name of ["broken", "broken", "packed", "packed"]) try { console.log(require(`./${name}.js`)) } catch (error) { console.log(error.message) }',
   )
-  const machine = await makeMachine('sqlite', path.join(folder, 'bin/feedbackctl.js'))
-  expect((await machine.run('')).stdout).toBe('broken\nbroken\nbroken in a pack\nbroken in a pack\n')
+  const machine = await makeMachine('sqlite', { program: path.join(folder, 'bin/feedbackctl.js') })
+  expect((await machine.process('')).stdout).toBe('broken\nbroken\nbroken in a pack\nbroken in a pack\n')
 })
 
 it('shows where an error came from, by source maps too', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()
-  const plain = await machine.run('boards show none --debug')
+  const plain = await machine.process('boards show none --debug')
   expect(plain.stderr).toMatch(/^ {4}at .*dist\/cli\/pack-\w+\.js:\d+:\d+/m)
-  const mapped = await machine.run('boards show none --debug', { env: { NODE_OPTIONS: '--enable-source-maps' } })
+  const mapped = await machine.process('boards show none --debug', { env: { NODE_OPTIONS: '--enable-source-maps' } })
   expect(mapped.stderr).toMatch(/^ {4}at .*src\/service\/boards\.ts:\d+:\d+/m)
 })
 
@@ -217,9 +217,9 @@ function packOf(machine: Machine, start: string): string {
  * source.
  */
 async function poisoned(): Promise<{ machine: Machine; home: string; file: string }> {
-  const machine = await makeMachine('sqlite', program)
+  const machine = await makeMachine('sqlite', { program })
   await machine.setup()
-  await machine.run('boards list')
+  await machine.process('boards list')
   const file = packOf(machine, 'run-')
   const poison = `
     const { readFileSync, writeFileSync } = require('node:fs')

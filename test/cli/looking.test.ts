@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
-
-const HOST = buildHost()
+import { makeMachine } from '../support/cli.js'
 
 describe('a command that only reads', () => {
   it('creates nothing where there is no site, says where it looked, and exits with 3', async () => {
     const machine = await makeMachine('sqlite')
-    const run = machine.host(HOST)
+    const { run } = machine
     const before = readdirSync(machine.folder, { recursive: true })
     for (const args of [
       'users list',

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/core/language.js'
 import { letters } from '../../src/service/lib/mailings.js'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
 
-const HOST = buildHost()
 const SITE = { FEEDBACKCTL_SITE_URL: 'https://feedback.example.org' }
 
 describe.each(engines)('mail preview on %s', (engine) => {
   it('shows every template in every language, with the title of the site, and sends and stores nothing', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     await run('settings update --title Moonbase')
     const before = (await run('mail queue list --all --json')).stdout
     const listed = JSON.parse((await run('mail preview --json')).stdout) as { templates: { template: string }[] }
@@ -32,7 +31,7 @@ describe.each(engines)('mail preview on %s', (engine) => {
 })
 
 it('mail preview is in the language of the site unless another is asked for', async () => {
-  const run = (await makeMachine('sqlite')).host(HOST)
+  const { run } = await makeMachine('sqlite')
   const env = { FEEDBACKCTL_SITE_LANGUAGE: 'de' }
   expect((await run('mail preview reset --text', { env })).stdout).toContain('Hallo Ada Lovelace,')
   expect((await run('mail preview reset --text --language en', { env })).stdout).toContain('Hello Ada Lovelace,')
@@ -41,7 +40,7 @@ it('mail preview is in the language of the site unless another is asked for', as
 })
 
 it('mail preview needs no site, and refuses what it does not know', async () => {
-  const run = (await makeMachine('sqlite')).host(HOST)
+  const { run } = await makeMachine('sqlite')
   expect((await run('mail preview reset -o table')).stdout).toMatch(/SUBJECT +Feedback – /)
   expect((await run('mail preview -o table')).stdout).toMatch(/^TEMPLATE +SUBJECT/)
   for (const [args, message] of [

@@ -1,17 +1,12 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
 import { queueMail } from '../../src/mail/outbox.js'
 import type { Mail, MailShown } from '../../src/service/outbox.js'
-import { buildHost, makeMachine, type Machine } from '../support/cli.js'
+import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 const LINK = 'https://feedback.example.org/password-reset/confirm/?token=s3cret-t0ken'
 
@@ -23,7 +18,7 @@ async function filled(engine: Engine, names: readonly string[] = ['bob']) {
   await db.deleteFrom('outbox').execute()
   const ids: string[] = []
   for (const name of names) ids.push(await queued(db, name))
-  return { machine, run: machine.host(HOST), db, ids }
+  return { machine, run: machine.run, db, ids }
 }
 
 const queued = (db: Db, name: string): Promise<string> =>

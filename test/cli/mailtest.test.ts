@@ -1,19 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { MailReport } from '../../src/mail/check.js'
 import { checkSender } from '../../src/mail/sender.js'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { makeMachine } from '../support/cli.js'
 import { dnsHost } from '../support/dns.js'
 import { authority, certificate } from '../support/proxy.js'
 import { engines } from '../support/site.js'
 import { brokenHost, smtpHost, type MailHost } from '../support/smtp.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 const PASSWORD = 'p@ss:w/rd'
 const FORMS = [
@@ -25,7 +20,7 @@ const FORMS = [
 /** Nothing has the name of a machine without a site: the test of the mail needs no database. */
 async function tested(url: string, args = '') {
   const machine = await makeMachine('sqlite')
-  const run = machine.host(HOST)
+  const { run } = machine
   const env = { FEEDBACKCTL_MAIL_URL: url, FEEDBACKCTL_MAIL_FROM: 'noreply@moonbase.example' }
   const dns = args.includes('--dns') ? '' : `--dns ${await dnsHost({ 'moonbase.example': ['v=spf1 mx ~all'] })}`
   const { code, stdout, stderr } = await run(`mail test --json --timeout 2 ${dns} ${args}`, { env })
@@ -318,7 +313,7 @@ describe('mail test', () => {
   })
 
   it('is for this machine, with mail settings', async () => {
-    const run = (await makeMachine('sqlite')).host(HOST)
+    const { run } = await makeMachine('sqlite')
     const env = { FEEDBACKCTL_MAIL_URL: 'smtp://127.0.0.1:2' }
     expect(await run('mail test')).toMatchObject({ code: 5, stderr: expect.stringContaining('MAIL_CONFIG_MISSING') })
     for (const args of [

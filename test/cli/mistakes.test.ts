@@ -4,14 +4,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { makeMachine } from '../support/cli.js'
 import { cleanup, engines } from '../support/site.js'
-
-const HOST = buildHost()
 
 describe('a mistyped command', () => {
   it('is refused, also with --help, and guessed only where a command is near', async () => {
-    const run = (await makeMachine('sqlite')).host(HOST)
+    const { run } = await makeMachine('sqlite')
     for (const [args, message] of [
       ['snapshot', 'Unknown command "snapshot".'],
       ['snapshot --help', 'Unknown command "snapshot".'],
@@ -97,7 +95,7 @@ describe.each(engines)('a name of what does not exist on %s', (engine) => {
   it('exits with 3 and the list that has the names, as a thing or as an option', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     for (const [args, list] of [
       ['boards show nothing', 'boards list'],
       ['posts list --board nothing', 'boards list'],
@@ -120,7 +118,7 @@ describe.each(engines)('a name of what does not exist on %s', (engine) => {
   it('blocks more domains without unblocking others', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     await run('settings block-domains a.example')
     expect(await run('settings block-domains b.example,c.example')).toMatchObject({
       code: 0,
@@ -131,7 +129,7 @@ describe.each(engines)('a name of what does not exist on %s', (engine) => {
       stderr: expect.stringContaining('"nothing.example" is not blocked.'),
     })
     expect((await run('settings unblock-domains a.example,c.example')).stdout).toBe('b.example\n')
-    const others = [machine.host(HOST), machine.host(HOST)]
+    const others = [machine.host(), machine.host()]
     await Promise.all(others.map(async (other, index) => other(`settings block-domains d${index}.example`)))
     expect((await run('settings blocked-domains')).stdout.split('\n').toSorted()).toEqual([
       '',
@@ -188,7 +186,7 @@ describe.each(engines)('a deletion on %s', (engine) => {
   it('says in JSON what was deleted, and prints the name with -q', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     await run('boards create Ideas')
     await run("posts create 'Dark mode' --board ideas --body x")
     await run('roles create helpers')
@@ -215,7 +213,7 @@ describe('words', () => {
   it('name what is missing by the option or command that gives it', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     for (const [args, message] of [
       ['roles assign helpers', 'Missing required option: --user. Nothing was changed.'],
       ['boards', '"boards" needs a command: list, search, show, create,'],
@@ -236,7 +234,7 @@ describe('words', () => {
   it('say what is wrong, as one would say it', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     await run('posts create Dark --body x')
     for (const [args, exit, message] of [
       ['boards show nope', 3, 'Board "nope" not found.'],

@@ -1,11 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 const PASSWORD = 'correct horse battery'
 
@@ -13,7 +8,7 @@ const PASSWORD = 'correct horse battery'
 async function filled(engine: (typeof engines)[number]) {
   const machine = await makeMachine(engine)
   const token = await machine.setup()
-  const run = machine.host(HOST)
+  const { run } = machine
   const json = async (args: string) => JSON.parse((await run(`${args} --json`)).stdout)
   await run("boards create '💡 Ideas' --url thoughts")
   await run("boards create 'Secret plans' --display false")

@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { buildHost, makeMachine, type Machine } from '../support/cli.js'
+import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-const HOST = buildHost()
 
 /** Replaces values that differ from run to run. */
 const normalize = (text: string): string =>
@@ -34,9 +32,9 @@ describe.each(engines)('every noun on %s', (engine) => {
   it('prints the same locally and through a server, as text and as JSON', async () => {
     const machine = await makeMachine(engine)
     const { url, slug } = await served(machine)
-    const run = machine.host(HOST)
+    const { run } = machine
     const both = async (args: string) => {
-      const [here, there] = await Promise.all([run(args), run(`${args} --server ${url}`)])
+      const [here, there] = [await run(args), await run(`${args} --server ${url}`)]
       expect({ args, ...there, stderr: there.stderr.replaceAll(` --server ${url}`, '') }).toEqual({ args, ...here })
       return here
     }
@@ -66,7 +64,7 @@ describe.each(engines)('every noun on %s', (engine) => {
       'account dashboard',
     ]
     for (const args of reads) {
-      const [read, json] = await Promise.all([both(args), both(`${args} --json`)])
+      const [read, json] = [await both(args), await both(`${args} --json`)]
       expect(read).toMatchObject({ code: 0, stderr: expect.not.stringContaining('✗') })
       expect(JSON.parse(json.stdout)).toBeTypeOf('object')
     }
@@ -96,7 +94,7 @@ describe.each(engines)('every noun on %s', (engine) => {
     for (const remote of [false, true]) {
       const machine = await makeMachine(engine)
       const { url, slug } = await served(machine)
-      const run = machine.host(HOST)
+      const { run } = machine
       const seen: string[] = []
       const step = async (args: string, stdin?: string) => {
         const { code, stdout, stderr } = await run(

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { buildHost, makeMachine, serve } from '../support/cli.js'
+import { makeMachine, serve } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-const HOST = buildHost()
 
 interface Listed {
   number: number
@@ -14,7 +12,7 @@ describe.each(engines)('the number of a post on %s', (engine) => {
   it('counts the posts of the site, and names a post everywhere, with or without #', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const run = machine.host(HOST)
+    const { run } = machine
     await run("posts create 'Dark mode' --body x")
     const second = JSON.parse((await run("posts create 'Light mode' --body x --json")).stdout) as { post: Listed }
     expect(second.post.number).toBe(2)
@@ -59,11 +57,11 @@ describe.each(engines)('the number of a post on %s', (engine) => {
   it('is unique when two processes write at once, and is not used again after the newest post is deleted', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const writers = [machine.host(HOST), machine.host(HOST)] as const
+    const writers = [machine.host(), machine.host()] as const
     await Promise.all(
-      writers.flatMap((run, writer) =>
-        Array.from({ length: 15 }, async (_, index) => run(`posts create 'post ${writer}-${index}' --body x`)),
-      ),
+      writers.map(async (run, writer) => {
+        for (let index = 0; index < 15; index++) await run(`posts create 'post ${writer}-${index}' --body x`)
+      }),
     )
     const [run] = writers
     const listed = async () =>

@@ -86,7 +86,7 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
   it('refuses to start with another secret than the site was set up with', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const refused = await machine.run('serve', { env: { FEEDBACKCTL_SECRET: 'another secret, long enough' } })
+    const refused = await machine.process('serve', { env: { FEEDBACKCTL_SECRET: 'another secret, long enough' } })
     expect(refused).toMatchObject({ code: 78, stderr: expect.stringContaining('SECRET_MISMATCH') })
   })
 
@@ -120,7 +120,7 @@ describe('feedbackctl serve', () => {
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
     cleanup(() => new Promise<void>((resolve) => other.close(() => resolve())))
-    expect(await machine.run(`serve --listen 127.0.0.1:${port}`)).toMatchObject({
+    expect(await machine.process(`serve --listen 127.0.0.1:${port}`)).toMatchObject({
       code: 6,
       stdout: '',
       stderr: expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: another program listens there.`),
@@ -135,7 +135,7 @@ describe('feedbackctl serve', () => {
     ['serve --trust-proxy 10.0.0.0/33', {}],
   ])('%s with %j is a wrong configuration: 78', async (args, env) => {
     const machine = await makeMachine('sqlite')
-    expect(await machine.run(args, { env })).toMatchObject({
+    expect(await machine.process(args, { env })).toMatchObject({
       code: 78,
       stderr: expect.stringContaining('CONFIG_INVALID'),
     })
@@ -286,11 +286,14 @@ describe('feedbackctl migrate', () => {
       code: 5,
       stderr: expect.stringMatching(/feedbackctl migrate[^]*DATABASE_OUTDATED/),
     })
-    expect(await machine.run('serve', { env: bare })).toMatchObject({
+    expect(await machine.process('serve', { env: bare })).toMatchObject({
       code: 78,
       stderr: expect.stringContaining('DATABASE_OUTDATED'),
     })
-    const both = await Promise.all([machine.run('migrate', { env: bare }), machine.run('migrate', { env: bare })])
+    const both = await Promise.all([
+      machine.process('migrate', { env: bare }),
+      machine.process('migrate', { env: bare }),
+    ])
     expect(both.map((each) => each.stdout).toSorted()).toEqual([
       Object.keys(migrations)
         .map((name) => `Applied ${name}\n`)
@@ -308,7 +311,7 @@ describe('feedbackctl migrate', () => {
   it('is automatic on SQLite, and runs once however many processes start at the same time', async () => {
     const machine = await makeMachine('sqlite')
     const results = await Promise.all(
-      Array.from({ length: 6 }, (_, number) => machine.run(`boards create 'Board ${number}'`)),
+      Array.from({ length: 6 }, (_, number) => machine.process(`boards create 'Board ${number}'`)),
     )
     expect(results.map((result) => [result.code, result.stderr])).toEqual(
       Array.from({ length: 6 }, (_, number) => [0, `Created board "Board ${number}" (board-${number}).\n`]),
@@ -329,7 +332,10 @@ describe('feedbackctl migrate', () => {
       code: 5,
       stderr: expect.stringContaining('DATABASE_NEWER'),
     })
-    expect(await machine.run('serve')).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_NEWER') })
+    expect(await machine.process('serve')).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('DATABASE_NEWER'),
+    })
   })
 })
 
@@ -507,7 +513,7 @@ describe('feedbackctl demo', () => {
   it('--once shows a site with posts, the same each time, and removes it', async () => {
     const machine = await makeMachine('sqlite')
     const env = { TMPDIR: machine.folder }
-    const { code, stdout, stderr } = await machine.run('demo --once', { env })
+    const { code, stdout, stderr } = await machine.process('demo --once', { env })
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(
       /^Open http:\/\/127\.0\.0\.1:\d+ in your browser\.\nTo sign in as the owner: ada@example\.org, /,
@@ -516,14 +522,14 @@ describe('feedbackctl demo', () => {
     expect(stdout).toMatch(/TITLE +BOARD +VOTES +COMMENTS +ROADMAP +AUTHOR +AGE/)
     const votes = (text: string) => [...text.matchAll(/ {2}(\d+) +\d+ {2}/g)].map(([, count]) => Number(count))
     expect(votes(stdout)).toHaveLength(8)
-    expect(votes((await machine.run('demo --once', { env })).stdout)).toEqual(votes(stdout))
+    expect(votes((await machine.process('demo --once', { env })).stdout)).toEqual(votes(stdout))
     expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
   })
 
   it('prints only data to stdout with --json, and leaves nothing behind when it is stopped early', async () => {
     const machine = await makeMachine('sqlite')
     const env = { TMPDIR: machine.folder }
-    const { stdout, stderr } = await machine.run('demo --once --json', { env })
+    const { stdout, stderr } = await machine.process('demo --once --json', { env })
     expect(JSON.parse(stdout)).toMatchObject({ posts: { length: 8 }, total_count: 26 })
     expect(stderr).toContain('curl')
     for (const wait of [150, 300, 600]) {

@@ -47,7 +47,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     const machine = await makeMachine(engine)
     const results = await Promise.all(
       [1, 2, 3, 4].map((number) =>
-        machine.run(
+        machine.process(
           `setup --if-needed --email o${number}@example.org --password-stdin --mail-url folder:mail${number}`,
           { stdin: PASSWORD },
         ),
@@ -95,7 +95,7 @@ describe('feedbackctl setup of a PostgreSQL database without tables', () => {
     const machine = await makeMachine('postgres')
     const env = { FEEDBACKCTL_DATABASE_URL: await makeDatabase('postgres', machine.folder, { bare: true }) }
     const setup = (flags = '') =>
-      machine.run(`setup ${FLAGS} --mail-url folder:mail ${flags}`, { env, stdin: PASSWORD })
+      machine.process(`setup ${FLAGS} --mail-url folder:mail ${flags}`, { env, stdin: PASSWORD })
     expect(await setup('--dry-run')).toMatchObject({ code: 0, stdout: expect.stringContaining('this would set up') })
     expect(await machine.run('boards list', { env })).toMatchObject({
       code: 5,

@@ -1,16 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { describe, expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 async function filled(engine: (typeof engines)[number]) {
   const machine = await makeMachine(engine)
   const token = await machine.setup()
-  const run = machine.host(HOST)
+  const { run } = machine
   await run("boards create 'Ideas'")
   await run('roadmaps create Planned')
   for (const title of ['One', 'Two', 'Three', 'Four']) await run(`posts create ${title} --board ideas --body x`)

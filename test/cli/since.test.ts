@@ -1,12 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { makeMachine } from '../support/cli.js'
 import { cleanup, engines } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
@@ -15,7 +10,7 @@ const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOStri
 async function filled(engine: (typeof engines)[number]) {
   const machine = await makeMachine(engine)
   const token = await machine.setup()
-  const run = machine.host(HOST)
+  const { run } = machine
   await run('boards create Ideas')
   for (const [index, title] of ['Ten', 'Five', 'Two', 'Now'].entries()) {
     await run(`users create ${title}@example.org --password-stdin`, { stdin: 'correct horse battery' })

@@ -1,11 +1,6 @@
-import { beforeAll, expect, it } from 'vitest'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
-
-let HOST: string
-beforeAll(() => {
-  HOST = buildHost()
-})
 
 /** A command that names what does not exist, and the list that has what does. */
 const COMMANDS = [
@@ -36,7 +31,7 @@ const COMMANDS = [
 it.each(engines)('what does not exist has one exit code in every command, and a fix, on %s', async (engine) => {
   const machine = await makeMachine(engine)
   await machine.setup()
-  const run = machine.host(HOST)
+  const { run } = machine
   await run('posts create One --body x')
   await run('roles create helpers')
   for (const [line, fix] of COMMANDS) {

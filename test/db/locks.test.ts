@@ -1,18 +1,21 @@
-import * as fs from 'node:fs'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { connect, transaction } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/schema.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
 
-vi.mock('node:fs', { spy: true })
-
 it('only SQLite opens an existing database file, because closing a second descriptor would drop the locks of the process', async () => {
+  const open = vi.spyOn(fs, 'openSync')
+  syncBuiltinESMExports() // for what imports it by name
+  cleanup(syncBuiltinESMExports)
+  cleanup(() => open.mockRestore())
   const file = path.join(temporaryFolder(), 'feedback.db')
   const db = await connect(`sqlite:${file}`)
   cleanup(() => db.destroy())
   await migrate(db)
-  const opened = () => vi.mocked(fs.openSync).mock.calls.filter(([name]) => String(name).startsWith(file))
+  const opened = () => open.mock.calls.filter(([name]) => String(name).startsWith(file))
   expect(opened()).toHaveLength(1) // created before SQLite opens it
 
   const title = () => db.selectFrom('settings').select('title').executeTakeFirst()

@@ -4,11 +4,10 @@ import { EXIT_CODES } from '../../src/cli/help.js'
 import { branches } from '../../src/cli/tree.js'
 import { seededRandom } from '../../src/core/random.js'
 import { connect } from '../../src/db/connect.js'
-import { buildHost, makeMachine } from '../support/cli.js'
+import { makeMachine } from '../support/cli.js'
 import { cleanup, engines } from '../support/site.js'
 import { amount, figures } from './amount.js'
 
-const HOST = buildHost()
 const LINES = amount(150, 1000)
 const SEED = Number(process.env.FEEDBACKCTL_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 /** They serve, ask for a terminal, or end the sessions and the site that the others work on. */
@@ -81,7 +80,7 @@ describe.each(engines)('random command lines on %s', (engine) => {
     cleanup(() => db.destroy())
     const newest = async () =>
       (await db.selectFrom('events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst())?.id
-    const run = machine.host(HOST)
+    const { run } = machine
     const next = generator(await verbs(), post, seededRandom(SEED))
     const documented = EXIT_CODES.map(([code]) => Number(code)).filter((code) => code !== 1)
     const codes = new Map<number | null, number>()

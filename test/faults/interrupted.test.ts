@@ -43,8 +43,8 @@ function filesOf(machine: Machine): string[] {
   const folders = [dataOf(machine), backupsOf(machine), temporaryOf(machine), machine.folder]
   for (const folder of folders) mkdirSync(folder, { recursive: true })
   const names = folders.flatMap((folder) => readdirSync(folder).map((name) => path.join(folder, name)))
-  // A SQLite file that is open has these, and a killed command leaves them for the next
-  return names.filter((name) => !/feedback\.db-(wal|shm)$/.test(name)).toSorted()
+  // A SQLite file that is open has the first two, and a killed command leaves them for the next; V8's code cache stays
+  return names.filter((name) => !/feedback\.db-(wal|shm)$|\/\.cache$/.test(name)).toSorted()
 }
 
 async function interrupted(machine: Machine, command: string, signal: NodeJS.Signals, delay: number) {

@@ -17,7 +17,7 @@ describe.each(engines)('setup on %s', (engine) => {
       const command = async (number: number) => {
         const email = `c${number}@example.org`
         const args = `setup --email ${email} --password-stdin --mail-url folder:mail`
-        const { code, stderr } = await machine.run(args, { stdin: OWNER.password })
+        const { code, stderr } = await machine.process(args, { stdin: OWNER.password })
         return code === 0 ? email : `${code} ${/^  code  ([A-Z_]+)/m.exec(stderr)?.[1]}`
       }
       const request = async (number: number) => {

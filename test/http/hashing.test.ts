@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { withoutCachedHashes } from '../support/argon2.js'
 import { makeSite, type TestSite } from '../support/site.js'
 
 const PASSWORD = 'long enough for all'
@@ -26,6 +27,7 @@ const signIn = (site: TestSite, email: string, address: string) => async () => {
 describe('a sign-in beside many others', () => {
   const [ADA, BOB] = ['ada@example.org', 'bob@example.org']
   const prepare = async () => {
+    withoutCachedHashes()
     const site = await makeSite('sqlite', { trustProxy: 'loopback' })
     for (const email of [ADA, BOB]) await site.member([], { email, password: PASSWORD })
     return site

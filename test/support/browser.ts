@@ -1,14 +1,11 @@
 import { createServer, type AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { launch } from './chromium.js'
 import { cleanup, makeSite, type Engine, type TestSite } from './site.js'
 
+/** One for all files of this process, with which it ends. */
 let browser: Promise<Browser> | undefined
-
-afterAll(async () => {
-  await (await browser)?.close()
-})
 
 export const WIDE = { width: 1280, height: 900 }
 export const NARROW = { width: 320, height: 640 }

@@ -1,35 +1,13 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { Agent, request, type ClientRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import pty from '@lydell/node-pty'
-import { afterAll } from 'vitest'
+import { inject } from 'vitest'
+import { makeHost, sharedHost } from './hosts.js'
 import { cleanup, makeDatabase, temporaryFolder, type Engine, type TestSite } from './site.js'
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
-
-/** Builds the program with an extra branch of commands that exercise the command layer, and returns its path. */
-export const buildWithNotes = (): string => build('notes')
-
-/** Builds a program that runs many commands in one process, and returns its path. See `Machine.host`. */
-export const buildHost = (): string => build('host')
-
-function build(name: string): string {
-  const root = path.resolve(import.meta.dirname, '../..')
-  const folder = mkdtempSync(path.join(tmpdir(), `feedbackctl-${name}-`))
-  afterAll(() => rmSync(folder, { recursive: true }))
-  for (const shared of ['node_modules', 'package.json']) symlinkSync(path.join(root, shared), path.join(folder, shared))
-  execFileSync(
-    process.execPath,
-    ['esbuild.config.js', '--entry', `test/support/${name}.ts`, '--outbase', 'test', '--outdir', `${folder}/dist`],
-    { cwd: root },
-  )
-  return path.join(folder, `dist/support/${name}.js`)
-}
 
 interface Result {
   code: number | null
@@ -42,17 +20,20 @@ export interface Machine {
   folder: string
   databaseUrl: string
   env: Record<string, string>
-  run: Run
   /**
-   * Starts a program of `buildHost`, and returns a function that runs commands in it, one after another. For long lists
-   * of commands: starting a process takes longer than most commands.
+   * Runs a command in a host: a process that all machines of this worker share, because starting one takes longer than
+   * most commands. A second command at the same time is refused.
    */
-  host(program: string): Run
+  run: Run
+  /** Runs a command in a process of its own: for tests of processes, locks, exits, and of commands at the same time. */
+  process: Run
+  /** Starts a host that no other machine uses, and returns a function that runs commands in it. */
+  host(): Run
   start(args: string, options?: { env?: Record<string, string> }): Running
   /** Runs the program in a pseudo-terminal, by default with 80 columns. */
   terminal(args: string, options?: { env?: Record<string, string>; columns?: number }): Screen
-  /** Sets the site up and returns the owner's token. */
-  setup(): Promise<string>
+  /** Sets the site up and returns the owner's token. With `machine.process`, beside other commands. */
+  setup(how?: Run): Promise<string>
 }
 
 type Run = (args: string, options?: { stdin?: string; env?: Record<string, string> }) => Promise<Result>
@@ -116,7 +97,20 @@ interface Screen {
   ended: Promise<{ code: number; text: string }>
 }
 
-export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Machine> {
+/** Commands that run until they are stopped. */
+const ENDLESS = /^(serve|demo)\b/
+/** Variables that a process reads when it starts. */
+const OF_PROCESS = /^(NODE_|LD_|LC_|LANG$|TZ$)/
+
+interface MachineOptions {
+  /** Another file than the built program. All commands of the machine then run in processes of their own. */
+  program?: string
+  /** Whether there are commands named `notes`, which exercise the command layer. */
+  notes?: boolean
+}
+
+export async function makeMachine(engine: Engine, options: MachineOptions = {}): Promise<Machine> {
+  const { notes = false, program = notes ? inject('notesProgram') : PROGRAM } = options
   const folder = temporaryFolder()
   const databaseUrl =
     engine === 'postgres'
@@ -130,32 +124,35 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
     FEEDBACKCTL_LISTEN: '127.0.0.1:0',
     ...(engine === 'postgres' && { FEEDBACKCTL_DATABASE_URL: databaseUrl }),
   }
-  const start: Machine['start'] = (args, options) =>
-    running([program, ...words(args)], { cwd: folder, env: { ...env, ...options?.env } })
-  const run: Run = async (args, { stdin = '', ...options } = {}) => {
-    const { child, ended } = start(args, options)
+  const start: Machine['start'] = (args, { env: more } = {}) =>
+    running([program, ...words(args)], { cwd: folder, env: { ...env, ...more } })
+  const inProcess: Run = async (args, { stdin = '', ...more } = {}) => {
+    const { child, ended } = start(args, more)
     child.stdin?.end(stdin)
     return ended
+  }
+  const hosted =
+    (host = sharedHost): Run =>
+    (args, { stdin = '', env: more } = {}) =>
+      host({ args: words(args), stdin, cwd: folder, env: { ...env, ...more }, notes })
+  const run: Run = (args, more) => {
+    const isOwn = ENDLESS.test(args) || Object.keys(more?.env ?? {}).some((name) => OF_PROCESS.test(name))
+    return options.program !== undefined || isOwn ? inProcess(args, more) : hosted()(args, more)
   }
   return {
     folder,
     databaseUrl,
     env,
     run,
+    process: inProcess,
     start,
-    host: (hostProgram) => hosted([hostProgram], { cwd: folder, env }),
-    terminal: (args, options) =>
-      screen([program, ...words(args)], {
-        cwd: folder,
-        env: { TERM: 'xterm-256color', ...env, ...options?.env },
-        columns: options?.columns ?? 80,
-      }),
-    async setup() {
-      const { stdout, stderr, code } = await run(
+    host: () => hosted(makeHost()),
+    terminal: (args, { env: more, columns = 80 } = {}) =>
+      screen([program, ...words(args)], { cwd: folder, env: { TERM: 'xterm-256color', ...env, ...more }, columns }),
+    async setup(how = run) {
+      const { stdout, stderr, code } = await how(
         'setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json',
-        {
-          stdin: 'correct horse battery\n',
-        },
+        { stdin: 'correct horse battery\n' },
       )
       if (code !== 0) throw new Error(stderr)
       return (JSON.parse(stdout) as { user: { authToken: string } }).user.authToken
@@ -167,6 +164,7 @@ export async function makeMachine(engine: Engine, program = PROGRAM): Promise<Ma
 const words = (args: string): string[] =>
   [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 
+/** Starts Node with these arguments. The process is killed after the test. */
 function running(args: string[], { cwd, env }: { cwd: string; env: Record<string, string> }): Running {
   const child = spawn(process.execPath, args, { cwd, env })
   const output = { stdout: '', stderr: '' }
@@ -190,23 +188,6 @@ function running(args: string[], { cwd, env }: { cwd: string; env: Record<string
       child.kill(signal)
       return ended
     },
-  }
-}
-
-function hosted(program: string[], options: { cwd: string; env: Record<string, string> }): Run {
-  const { child, output, ended } = running(program, options)
-  const results = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]()
-  let last: Promise<unknown> = Promise.resolve()
-  return (args, { stdin = '', env = {} } = {}) => {
-    const result = last.then(async () => {
-      child.stdin?.write(`${JSON.stringify({ args: words(args), stdin, env })}\n`)
-      const { value, done } = await results.next()
-      if (!done) return JSON.parse(value) as Result
-      await ended
-      throw new Error(`The host ended: ${output().stderr}`)
-    })
-    last = result.catch(() => {})
-    return result
   }
 }
 

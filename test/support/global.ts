@@ -1,18 +1,23 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { connect } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/schema.js'
+import { resetOf, SCHEMA } from './schema.js'
 import { startPostgres, withDatabase } from './postgres.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     postgres: string // URL of a server on which databases can be created
     postgresTemplate: string // name of a migrated database
+    postgresSchema: string // what SCHEMA says of it
+    postgresReset: string // statements that make a database like it again
     sqliteTemplate: string // path of a migrated database
+    hostProgram: string // path of host.ts, built
+    notesProgram: string // path of notesprogram.ts, built
   }
 }
 
@@ -20,7 +25,8 @@ const SHARED_MEMORY = '/dev/shm'
 const MIN_FREE_BYTES = 2 ** 31
 
 /**
- * Creates what all tests share: a temporary folder, a PostgreSQL server, and a migrated template database per engine.
+ * Creates what all tests share: a temporary folder, a PostgreSQL server, a migrated template database per engine, and
+ * the programs of the tests.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(isUsable(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'feedbackctl-run-'))
@@ -37,7 +43,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.connect()
   await admin.query(`create database ${postgresTemplate}`)
   await makeTemplate(withDatabase(url, postgresTemplate))
+  const template = new pg.Client({ connectionString: withDatabase(url, postgresTemplate) })
+  await template.connect()
+  project.provide('postgresSchema', String((await template.query(SCHEMA)).rows[0].schema))
+  project.provide('postgresReset', await resetOf(template))
+  await template.end() // a database is no template while somebody is connected
 
+  const programs = path.join(folder, 'programs')
+  buildPrograms(programs)
+  project.onTestsRerun(() => buildPrograms(programs)) // in watch mode, after a file changed
+
+  project.provide('hostProgram', path.join(programs, 'dist/support/host.js'))
+  project.provide('notesProgram', path.join(programs, 'dist/support/notesprogram.js'))
   project.provide('postgres', url)
   project.provide('postgresTemplate', postgresTemplate)
   project.provide('sqliteTemplate', sqliteTemplate)
@@ -46,6 +63,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.end()
     await stop()
   }
+}
+
+/** Builds the sources with what the tests add to them, as the product is built. */
+function buildPrograms(folder: string): void {
+  const root = path.resolve(import.meta.dirname, '../..')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  for (const shared of ['node_modules', 'package.json']) symlinkSync(path.join(root, shared), path.join(folder, shared))
+  const entries = ['host', 'notesprogram'].flatMap((name) => ['--entry', `test/support/${name}.ts`])
+  execFileSync(
+    process.execPath,
+    ['esbuild.config.js', ...entries, '--outbase', 'test', '--outdir', path.join(folder, 'dist')],
+    { cwd: root },
+  )
 }
 
 async function makeTemplate(url: string): Promise<void> {

@@ -1,26 +1,40 @@
+// Runs a command for each line of stdin, and writes its result as a line to stdout. See hosts.ts.
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
 import { run } from '../../src/cli/run.js'
+import { branches, type Branch } from '../../src/cli/tree.js'
+import type { Command } from './hosts.js'
+import { notesBranch } from './notes.js'
 
-/** Runs a command for each line of stdin, and writes its result as a line to stdout. */
+const tree = branches as Branch[] // readonly in the program
+
 async function host(): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
-    const { args, stdin, env } = JSON.parse(line) as { args: string[]; stdin: string; env: Record<string, string> }
+    const { args, stdin, cwd, env, notes } = JSON.parse(line) as Command
+    // As a process of its own starts: commands read the environment and the folder, and set variables and the code.
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    Object.assign(process.env, env)
+    process.chdir(cwd)
+    process.exitCode = undefined
     const [stdout, stderr] = [new Capture(), new Capture()]
+    if (notes) tree.push(notesBranch)
     await run({
-      env: { ...process.env, ...env },
-      cwd: process.cwd(),
+      env: process.env,
+      cwd,
       args,
       stdin: Readable.from([Buffer.from(stdin)]) as NodeJS.ReadStream,
       stdout: stdout as unknown as NodeJS.WriteStream,
       stderr: stderr as unknown as NodeJS.WriteStream,
       now: () => new Date(),
     })
-    const result = { code: Number(process.exitCode ?? 0), stdout: stdout.text, stderr: stderr.text }
-    process.exitCode = 0
+    if (notes) tree.pop()
+    const result = { code: exitCode(), stdout: stdout.text, stderr: stderr.text }
     process.stdout.write(`${JSON.stringify(result)}\n`)
   }
+  process.exitCode = 0
 }
+
+const exitCode = (): number => Number(process.exitCode ?? 0)
 
 class Capture extends Writable {
   text = ''

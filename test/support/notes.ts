@@ -1,11 +1,9 @@
-// feedbackctl with a branch "notes", whose operations exist only to test cli/lib/command.ts.
+// A branch "notes" of commands, whose operations exist only to test cli/lib/command.ts.
 import * as Type from 'typebox'
 import type { Command } from 'commander'
 import { command } from '../../src/cli/lib/command.js'
-import { run } from '../../src/cli/run.js'
 import type { Cli } from '../../src/cli/lib/session.js'
-import { processTerminal } from '../../src/cli/lib/terminal.js'
-import { branches, type Branch } from '../../src/cli/tree.js'
+import type { Branch } from '../../src/cli/tree.js'
 import { paging } from '../../src/core/pages.js'
 import { operation } from '../../src/service/lib/operation.js'
 import { pageKeys } from '../../src/service/lib/paging.js'
@@ -187,11 +185,9 @@ function register(group: Command, cli: Cli): void {
   command(group, sign, { usage: 'vouch', examples: [], output, input: { hidden: ['userId'] }, as: onBehalf }, cli)
 }
 
-const tree = branches as Branch[] // readonly in the program
-tree.push({
+export const notesBranch: Branch = {
   name: 'notes',
   summary: 'Try the command layer',
   group: 'What is on it:',
   load: async () => ({ register }),
-})
-void run(processTerminal())
+}

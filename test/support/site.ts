@@ -1,12 +1,11 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { inject as injectRequest, type InjectOptions } from 'light-my-request'
-import { afterAll, afterEach, expect, inject } from 'vitest'
+import { expect } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
@@ -31,10 +30,10 @@ import { beginSession } from '../../src/service/lib/sessions.js'
 import { sessionToken } from '../../src/service/lib/tokens.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { pageGate, web } from '../../src/web/index.js'
-import { withDatabase } from './postgres.js'
+import { cleanup } from './cleanup.js'
+import { engines, makeDatabase, type Engine } from './databases.js'
 
-export const engines = ['sqlite', 'postgres'] as const
-export type Engine = (typeof engines)[number]
+export { cleanup, engines, makeDatabase, type Engine }
 
 export const OWNER = { email: 'ada@example.org', password: 'correct horse battery', name: 'Ada', siteTitle: 'Moonbase' }
 
@@ -77,40 +76,11 @@ interface Response {
   headers: Record<string, string | string[] | number | undefined>
 }
 
-const cleanups: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).toReversed()) await clean()
-})
-
-/** Registers work to run after the test, even if it fails. */
-export const cleanup = (work: () => Promise<void>): void => void cleanups.push(work)
-
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-test-'))
   cleanup(async () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
-
-/** Creates a database without rows. It is migrated unless `bare`. */
-export async function makeDatabase(engine: Engine, folder: string, { bare = false } = {}): Promise<string> {
-  if (engine === 'sqlite') {
-    const file = path.join(folder, 'feedback.db')
-    if (!bare) copyFileSync(inject('sqliteTemplate'), file)
-    return `sqlite:${file}`
-  }
-  const name = `test_${randomWord(12)}`
-  await postgres.query(`create database ${name} ${bare ? '' : `template ${inject('postgresTemplate')}`}`)
-  // Not awaited, because PostgreSQL waits 100 ms for connections that are closing.
-  cleanup(async () => void drops.push(postgres.query(`drop database ${name} with (force)`)))
-  return withDatabase(inject('postgres'), name)
-}
-
-const postgres = new pg.Pool({ connectionString: inject('postgres'), max: 3 })
-const drops: Promise<unknown>[] = []
-afterAll(async () => {
-  await Promise.all(drops)
-  await postgres.end()
-})
 
 interface SiteOptions extends ServerOptions {
   mail?: boolean
