@@ -1,10 +1,12 @@
 // Builds the program into dist/:  node esbuild.config.js [--entry src/cli/main.ts] [--outdir dist] [--outbase src]
+// With --if-changed, it leaves what was built from the same sources, by the same Node.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -23,6 +25,7 @@ const { values: flags } = parseArgs({
     entry: { type: 'string', multiple: true, default: ['src/cli/main.ts'] },
     outdir: { type: 'string', default: 'dist' },
     outbase: { type: 'string', default: 'src' },
+    'if-changed': { type: 'boolean', default: false },
   },
 })
 const { outdir } = flags
@@ -73,6 +76,11 @@ const COMMON_COMMANDS = [
 ]
 const NO_CACHE = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
+/** Says what the output was built from. */
+const SOURCES = path.join(outdir, '.sources')
+const sources = hashOfSources()
+
+if (flags['if-changed'] && existsSync(SOURCES) && readFileSync(SOURCES, 'utf8') === sources) process.exit()
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
@@ -84,6 +92,20 @@ if (flags.outdir === 'dist')
   await optimizeStartup().catch((error) =>
     process.stderr.write(`\nfeedbackctl is built, but its first run failed:\n${error.message}\n`),
   )
+
+writeFileSync(SOURCES, sources)
+
+/** A hash of the files that are built, of the packages that they use, and of the Node that runs them. */
+function hashOfSources() {
+  const hash = createHash('sha256').update(JSON.stringify([flags.entry, process.version]))
+  const folders = ['src', ...new Set(flags.entry.map((entry) => path.dirname(entry)))]
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => path.join(folder, name)),
+  )
+  for (const file of ['esbuild.config.js', 'package.json', 'package-lock.json', ...files.toSorted()])
+    if (statSync(file).isFile()) hash.update(`${file}\n`).update(readFileSync(file))
+  return hash.digest('hex')
+}
 
 /** Bundles and splits, so that a command loads only what it uses. esbuild splits ES modules only. */
 async function bundle() {

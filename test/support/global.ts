@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { connect } from '../../src/db/connect.js'
@@ -21,6 +22,9 @@ declare module 'vitest' {
   }
 }
 
+const ROOT = path.resolve(import.meta.dirname, '../..')
+/** Where the programs of the tests are built. */
+const PROGRAMS = path.join(ROOT, '.cache/programs')
 const SHARED_MEMORY = '/dev/shm'
 const MIN_FREE_BYTES = 2 ** 31
 
@@ -35,9 +39,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.once('exit', () => rmSync(folder, { recursive: true, force: true })) // even if the setup fails
 
   const sqliteTemplate = path.join(folder, 'template.db')
-  await makeTemplate(`sqlite:${sqliteTemplate}`)
+  const [{ url, stop }] = await Promise.all([
+    startPostgres(),
+    buildPrograms(),
+    makeTemplate(`sqlite:${sqliteTemplate}`),
+  ])
+  project.onTestsRerun(buildPrograms) // in watch mode, after a file changed
 
-  const { url, stop } = await startPostgres()
   const postgresTemplate = `feedbackctl_template_${process.pid}`
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
@@ -49,12 +57,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresReset', await resetOf(template))
   await template.end() // a database is no template while somebody is connected
 
-  const programs = path.join(folder, 'programs')
-  buildPrograms(programs)
-  project.onTestsRerun(() => buildPrograms(programs)) // in watch mode, after a file changed
-
-  project.provide('hostProgram', path.join(programs, 'dist/support/host.js'))
-  project.provide('notesProgram', path.join(programs, 'dist/support/notesprogram.js'))
+  project.provide('hostProgram', path.join(PROGRAMS, 'dist/support/host.js'))
+  project.provide('notesProgram', path.join(PROGRAMS, 'dist/support/notesprogram.js'))
   project.provide('postgres', url)
   project.provide('postgresTemplate', postgresTemplate)
   project.provide('sqliteTemplate', sqliteTemplate)
@@ -65,18 +69,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** Builds the sources with what the tests add to them, as the product is built. */
-function buildPrograms(folder: string): void {
-  const root = path.resolve(import.meta.dirname, '../..')
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder)
-  for (const shared of ['node_modules', 'package.json']) symlinkSync(path.join(root, shared), path.join(folder, shared))
+/** Builds the sources with what the tests add to them, as the product is built, unless they are as in the last run. */
+async function buildPrograms(): Promise<void> {
+  mkdirSync(PROGRAMS, { recursive: true })
+  for (const shared of ['node_modules', 'package.json']) {
+    rmSync(path.join(PROGRAMS, shared), { force: true })
+    symlinkSync(path.join(ROOT, shared), path.join(PROGRAMS, shared))
+  }
   const entries = ['host', 'notesprogram'].flatMap((name) => ['--entry', `test/support/${name}.ts`])
-  execFileSync(
-    process.execPath,
-    ['esbuild.config.js', ...entries, '--outbase', 'test', '--outdir', path.join(folder, 'dist')],
-    { cwd: root },
-  )
+  const outdir = path.join(PROGRAMS, 'dist')
+  await promisify(execFile)(process.execPath, ['esbuild.config.js', '--if-changed', ...entries, '--outbase', 'test', '--outdir', outdir], { cwd: ROOT }) // prettier-ignore
 }
 
 async function makeTemplate(url: string): Promise<void> {
