@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config'
-import base from '../../vitest.config.js'
+import { common, run } from '../../vitest.config.js'
 
-/** The long versions of the tests of faults, one at a time: `npm run test:faults`. */
+/** The long versions of tests whose length is a number of repetitions, one at a time: `npm run test:faults`. */
 export default defineConfig({
   test: {
-    ...base.test,
-    include: ['test/faults/**/*.test.ts'],
+    ...common,
+    ...run,
+    include: ['test/faults/**/*.test.ts', 'test/cli/freshness.test.ts', 'test/http/property.test.ts'],
     env: { FEEDBACKCTL_FAULTS: 'full' },
     reporters: ['default', './test/support/figures.ts'],
     maxWorkers: 1,
