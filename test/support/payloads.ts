@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { visit, type ServedSite } from './browser.js'
+import { NARROW, visit, type ServedSite } from './browser.js'
 
 /** What would run, in each of these places. `fired` is set by any of it. */
 const CALL = 'globalThis.fired=1'
@@ -103,7 +103,8 @@ export async function assertQuiet(
   paths: readonly string[],
   { token, forms = [] }: { token?: string; forms?: readonly Sent[] } = {},
 ): Promise<void> {
-  const { page, context } = await visit({ expected: /status of 4\d\d|ERR_|net::/ })
+  // What runs does not depend on how much is painted
+  const { page, context } = await visit({ viewport: NARROW, expected: /status of 4\d\d|ERR_|net::/ })
   if (token !== undefined) await context.addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
   const violations: string[] = []
   await page.exposeFunction('violated', (text: string) => void violations.push(text))
