@@ -16,7 +16,7 @@ type Transcript = unknown[]
 
 async function transcript(engine: Engine, surface: Surface): Promise<Transcript> {
   const site = await makeSite(engine)
-  const server = await site.server.listen({ host: '127.0.0.1', port: 0 })
+  const server = await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
   let token: string | undefined
   const callSurface: Call = async (op, input) => {
     if (surface === 'remote') return remote({ server, token })(op, input)

@@ -28,7 +28,7 @@ function open(port: number, bytes = '') {
 
 async function listening(options: Parameters<typeof makeSite>[1]) {
   const site = await makeSite('sqlite', options)
-  return { site, port: Number(new URL(await site.server.listen({ host: '127.0.0.1', port: 0 })).port) }
+  return { site, port: Number(new URL(await (await site.server()).listen({ host: '127.0.0.1', port: 0 })).port) }
 }
 
 describe('slow senders', () => {
@@ -46,7 +46,7 @@ describe('slow senders', () => {
 
   it('have limits by default', async () => {
     const { site } = await listening({})
-    const { requestTimeout, headersTimeout, timeout } = site.server.server
+    const { requestTimeout, headersTimeout, timeout } = (await site.server()).server
     expect([requestTimeout, headersTimeout, timeout]).toEqual([30_000, 15_000, 60_000])
   })
 

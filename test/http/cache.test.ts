@@ -182,7 +182,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
   it('keeps the order of pipelined requests, hits and misses alike, and responds before a malformed request is rejected', async () => {
     const site = await makeSite(engine)
     await site.call(boards.create, { name: 'Ideas' })
-    const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
+    const { port } = new URL(await (await site.server()).listen({ host: '127.0.0.1', port: 0 }))
     const get = (path: string, id: string, last = false) =>
       `GET /api/v1${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
     const paths = ['/boards', '/boards/ideas', '/boards?limit=2', '/boards', '/boards/none']
@@ -210,10 +210,11 @@ describe.each(engines)('the response cache on %s', (engine) => {
   it('sends pending responses before the server closes, and then closes the connection', async () => {
     if (engine === 'postgres') return // where a response may wait for the revision
     const site = await makeSite(engine)
-    const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
+    const server = await site.server()
+    const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
     await site.http('GET /boards')
     let closed: Promise<undefined> | undefined
-    site.server.server.on('request', () => void (closed ??= site.server.close()))
+    server.server.on('request', () => void (closed ??= server.close()))
     const began = performance.now()
     expect(await exchange(Number(port), 'GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
     await closed

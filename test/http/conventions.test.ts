@@ -151,7 +151,7 @@ describe('HTTP', () => {
 
   it('responds to malformed HTTP with a JSON error', async () => {
     const site = await makeSite('sqlite')
-    const { port } = new URL(await site.server.listen({ host: '127.0.0.1', port: 0 }))
+    const { port } = new URL(await (await site.server()).listen({ host: '127.0.0.1', port: 0 }))
     const send = (bytes: string) =>
       new Promise<string>((resolve) => {
         let text = ''
@@ -211,7 +211,9 @@ describe('HTTP', () => {
     const site = await makeSite('sqlite')
     const { token } = await site.member(['board:create'])
     const send = async (payload: Buffer | string, headers: Record<string, string> = {}) => {
-      const answer = await site.server.inject({
+      const answer = await (
+        await site.server()
+      ).inject({
         method: 'POST',
         url: '/api/v1/boards',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },

@@ -32,7 +32,7 @@ describe('security headers', () => {
       expect((await site.http(request)).headers).toMatchObject(SECURITY)
     const { 'strict-transport-security': _, ...early } = SECURITY
     expect((await site.http('GET /boards/%zz')).headers).toMatchObject(early)
-    const url = await site.server.listen({ host: '127.0.0.1', port: 0 })
+    const url = await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
     const malformed = (await exchange(url, 'nonsense\r\n\r\n')).toLowerCase()
     for (const [name, value] of Object.entries(early)) expect(malformed).toContain(`${name}: ${value}`)
   })
@@ -61,7 +61,7 @@ describe('a request with two Host headers', () => {
   it('is refused, whether its response is cached or not', async () => {
     const site = await makeSite('sqlite')
     await site.owner()
-    const url = await site.server.listen({ host: '127.0.0.1', port: 0 })
+    const url = await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
     await (await fetch(`${url}/api/v1/boards`)).text()
     for (const path of ['/api/v1/boards', '/api/v1/auth/setup', '/api']) {
       const answer = await exchange(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`)

@@ -23,7 +23,7 @@ describe.each(engines)('the first owner on %s', (engine) => {
     ['of the site without TLS', { origin: 'http://feedback.example.org' }],
   ])('is not made by a page %s', async (_, headers) => {
     const site = await makeSite(engine)
-    await site.server.listen({ host: '127.0.0.1', port: 0 })
+    await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
     expect(await outcome(site, headers)).toEqual([403, 'SETUP_REFUSED'])
     expect(await outcome(site, { ...headers, 'content-type': 'text/plain' })).toEqual([403, 'SETUP_REFUSED'])
     expect(await outcome(site, { ...headers, 'feedbackctl-dry-run': '1' })).toEqual([403, 'SETUP_REFUSED'])
@@ -41,13 +41,13 @@ describe.each(engines)('the first owner on %s', (engine) => {
     ['a page that cors.origins names', { origin: 'https://client.example.org', 'sec-fetch-site': 'cross-site' }],
   ])('is made by %s', async (_, headers) => {
     const site = await makeSite(engine, { corsOrigins: 'https://client.example.org' })
-    await site.server.listen({ host: '127.0.0.1', port: 0 })
+    await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
     expect(await outcome(site, headers)).toEqual([201, undefined])
   })
 
   it('is made by a page of any own host where the server listens on the network', async () => {
     const site = await makeSite(engine)
-    await site.server.listen({ host: '0.0.0.0', port: 0 })
+    await (await site.server()).listen({ host: '0.0.0.0', port: 0 })
     const own = { host: 'board.example.net:8000', origin: 'http://board.example.net:8000' }
     expect(await outcome(site, { ...own, origin: 'https://evil.example' })).toEqual([403, 'SETUP_REFUSED'])
     expect(await outcome(site, own)).toEqual([201, undefined])

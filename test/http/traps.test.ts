@@ -89,7 +89,7 @@ describe.each(engines)('a new route on %s', (engine) => {
 
 it('a POST without a body to a cacheable route is answered', async () => {
   const site = await makeSite('sqlite')
-  const url = await site.server.listen({ host: '127.0.0.1', port: 0 })
+  const url = await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
   for (const headers of [{ 'content-type': 'application/json' }, {}]) {
     const answer = await fetch(`${url}/api/v1/posts/get`, {
       method: 'POST',

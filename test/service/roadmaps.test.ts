@@ -447,7 +447,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       const site = await makeSite(engine)
       await withRoadmaps(site, 'A', 'B')
       const call = remote({
-        server: await site.server.listen({ host: '127.0.0.1', port: 0 }),
+        server: await (await site.server()).listen({ host: '127.0.0.1', port: 0 }),
         token: (await site.member(['roadmap:update'])).token,
       })
       expect(await call(roadmaps.sort, { from: { id: 'a', index: 2 }, to: { id: 'b', index: 1 } })).toBe('OK')

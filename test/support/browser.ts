@@ -24,7 +24,7 @@ export async function serveSite(
   const port = await freePort()
   const url = `http://localhost:${port}${below}`
   const site = await makeSite(engine, { siteUrl: url, ...rest })
-  await site.server.listen({ host: '127.0.0.1', port })
+  await (await site.server()).listen({ host: '127.0.0.1', port })
   return { ...site, url }
 }
 

@@ -46,7 +46,8 @@ export interface TestSite {
   mail: MailSettings | null
   /** The context of operations, without the caller. */
   base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
-  server: FastifyInstance
+  /** Its server. It is built when a test first asks for it, because most tests call operations. */
+  server(): Promise<FastifyInstance>
   logs: string[]
   call: Call
   callAs(actor: Actor): Call
@@ -133,18 +134,23 @@ export async function makeSite(
     limits: new Limits(rates),
   }
   const logs: string[] = []
-  const server = await buildServer(
-    [...operations.map(checked), ...extra],
-    { ...base, ping, ...(cached && { cache }) },
-    { level: 'info', stream: { write: (line) => void logs.push(line) } },
-    {
-      requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }),
-      gates: [pageGate(base)],
-      surfaces: [web],
-      ...options,
-    },
-  )
-  cleanup(() => server.close())
+  const build = async () => {
+    const server = await buildServer(
+      [...operations.map(checked), ...extra],
+      { ...base, ping, ...(cached && { cache }) },
+      { level: 'info', stream: { write: (line) => void logs.push(line) } },
+      {
+        requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }),
+        gates: [pageGate(base)],
+        surfaces: [web],
+        ...options,
+      },
+    )
+    cleanup(() => server.close())
+    return server
+  }
+  let built: Promise<FastifyInstance> | undefined
+  const server = () => (built ??= build())
   const callAs =
     (actor: Actor): Call =>
     async (op, input) => {
@@ -171,7 +177,7 @@ export async function makeSite(
     callAs,
     call: callAs(operator),
     base,
-    http: httpOf(server),
+    http: async (...request) => httpOf(await server())(...request),
     async mailedToken(recipient) {
       const mail = await db
         .selectFrom('outbox')
@@ -277,10 +283,14 @@ function notCacheable({ id }: AnyOperation): never {
   throw new Error(`${id} declares a cache, but reads the clock or the secret.`)
 }
 
+const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
+
 /** Asserts that a result has exactly the fields of its schema. HTTP removes others; a call in this process does not. */
 function assertExact(schema: TSchema, result: unknown): void {
   if (result === undefined && (schema as { type?: string }).type === 'undefined') return
-  const errors = Compile(strict(schema) as TSchema).Errors(result)
+  let validator = validators.get(schema)
+  if (!validator) validators.set(schema, (validator = Compile(strict(schema) as TSchema)))
+  const errors = validator.Errors(result)
   expect(errors, `the result does not match its schema: ${JSON.stringify(result)}`).toEqual([])
   expect(JSON.stringify(result), 'the keys of the result have the order in which HTTP sends them').toBe(
     JSON.stringify(asSent(schema, result)),

@@ -39,8 +39,9 @@ async function behindProxy(strips: boolean): Promise<{ site: TestSite; url: stri
     proxy.closeAllConnections()
   })
   const site = await makeSite('sqlite', { siteUrl: url })
-  await site.server.listen({ host: '127.0.0.1', port: 0 })
-  target = (site.server.server.address() as AddressInfo).port
+  const server = await site.server()
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  target = (server.server.address() as AddressInfo).port
   return { site, url, strays }
 }
 

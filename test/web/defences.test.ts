@@ -32,7 +32,7 @@ describe.each(engines)('the setup page on %s', (engine) => {
     ['of another site', { origin: 'https://evil.example' }],
   ])('takes no owner from a page %s', async (_, headers: Record<string, string>) => {
     const site = await makeSite(engine)
-    await site.server.listen({ host: '127.0.0.1', port: 0 })
+    await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
     const { status, text } = await site.http('POST //setup/create-account', {
       body: new URLSearchParams({ name, email, password, siteTitle }).toString(),
       headers: { 'content-type': FORM, ...headers },
@@ -45,7 +45,7 @@ describe.each(engines)('the setup page on %s', (engine) => {
 
   it('takes the owner from a page of its own', async () => {
     const site = await makeSite(engine, { siteUrl: 'http://localhost' })
-    await site.server.listen({ host: '127.0.0.1', port: 0 })
+    await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
     const own = { host: 'localhost:8000', origin: 'http://localhost:8000' }
     expect((await send(site, '/setup/create-account', { name, email, password, siteTitle }, own)).status).toBe(303)
     expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: true })

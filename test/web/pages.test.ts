@@ -314,9 +314,10 @@ describe('the bytes of pages', () => {
   it('are compressed as the browser takes them, and cached for all of the same language', async () => {
     const site = await at('sqlite')
     await filled(site)
-    await site.server.ready()
+    const server = await site.server()
+    await server.ready()
     const get = (headers: Record<string, string>) =>
-      inject((request, response) => void site.server.server.emit('request', request, response), {
+      inject((request, response) => void server.server.emit('request', request, response), {
         method: 'GET',
         url: '/',
         headers,

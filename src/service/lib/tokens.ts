@@ -17,6 +17,9 @@ type Purpose = 'emailVerification' | 'resetPassword' | 'signIn'
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
+/** For jsonwebtoken, which tries to read a secret as a private key first, and that takes longer than to sign. */
+const keyOf = (secret: string) => createSecretKey(secret, 'utf8')
+
 /** The token of a session: a JWT signed with HS256. The claims are userId, sessionId, iat and exp. */
 export async function sessionToken(
   ctx: Pick<Context, 'now' | 'secret'>,
@@ -24,7 +27,7 @@ export async function sessionToken(
 ): Promise<string> {
   const { default: jwt } = await import('jsonwebtoken')
   const iat = Math.floor(ctx.now().getTime() / 1000)
-  return jwt.sign({ userId, sessionId, iat }, ctx.secret(), {
+  return jwt.sign({ userId, sessionId, iat }, keyOf(ctx.secret()), {
     algorithm: 'HS256',
     expiresIn: SESSION_LIFETIME / 1000,
   })
@@ -70,7 +73,7 @@ async function sessionOf(secret: string, token: string, now: number): Promise<Se
 async function verified(secret: string, token: string, now: number): Promise<SessionClaims | undefined> {
   const { default: jwt } = await import('jsonwebtoken')
   try {
-    const claims = jwt.verify(token, createSecretKey(secret, 'utf8'), {
+    const claims = jwt.verify(token, keyOf(secret), {
       algorithms: ['HS256'],
       clockTimestamp: Math.floor(now / 1000),
     })
