@@ -7,7 +7,10 @@ interface Checked {
 
 /** The rules of axe that a page breaks, with the elements that break them. What it passes is not described: that takes longest. */
 export async function violationsOf(page: Page): Promise<[rule: string, elements: string[]][]> {
-  await page.evaluate(source)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) {
+    await page.addInitScript(source) // for the next pages, because sending half a megabyte to each takes long
+    await page.evaluate(source)
+  }
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as Checked
     const { violations } = await axe.run({ resultTypes: ['violations'] })
