@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = path.join(import.meta.dirname, '..')
+
+type Lock = { packages: Record<string, { resolved?: string; gypfile?: boolean }> }
+
+describe('package-lock.json', () => {
+  const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as Lock
+
+  // `npm install` drops the field, for npm does not copy it from the package. Put it back by hand.
+  it('says that better-sqlite3 brings its addon, so that "npm ci" compiles none', () => {
+    expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false })
+  })
+
+  it('names no registry, so that "npm ci" asks the one that is configured', () => {
+    expect(Object.keys(packages).filter((name) => packages[name]?.resolved !== undefined)).toEqual([])
+  })
+})
