@@ -25,15 +25,16 @@ export function register(command: Command, cli: Cli): void {
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
       const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-demo-'))
-      const opened: { app?: App; daemon?: Daemon } = {}
+      const opened: { held?: HeldPort; app?: App; daemon?: Daemon } = {}
       const remove = async () => {
+        await opened.held?.release()
         await opened.daemon?.stop(1)
         await opened.app?.close()
         rmSync(folder, { recursive: true, force: true })
       }
       const stopped = untilStopped(5, remove) // before anything is created, so that Ctrl-C always cleans up
       try {
-        const held = await hold(PORT).catch(() => hold(0))
+        const held = (opened.held = await hold(PORT).catch(() => hold(0)))
         const url = `http://${HOST}:${held.port}`
         const file = path.join(folder, 'feedbackctl.toml')
         const settings = `listen = "${HOST}:${held.port}"\n\n[site]\nurl = "${url}"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`

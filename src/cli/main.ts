@@ -6,4 +6,4 @@ const terminal = processTerminal()
 process.once('exit', replaceLostTerminals)
 
 if (['--version', '-V'].includes(terminal.args[0] ?? '')) terminal.stdout.write(`${version}\n`)
-else void import('./run.js').then(({ run }) => run(terminal)) // it reports its own errors
+else void import('./run.js').then(({ runProcess }) => runProcess(terminal)) // it reports its own errors

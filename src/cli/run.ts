@@ -1,5 +1,6 @@
 import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { endAfterFailure } from './lib/ending.js'
 import { fixesOf } from './lib/fixes.js'
 import { buildProgram, usageError, withColorFlag } from './program.js'
 import { NothingToDo } from './lib/nothingtodo.js'
@@ -7,6 +8,12 @@ import { report } from './lib/report.js'
 import { heedFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import { tell, type ColorFlag, type Terminal } from './lib/terminal.js'
+
+/** Runs the command of this process. */
+export async function runProcess(terminal: Terminal): Promise<void> {
+  await run(terminal)
+  await endAfterFailure(terminal)
+}
 
 /**
  * Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a

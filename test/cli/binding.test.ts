@@ -47,4 +47,15 @@ describe('better-sqlite3', () => {
     expect(code).toBe(1)
     expect(readdirSync(machine.folder)).not.toContain('data')
   })
+
+  it.each(['demo', 'serve', 'serve --workers 2'])('that is missing ends %s', async (command) => {
+    for (const name of bindings()) rmSync(path.join(modules, name), { recursive: true })
+    const machine = await makeMachine('sqlite', { program })
+    const temporary = path.join(machine.folder, 'tmp')
+    mkdirSync(temporary)
+    const { code, stderr } = await machine.run(command, { env: { TMPDIR: temporary } })
+    expect(stderr).toContain('no better-sqlite3 is installed')
+    expect(code).toBe(1)
+    expect(readdirSync(temporary)).toEqual([])
+  })
 })

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import pty from '@lydell/node-pty'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, PROGRAM } from '../support/cli.js'
@@ -48,6 +49,16 @@ it('SIGHUP without a terminal, as under nohup, does not stop serve', async () =>
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   expect((await server.stop()).code).toBe(0)
+})
+
+it('a command that fails ends with its code and all of its message, whatever is still open', async () => {
+  const machine = await makeMachine('sqlite')
+  const hook = path.join(machine.folder, 'hook.cjs')
+  writeFileSync(hook, `require('node:net').createServer().listen(0, '127.0.0.1')`)
+  const name = 'x'.repeat(100_000)
+  const { code, stderr } = await machine.process(`boards ${name}`, { env: { NODE_OPTIONS: `--require ${hook}` } })
+  expect(code).toBe(2)
+  expect(stderr).toContain(name)
 })
 
 describe('serve --workers 2', () => {

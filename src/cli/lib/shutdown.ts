@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
+import { beginStopping } from './ending.js'
 
 /** Seconds that the rest of a shutdown may take after the time for open requests. */
 export const SHUTDOWN_GRACE = 5
@@ -35,6 +36,7 @@ export async function untilStopped(
       onTimeout: () => log({ timeout: delay / 1000 }),
     },
     async ({ signal, err }) => {
+      beginStopping()
       for (const each of ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) ignore(each)
       log(err ? { err } : { signal: String(signal) })
       if (signal === 'SIGHUP') exitWith(HUNG_UP)
