@@ -18,3 +18,22 @@ describe('package-lock.json', () => {
     expect(Object.keys(packages).filter((name) => packages[name]?.resolved !== undefined)).toEqual([])
   })
 })
+
+describe('the published package', () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+
+  // npm runs these, or warns of them, where somebody installs the package. `postprepare` is for a clone only.
+  it('has no script that npm runs when it is installed', () => {
+    const names = ['preinstall', 'install', 'postinstall', 'prepublish', 'prepare']
+    expect(names.filter((name) => name in scripts)).toEqual([])
+  })
+
+  it('is built before it is packed, and a clone when its dependencies are there', () => {
+    expect(scripts).toMatchObject({
+      prepack: 'npm run build -- --if-changed',
+      postprepare: 'npm run build',
+    })
+  })
+})
