@@ -1,4 +1,5 @@
-// Runs the demo and a dozen commands of the built program on the current Node:  node test/support/smoke.js
+// Runs the demo and a dozen commands of the built program on the current Node:
+//   node test/support/smoke.js [program]
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
+const PROGRAM = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, '../../bin/feedbackctl.js'))
 const TIMEOUT_MS = 60_000
 const COMMANDS = [
   ['--version', /^\d+\.\d+\.\d+/],
