@@ -58,6 +58,20 @@ const bundledRequire = {
       loader: 'ts',
     })),
 }
+const SWAGGER_UI = 'node_modules/@fastify/swagger-ui'
+/** Swagger UI looks for its files beside its code, which goes to `cli`. */
+const movedFiles = {
+  name: 'moved files',
+  setup: (esbuild) =>
+    esbuild.onLoad({ filter: /swagger-ui.(index|lib.routes)\.js$/ }, ({ path: file }) => {
+      const text = readFileSync(file, 'utf8')
+      const moved = text
+        .replace("path.join(__dirname, '..', 'static')", "path.join(__dirname, '../web/docs')")
+        .replace("path.join(__dirname, './static/logo.svg')", "path.join(__dirname, '../web/docs/logo.svg')")
+      if (moved === text) throw new Error(`${file} finds its files in another way.`)
+      return { contents: moved, loader: 'js' }
+    }),
+}
 /** The commands that are run most often. Each loads more than those before it. */
 const COMMON_COMMANDS = [
   '--version',
@@ -119,7 +133,7 @@ async function bundle() {
     format: 'esm',
     entryNames: '[dir]/[name]',
     chunkNames: 'cli/[name]-[hash]',
-    plugins: [bundledRequire],
+    plugins: [bundledRequire, movedFiles],
     external: [...Object.keys(dependencies), ...OF_OTHERS],
   })
   if (flags.outdir === 'dist') writeLicenses(Object.keys(metafile.inputs))
@@ -135,6 +149,10 @@ async function minifyAssets() {
     legalComments: 'none',
   })
   cpSync('src/web/assets/icon.svg', path.join(outdir, 'web/assets/icon.svg'))
+  cpSync(path.join(SWAGGER_UI, 'static'), path.join(outdir, 'web/docs'), {
+    recursive: true,
+    filter: (name) => !/(swagger-ui|oauth2-redirect)\.(js|html)$/.test(name), // which the page does not load
+  })
 }
 
 /** The licenses of the packages that the program contains ask for it. */

@@ -60,6 +60,9 @@ async function demo() {
   assert.equal((await response.json()).boards.length, 3)
   const page = await fetch(url, { headers: { accept: 'text/html' } })
   assert.match(await page.text(), /<h1\b/)
+  const docs = `${url}/api/v1/docs`
+  for (const name of ['', 'json', 'yaml', 'static/swagger-ui-bundle.js', 'static/swagger-ui.css', 'static/index.css'])
+    assert.equal((await fetch(`${docs}/${name}`)).status, 200, `/docs/${name}`)
   child.kill('SIGINT')
   const { code, stderr } = await ended
   assert.equal(code, 0, `feedbackctl demo ended with ${code}: ${stderr}`)
