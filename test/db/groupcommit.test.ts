@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -9,6 +10,8 @@ import type { Db } from '../../src/db/tables.js'
 import { openSqlite } from '../../src/db/sqlite/binding.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
 import { migrate } from '../../src/db/schema.js'
+import { makeGate } from '../support/gate.js'
+import { lockRefused } from '../support/locks.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
 
 describe('group commit on SQLite', () => {
@@ -100,17 +103,27 @@ describe('group commit on SQLite', () => {
   })
 
   it('does not delay a commit for later writers, which join the next', async () => {
-    let ended = false
-    const first = write('first').then(() => (ended = true))
+    const [written, end] = [makeGate(), makeGate()]
+    const seen: Record<string, unknown[]> = {}
+    const noted = (name: string) => () => void (seen[name] = committed())
+    const before = commits()
+    const first = write('first').then(noted('first'))
     const slow = transaction(db, async (inside) => {
       await insert(inside, 'slow')
-      await new Promise((resolve) => setTimeout(resolve, 100)) // no operation awaits anything but the database
-      expect(ended).toBe(false)
-    })
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    const late = write('late').then(() => expect(committed()).toEqual(['first', 'late', 'slow']))
+      written.open()
+      await end.opened // no operation awaits anything but the database
+    }).then(noted('slow'))
+    await written.opened
+    await turn() // the group is full
+    const late = write('late').then(noted('late'))
+    await turn()
+    expect([seen, committed()]).toEqual([{}, []])
+    end.open()
     await slow
+    expect(commits() - before).toBe(1)
     await Promise.all([first, late])
+    expect(commits() - before).toBe(2)
+    expect(seen).toEqual({ first: ['first', 'slow'], slow: ['first', 'slow'], late: ['first', 'late', 'slow'] })
   })
 
   it('rejects all writes of a group that cannot be committed, and rolls all of them back', async () => {
@@ -166,8 +179,9 @@ describe('group commit on SQLite', () => {
 
   it('waits for the transaction of another process', async () => {
     other.exec('begin immediate')
+    const refused = lockRefused()
     const waiting = Promise.all([write('a'), write('b')])
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await refused
     other.exec('rollback')
     await waiting
     expect(committed()).toEqual(['a', 'b'])

@@ -13,6 +13,7 @@ import { change } from '../../src/service/lib/change.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
+import { untilLocked } from '../support/locks.js'
 import { cleanup, engines, failure, makeSite, type TestSite } from '../support/site.js'
 
 const now = '2026-03-02T10:00:00.000Z'
@@ -117,8 +118,7 @@ describe.each(engines)('a row that another connection deletes before a write ref
     let writing: Promise<unknown> | undefined
     await w.other.transaction().execute(async (db) => {
       await deleted[parent]({ ...w, other: db })
-      writing = failure(call(w))
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await untilLocked(engine, w.site.db, () => (writing = failure(call(w))))
     })
     expect(await writing).toMatchObject({ code })
   })
@@ -129,9 +129,8 @@ describe.each(engines)('a row that another connection deletes before a write ref
     let writing: Promise<{ activity: Activity }> | undefined
     await w.other.transaction().execute(async (db) => {
       await db.deleteFrom('comments').where('id', '=', first.id).execute()
-      writing = w.site.call(comments.create, { post_id: w.postId, body: 'second', parent_id: first.id })
-      writing.catch(() => {})
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      const reply = { post_id: w.postId, body: 'second', parent_id: first.id }
+      await untilLocked(engine, w.site.db, () => (writing = w.site.call(comments.create, reply)))
     })
     expect((await writing)?.activity.comment.parent_id).toBeNull()
   })
