@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { connect, transaction } from '../../src/db/connect.js'
 import { insertEvents } from '../../src/db/events.js'
@@ -275,6 +275,7 @@ describe.each(engines)('events on %s', (engine) => {
     const reader = engine === 'postgres' ? await connect(site.databaseUrl) : site.db
     if (reader !== site.db) cleanup(() => reader.destroy())
     const seen: number[] = []
+    const state = { writing: true, polls: 0 }
     const poll = async (): Promise<void> => {
       const { events: found, next } = await execute(
         events.list,
@@ -283,22 +284,23 @@ describe.each(engines)('events on %s', (engine) => {
       )
       seen.push(...found.map((event) => event.id))
       expect(next).toBe(seen.at(-1) ?? null)
+      state.polls++
     }
-    const state = { writing: true }
     const writers = Promise.all(
       Array.from({ length: 20 }, async (_, number) => {
         for (let turn = 0; turn < 3; turn++) {
           await transaction(site.db, async (db) => {
             await change({ ...ctxOf(site), db }, async ({ record }) => record('board.created', 'x', `${number}`))
-            // No event may overtake one that is written but not committed
-            await setTimeout((number * 7 + turn * 3) % 11)
+            // No event may overtake one that is written but not committed, which the reader looks for meanwhile
+            const until = state.polls + 2 + ((number * 7 + turn * 3) % 5)
+            while (state.polls < until) await nextTurn()
           })
         }
       }),
     ).finally(() => (state.writing = false))
     while (state.writing) {
       await poll()
-      await setTimeout(1) // SQLite is synchronous and would never yield to the writers
+      await nextTurn() // SQLite is synchronous and would never yield to the writers
     }
     await writers
     for (let turn = 0; turn <= 20; turn++) await poll()
