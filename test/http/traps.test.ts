@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { transaction } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
 import * as boards from '../../src/service/boards.js'
+import type { Context } from '../../src/service/lib/context.js'
 import { operation, type AnyOperation } from '../../src/service/lib/operation.js'
 import { fields } from '../../src/service/lib/schemas.js'
 import { withPage } from '../support/page.js'
@@ -35,21 +36,38 @@ describe.each(engines)('a new operation on %s', (engine) => {
     },
   )
 
-  it.each([undefined, 'public'] as const)(
-    'that reads outside the database never returns stale data (cache: %s)',
-    async (cache) => {
-      const file = path.join(temporaryFolder(), 'text')
-      writeFileSync(file, 'one')
-      const op = added('GET /added 200', async () => ({ text: readFileSync(file, 'utf8') }), {
-        ...(cache && { cache }),
-      })
-      const site = await makeSite(engine, { extra: [op] })
-      const text = async () => (await site.http('GET /added')).body.text as string
-      expect([await text(), await text()]).toEqual(['one', 'one'])
-      writeFileSync(file, 'two')
-      expect(await text()).toBe('two')
-    },
-  )
+  // A cache is declared for what is read from rows alone: one that reads rows and a file must not declare it.
+  it.each([
+    { reads: 'a row and a file', cache: undefined },
+    { reads: 'a file and no row', cache: undefined },
+    { reads: 'a file and no row', cache: 'public' },
+  ] as const)('that reads $reads never returns stale data (cache: $cache)', async ({ reads, cache }) => {
+    const file = path.join(temporaryFolder(), 'text')
+    writeFileSync(file, 'one')
+    const run: AnyOperation['run'] = async ({ db }) => {
+      const { text } = reads === 'a row and a file' ? await titleIn(db) : { text: 'no row' }
+      return { text: `${text}, ${readFileSync(file, 'utf8')}` }
+    }
+    const site = await makeSite(engine, { extra: [added('GET /added 200', run, { ...(cache && { cache }) })] })
+    const text = async () => (await site.http('GET /added')).body.text as string
+    const row = reads === 'a row and a file' ? 'Feedback' : 'no row'
+    expect([await text(), await text()]).toEqual([`${row}, one`, `${row}, one`])
+    writeFileSync(file, 'two')
+    expect(await text()).toBe(`${row}, two`)
+  })
+
+  it.each([
+    ['the clock', ({ now }: Context) => now().toISOString()],
+    ['the secret', ({ secret }: Context) => secret()],
+  ])('that declares a cache and reads %s fails in the tests, and is never served', async (_, read) => {
+    const run: AnyOperation['run'] = async (ctx) => ({ text: `${(await titleIn(ctx.db)).text} ${read(ctx)}` })
+    for (const cache of [undefined, 'public', 'actor'] as const) {
+      const site = await makeSite(engine, { extra: [added('GET /added 200', run, { ...(cache && { cache }) })] })
+      const { status } = await site.http('GET /added')
+      const said = site.logs.join('').includes('added.one declares a cache, but reads the clock or the secret')
+      expect([cache, status, said]).toEqual([cache, cache ? 500 : 200, cache !== undefined])
+    }
+  })
 
   it('runs for each POST, even if its only effect is outside the database', async () => {
     let sent = 0

@@ -136,7 +136,7 @@ export async function makeSite(
   const logs: string[] = []
   const build = async () => {
     const server = await buildServer(
-      [...operations.map(checked), ...extra],
+      [...operations, ...extra].map(checked),
       { ...base, ping, ...(cached && { cache }) },
       { level: 'info', stream: { write: (line) => void logs.push(line) } },
       {
