@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -21,19 +22,24 @@ export async function serveSite(
   options: Parameters<typeof makeSite>[1] & { path?: string } = {},
 ): Promise<ServedSite> {
   const { path: below = '', ...rest } = options
-  const port = await freePort()
+  const { port, handle } = await takePort()
   const url = `http://localhost:${port}${below}`
   const site = await makeSite(engine, { siteUrl: url, ...rest })
-  await (await site.server()).listen({ host: '127.0.0.1', port })
+  const taken = { host: '127.0.0.1', port, handle }
+  await (await site.server()).listen(taken)
   return { ...site, url }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => void server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => void server.close(resolve))
-  return port
+/**
+ * Listens on a port that the system chooses, and returns what the server of a site takes over: it has to know its port
+ * before it is built, and another process could take a port that is free in between.
+ */
+async function takePort(): Promise<{ port: number; handle: unknown }> {
+  const taker = createServer().listen(0, '127.0.0.1')
+  cleanup(() => void taker.close())
+  await once(taker, 'listening')
+  const { port } = taker.address() as AddressInfo
+  return { port, handle: Reflect.get(taker, '_handle') } // as `listen` of Node takes it
 }
 
 export interface Visit {
