@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import type Packaged from '@sparticuz/chromium'
 import { chromium as launcher, type Browser } from 'playwright-core'
 
 /**
@@ -34,14 +35,40 @@ export async function launch(): Promise<Browser> {
 async function unpacked(): Promise<string> {
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs20.x' // then the package unpacks its libraries too
   const { default: packaged } = await import('@sparticuz/chromium')
-  const done = path.join(tmpdir(), 'chromium.unpacked')
+  const folder = path.join(tmpdir(), 'chromium.unpacking')
+  mkdirSync(folder, { recursive: true })
+  const [lock, done] = [path.join(folder, 'lock'), path.join(folder, 'done')]
+  const watcher = watch(folder)
   try {
-    closeSync(openSync(`${done}.lock`, 'wx'))
-  } catch {
-    while (!existsSync(done)) await setTimeout(50)
-    return packaged.executablePath()
+    for (;;) {
+      const changed = once(watcher, 'change') // from before the look on, or a change between them is missed
+      if (existsSync(done)) return await packaged.executablePath()
+      if (takes(lock)) return await unpack(packaged, { lock, done })
+      await changed
+    }
+  } finally {
+    watcher.close()
   }
-  const executablePath = await packaged.executablePath()
-  writeFileSync(done, '')
-  return executablePath
+}
+
+function takes(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, 'wx'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Where it fails, the next process tries. */
+async function unpack(packaged: typeof Packaged, { lock, done }: Record<'lock' | 'done', string>): Promise<string> {
+  try {
+    const executablePath = await packaged.executablePath()
+    writeFileSync(done, '')
+    return executablePath
+  } catch (error) {
+    rmSync(path.join(tmpdir(), 'chromium'), { force: true }) // the package would take what is there of it
+    rmSync(lock)
+    throw error
+  }
 }
