@@ -48,6 +48,7 @@ it('every operation, setting, code and command is in a table', () => {
 
 it('every error code has a meaning, and every exit code is listed', () => {
   const rows = /<!-- table: errors -->\n[^]*?<!-- end -->/.exec(all)?.[0].match(/^\| `.*$/gm) ?? []
+  expect(rows).toHaveLength(errorCodes.length)
   expect(rows.filter((row) => !/\| [A-Z].*\. \|$/.test(row))).toEqual([])
   const exits = EXIT_CODES.map(([code]) => Number(code))
   for (const code of errorCodes) {
@@ -70,13 +71,16 @@ it('every code, variable, route, topic and file that a document mentions exists'
   const known = (name: string) =>
     errorCodes.includes(name as ErrorCode) || variables.has(name) || topics['environment']?.().includes(name)
   const routes = new Set([...operations.map(routeOf), 'GET /healthz', 'GET /readyz', 'GET /echoz', 'GET /api'])
-  const mentioned = (pattern: RegExp, exists: (name: string) => unknown) =>
-    [...all.matchAll(pattern)].map(([, name = '']) => name).filter((name) => !exists(name))
+  const mentioned = (pattern: RegExp, exists: (name: string) => unknown) => {
+    const names = [...all.matchAll(pattern)].map(([, name = '']) => name)
+    return names.length === 0 ? [`nothing is like ${pattern}`] : names.filter((name) => !exists(name))
+  }
   const links = DOCUMENTS.flatMap((document) =>
     [...read(document).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) =>
       path.join(ROOT, path.dirname(document), link),
     ),
   )
+  expect(links).not.toEqual([])
   expect({
     names: mentioned(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g, (name) => known(name) || name === 'CREDENTIALS_DIRECTORY'),
     codes: mentioned(/^ {2}code {2}(\w+)/gm, (name) => errorCodes.includes(name as ErrorCode)),

@@ -202,7 +202,8 @@ describe.each(engines)('limits on %s', (engine) => {
     await site.db.insertInto('totp').values({ userId: user.userId, secret: 'unread', enabledAt: site.clock.now.toISOString(), step: 0 }).execute() // prettier-ignore
     expect((await from(site.http, '198.51.100.1')('POST /auth/login', RIGHT)).code).toBe('TOTP_REQUIRED')
     const last = new Date(site.clock.now.getTime() + 900_000).toISOString()
-    for (const { until } of await site.db.selectFrom('limits').select('until').execute()) expect(until).toBe(last)
+    const untils = await site.db.selectFrom('limits').select('until').execute()
+    expect(new Set(untils.map(({ until }) => until))).toEqual(new Set([last]))
   })
 
   it.each([

@@ -50,7 +50,8 @@ describe('what machines read', () => {
       expect(feed).toMatchObject({ type: 'application/atom+xml; charset=utf-8', broken: [] })
       expect(feed.titles).toContain('Dark mode')
       expect(feed.ids).toContain(`urn:uuid:${post.postId}`)
-      expect(feed.links.every((link) => link.startsWith(site.url))).toBe(true)
+      expect(feed.links).not.toEqual([])
+      expect(feed.links.filter((link) => !link.startsWith(site.url))).toEqual([])
       expect(feed.contents.join('')).toContain('<strong>soon</strong>')
       expect(feed.contents.join('')).not.toContain('Only for us')
     }
