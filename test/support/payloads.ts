@@ -97,9 +97,12 @@ interface Sent {
   text: string
 }
 
-/** Opens pages, touches what is on them, and sends forms again and again: nothing of a payload runs, or could. */
+/**
+ * Opens pages, each of which is there, touches what is on them, and sends forms again and again: nothing of a payload
+ * runs, or could.
+ */
 export async function assertQuiet(
-  site: ServedSite,
+  site: Pick<ServedSite, 'url'>,
   paths: readonly string[],
   { token, forms = [] }: { token?: string; forms?: readonly Sent[] } = {},
 ): Promise<void> {
@@ -144,8 +147,10 @@ export async function assertQuiet(
     }))
     if (state.fired || state.scripts + state.handlers + state.links.length + state.cut > 0) found.push([name, state])
   }
+  const absent: string[] = []
   for (const path of paths) {
-    await page.goto(site.url + path)
+    const answer = await page.goto(site.url + path)
+    if (answer?.status() !== 200) absent.push(`${answer?.status()} ${path}`)
     await look(path)
   }
   for (const { path, form, text } of forms) {
@@ -163,6 +168,7 @@ export async function assertQuiet(
     await answered
     await look(`${form} of ${path} with ${text}`)
   }
+  expect(absent).toEqual([])
   expect(found).toEqual([])
   expect(violations).toEqual([])
 }

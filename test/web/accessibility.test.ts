@@ -27,6 +27,7 @@ it.each([
     const look = async (...paths: string[]) => {
       for (const path of paths) {
         await page.goto(site.url + path)
+        if (page.url() !== site.url + path) problems.push([path, 'leads to', page.url()])
         await check(path)
       }
     }
@@ -94,6 +95,14 @@ it.each([
   },
   180_000,
 )
+
+it('axe names what breaks its rules', async () => {
+  const { page } = await visit()
+  await page.setContent(
+    '<!doctype html><html lang="en"><title>x</title><main><h1>x</h1><img src="data:,"></main></html>',
+  )
+  expect(await violationsOf(page)).toEqual([['image-alt', ['<img src="data:,">']]])
+})
 
 it('a journey by keyboard alone never loses the focus', async () => {
   const site = await serveSite('sqlite')

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
@@ -170,6 +171,28 @@ it('nothing runs in a mail', async () => {
     }))
     expect(found).toEqual({ fired: false, elements: ['p', 'a', 'br'], links: ['http:'] })
   }
+})
+
+it.each([
+  ['a script', '<script>globalThis.fired=1</script>'],
+  ['a handler that runs', '<img src=data:, onerror=globalThis.fired=1>'],
+  ['a handler that waits', '<p onclick=globalThis.fired=1>x</p>'],
+  ['a link', '<a href=" javascript:globalThis.fired=1">x</a>'],
+  ['cut data', '<script type="application/ld+json">{"a": "</script>'],
+  ['a page that is not there', ''],
+])('%s is noticed where a page has it', async (_, content) => {
+  const server = createServer((_request, response) => {
+    response.statusCode = content === '' ? 404 : 200
+    response.setHeader('content-type', 'text/html')
+    response.end(`<!doctype html><title>x</title><main>${content}</main>`)
+  }).listen(0, '127.0.0.1')
+  cleanup(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await expect(assertQuiet({ url }, ['/'])).rejects.toThrow(/expected \[.*\] to deeply equal \[\]/)
 })
 
 it('a page of another origin changes nothing in the name of whoever is signed in', async () => {
