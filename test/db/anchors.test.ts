@@ -4,6 +4,7 @@ import { newId } from '../../src/core/ids.js'
 import { listBoards } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
 import { listPosts } from '../../src/db/postlists.js'
+import { assertProperty } from '../support/properties.js'
 import { cleanup, engines, makeSite, type Engine } from '../support/site.js'
 
 const COUNT = 9000
@@ -82,7 +83,7 @@ describe.each(engines)('a page far down a list on %s', (engine) => {
           .execute(),
     ]
     const step = fc.record({ list: fc.nat(2), offset: fc.nat(COUNT + 20), change: fc.nat(changes.length * 6) })
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         for (const { list, offset, change } of steps) {
           await changes[change]?.()

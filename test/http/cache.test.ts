@@ -8,6 +8,7 @@ import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
+import { assertProperty } from '../support/properties.js'
 import { cleanup, engines, httpOf, makeSite, OWNER, stable, type TestSite } from '../support/site.js'
 
 const SILENT = { level: 'silent', stream: { write() {} } }
@@ -91,7 +92,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
       writer: fc.nat(tokens.length - 1),
       kind: fc.nat(5),
     })
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
         for (const { read, write, reader, writer, kind } of steps) {
           if (kind === 0) {

@@ -5,6 +5,7 @@ import { codesOf } from '../../src/http/api/openapi.js'
 import { operations } from '../../src/service/index.js'
 import * as boards from '../../src/service/boards.js'
 import { amount } from '../faults/amount.js'
+import { assertProperty } from '../support/properties.js'
 import { engines, makeSite } from '../support/site.js'
 
 const anything = fc.oneof(
@@ -54,7 +55,7 @@ describe.each(engines)('any request on %s', (engine) => {
       const owner = await site.signIn(userId) // which an operation before may have ended
       const [method, url] = op.http.split(' ') as [string, string]
       const names = Object.keys(op.input.properties)
-      await fc.assert(
+      await assertProperty(
         fc.asyncProperty(
           inputFor(names),
           fc.constantFrom(owner, undefined, 'nonsense'),
@@ -92,7 +93,7 @@ describe.each(engines)('any request on %s', (engine) => {
   it('gets a status below 500, for any path and headers', async () => {
     const site = await makeSite(engine)
     const weird = fc.string({ unit: fc.constantFrom(...'/%2?&#:.abAB09-_~\\"\' '), maxLength: 40 })
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(
         fc.constantFrom('GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'HEAD'),
         weird,
