@@ -172,18 +172,21 @@ it.each([
         const controls = Array.from(
           document.querySelectorAll('a, button, select, summary, input, textarea, label.check'),
         )
-        return controls.flatMap((control) => {
+        let tapped = 0
+        const missed = controls.flatMap((control) => {
           control.scrollIntoView({ block: 'center', inline: 'center' })
           const { x, y, width, height } = control.getBoundingClientRect()
           const isShown = (control as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && width > 1
           const isTapped = getComputedStyle(control).pointerEvents !== 'none'
           if (!isShown || !isTapped || control.matches('.skip, [type=checkbox], .prose a')) return []
+          tapped++
           const isHit = [-20, 0, 20].every((away) => {
             const hit = document.elementFromPoint(x + width / 2, y + height / 2 + away)
             return hit !== null && control.contains(hit)
           })
           return isHit ? [] : [control.outerHTML.slice(0, 120)]
         })
+        return tapped === 0 ? ['no control'] : missed
       })
       missed.push(...found.map((html) => [path, html]))
     }

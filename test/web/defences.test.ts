@@ -62,9 +62,9 @@ describe('forms of visitors', () => {
       ['/settings/totp/disable', '/login?redirect=%2Fsettings'],
       ['/logout', '/login'],
     ] as const) {
-      const { status, headers, text } = await send(site, path, { currentPassword: 'a typed secret', password: 'b' })
+      const { status, headers, text } = await send(site, path, { currentPassword: 'typed-secret', password: 'b' })
       expect([path, status, headers.location]).toEqual([path, 303, to])
-      expect(text).not.toContain('a typed secret')
+      expect(JSON.stringify([headers, text])).not.toContain('typed-secret')
     }
     const { headers } = await signIn(site, { 'pending-path': '/logout', 'pending-fields': '{}' })
     expect(headers.location).toBe('/')
