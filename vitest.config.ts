@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { LongestFirst } from './test/support/sequencer.js'
 
+/** Milliseconds to wait for what must happen: so long that only the time of the test bounds it, but says what failed. */
+const PATIENCE = 50_000
+
 /** What holds for the tests of each project. */
 export const common: TestProjectInlineConfiguration['test'] = {
   setupFiles: 'test/support/setup.ts',
@@ -11,6 +14,7 @@ export const common: TestProjectInlineConfiguration['test'] = {
   unstubEnvs: true,
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  expect: { poll: { timeout: PATIENCE } },
 }
 
 /** What holds for the whole run. */

@@ -11,6 +11,9 @@ let browser: Promise<Browser> | undefined
 export const WIDE = { width: 1280, height: 900 }
 export const NARROW = { width: 320, height: 640 }
 
+/** Milliseconds to wait for what must be on a page: so long that only the time of the test bounds it. */
+const PATIENCE = 50_000
+
 /** A site that listens, at an address of its own. */
 export interface ServedSite extends TestSite {
   url: string
@@ -60,7 +63,7 @@ interface VisitOptions extends BrowserContextOptions {
 export async function visit({ script = true, expected, ...options }: VisitOptions = {}): Promise<Visit> {
   const context = await (await (browser ??= launch())).newContext({ viewport: WIDE, locale: 'en', javaScriptEnabled: script, ...options }) // prettier-ignore
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(PATIENCE)
   const problems: string[] = []
   const note = (text: string) => {
     if (!expected?.test(text)) problems.push(text)
