@@ -84,7 +84,7 @@ function start(line) {
           child.exitCode === null && child.signalCode === null,
           `The process never printed ${pattern}: ${output.stderr}`,
         )
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), ended])
       }
       return found
     },
