@@ -19,8 +19,11 @@ interface Options {
   now: Date
   /** Seconds that a server may take to finish its requests. */
   seconds: number
-  /** Throws DATABASE_IN_USE while another process has the database open. */
-  assertUnused(this: void): Promise<void>
+  /**
+   * Throws DATABASE_IN_USE while another process has the database open. On SQLite it gives commands some milliseconds
+   * to end.
+   */
+  assertUnused(this: void, options?: { patience?: number }): Promise<void>
   /** Whether servers may be asked to stand aside. */
   isAllowed: boolean
   /** The setting database.prepare. */
@@ -30,17 +33,21 @@ interface Options {
 }
 
 /** Milliseconds between two looks at the database. */
-const LOOK_MS = 500
+const LOOK_MS = 200
 /** Milliseconds that a server may need beside the time for its requests: it looks only now and then. */
 const MARGIN_MS = 10_000
+/** Milliseconds that a server may need to close the database when it has removed its note. */
+const CLOSING_MS = 3000
 
 /** Throws DATABASE_IN_USE where the database is in use, but not by servers that can stand aside. */
 export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowed, prepare }: Options): Promise<Way> {
-  try {
+  const isServedNow = () => isServed(url, { now, prepare })
+  const isFree = () => isUnused(assertUnused({ patience: 0 }))
+  const unserved = { isServed: false, clear: () => Promise.resolve(), done: () => Promise.resolve() }
+  if (await isFree()) return unserved
+  if (!isAllowed || !(await isServedNow())) {
     await assertUnused()
-    return { isServed: false, clear: () => Promise.resolve(), done: () => Promise.resolve() }
-  } catch (error) {
-    if (!isAllowed || !isInUse(error) || !(await isServed(url, { now, prepare }))) throw error
+    return unserved
   }
   let release: (() => Promise<void>) | undefined
   return {
@@ -48,17 +55,27 @@ export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowe
     async clear() {
       release = await askAside(url, new Date())
       const end = performance.now() + seconds * 1000 + MARGIN_MS
-      for (;;) {
+      let leftAt: number | undefined
+      while (!(await isFree())) {
         waiting()
-        try {
-          return await assertUnused()
-        } catch (error) {
-          if (!isInUse(error) || performance.now() > end) throw error
-        }
+        leftAt = (await isServedNow()) ? undefined : (leftAt ?? performance.now())
+        // What uses the database beside servers does not stand aside
+        if (performance.now() > Math.min(end, (leftAt ?? Infinity) + CLOSING_MS)) return assertUnused({ patience: 0 })
         await sleep(LOOK_MS)
       }
     },
     done: async () => release?.(),
+  }
+}
+
+/** Whether nobody else has the database open. */
+async function isUnused(unused: Promise<void>): Promise<boolean> {
+  try {
+    await unused
+    return true
+  } catch (error) {
+    if (!isInUse(error)) throw error
+    return false
   }
 }
 

@@ -76,7 +76,7 @@ export async function restoreBackup(config: Config, given: string, options: Opti
     url: target.url,
     now: options.now,
     seconds: Number.parseInt(config.get('shutdown.timeout') ?? '25', 10),
-    assertUnused: () => assertUnused(target),
+    assertUnused: (options) => assertUnused(target, options),
     waiting: () => told('wait', '', 0, undefined),
     isAllowed: options.beside ?? true,
     prepare: config.get('database.prepare') !== 'false',
@@ -158,11 +158,14 @@ function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
   return free
 }
 
-export async function assertUnused({ url, file }: Pick<Target, 'url' | 'file'>): Promise<void> {
+export async function assertUnused(
+  { url, file }: Pick<Target, 'url' | 'file'>,
+  options: { patience?: number } = {},
+): Promise<void> {
   if (file === undefined) return (await import('../db/postgres/alone.js')).assertAlone(url)
   if (!hasContent(file)) return
   const { lockFile } = await import('../db/sqlite/alone.js')
-  lockFile(file).release()
+  lockFile(file, options).release()
 }
 
 /** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */

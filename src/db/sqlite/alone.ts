@@ -18,11 +18,11 @@ const PATIENCE = 3000
  * Waits until no other process has the file open, and copies its WAL into it, which would be applied to another file in
  * its place. Throws DATABASE_IN_USE. A file that is too damaged to be locked is taken as it is.
  */
-export function lockFile(file: string): LockedFile {
+export function lockFile(file: string, { patience = PATIENCE } = {}): LockedFile {
   let database: BetterSqlite.Database | undefined
   try {
     database = openSqlite(file)
-    database.pragma(`busy_timeout = ${PATIENCE}`)
+    database.pragma(`busy_timeout = ${patience}`)
     database.pragma('journal_mode = delete') // fails while somebody else has it open
     database.exec('begin exclusive')
     const locked = database
