@@ -7,9 +7,10 @@ import { connect } from '../../src/db/connect.js'
 import { makeMachine } from '../support/cli.js'
 import { cleanup, engines } from '../support/site.js'
 import { amount, figures } from './amount.js'
+import { newSeed } from '../support/random.js'
 
 const LINES = amount(150, 1000)
-const SEED = Number(process.env.FEEDBACKCTL_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const SEED = newSeed()
 /** They serve, ask for a terminal, or end the sessions and the site that the others work on. */
 const LEFT_OUT = new Set(['serve', 'demo', 'login', 'logout', 'secret', 'setup', 'migrate'])
 const LIKELY = ['ideas', 'planned', 'eve@example.org', 'Dark mode', '@everyone', '1', '5', 'newest', 'votes', 'true', 'json', 'table', '1d4ed8', 'board:create', 'long enough text', '2026-01-01', '1h'] // prettier-ignore

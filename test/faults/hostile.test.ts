@@ -4,9 +4,10 @@ import { seededRandom } from '../../src/core/random.js'
 import { SECRETS, makeWorld, type World } from '../service/scenarios.world.js'
 import { engines } from '../support/site.js'
 import { amount, figures } from './amount.js'
+import { newSeed } from '../support/random.js'
 
 const REQUESTS = amount(1000, 50_000)
-const SEED = Number(process.env.FEEDBACKCTL_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const SEED = newSeed()
 
 type Pick = <T>(choices: readonly T[]) => T
 

@@ -9,6 +9,7 @@ import { migrations } from '../../src/db/migrations/index.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
+import { random } from '../support/random.js'
 import { engines, makeDatabase, type Engine } from '../support/site.js'
 import { amount, figures } from './amount.js'
 import { startWriters, titlesOf } from './writers.js'
@@ -24,11 +25,12 @@ describe.each(engines)('kill -9 on %s', (engine) => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const writers = startWriters(() => url, token)
+    const number = random()
     for (let kill = 0; kill < KILLS; kill++) {
       const before = writers.acknowledged.size
       const server = machine.start(`serve --workers ${workers} --listen 127.0.0.1:${port}`)
       await expect.poll(() => writers.acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(before + 10)
-      await sleep(Math.random() * 100)
+      await sleep(number() * 100)
       await server.stop('SIGKILL')
     }
     await writers.stop()
@@ -42,7 +44,7 @@ describe.each(engines)('kill -9 on %s', (engine) => {
   it('of setup leaves a site or none, and the next setup needs no hand', async (context) => {
     const needless: string[] = [] // what setup says after one that was acknowledged
     const unhurried = await makeMachine(engine)
-    const duration = await timeOf(() => unhurried.setup())
+    const duration = await timeOf(() => unhurried.setup(unhurried.process))
     for (let kill = 0; kill < COMMAND_KILLS; kill++) {
       const machine = await makeMachine(engine)
       const setup = 'setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail'
@@ -69,7 +71,7 @@ describe.each(engines)('kill -9 on %s', (engine) => {
   it('of boards create loses no acknowledged board, and leaves no half of one', async (context) => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const duration = await timeOf(() => machine.run('boards create First'))
+    const duration = await timeOf(() => machine.process('boards create First'))
     const acknowledged = ['First']
     for (let kill = 0; kill < 2 * COMMAND_KILLS; kill++) {
       const { code } = await killed(machine, `boards create 'Board ${kill}'`, duration)
@@ -86,7 +88,7 @@ describe.each(engines)('kill -9 on %s', (engine) => {
   it('of migrate leaves the old schema or the new one, with every row', async (context) => {
     let acknowledged = 0
     const unhurried = await olderMachine(engine)
-    const duration = await timeOf(() => unhurried.run('migrate'))
+    const duration = await timeOf(() => unhurried.process('migrate'))
     for (let kill = 0; kill < COMMAND_KILLS; kill++) {
       const machine = await olderMachine(engine)
       const { code } = await killed(machine, 'migrate', duration)
@@ -104,7 +106,7 @@ describe.each(engines)('kill -9 on %s', (engine) => {
 async function killed(machine: Machine, command: string, duration: number, stdin = '') {
   const { child, ended, stop } = machine.start(command)
   child.stdin?.end(stdin)
-  await Promise.race([sleep(duration * (0.3 + 0.8 * Math.random())), ended])
+  await Promise.race([sleep(duration * (0.3 + 0.8 * random()())), ended])
   return child.exitCode === null ? stop('SIGKILL') : ended
 }
 

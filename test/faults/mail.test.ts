@@ -6,6 +6,7 @@ import { queueMail } from '../../src/mail/outbox.js'
 import { makeMachine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
+import { random } from '../support/random.js'
 import { smtpHost, type MailHost } from '../support/smtp.js'
 import { amount, figures } from './amount.js'
 
@@ -140,6 +141,7 @@ describe('a mail server', () => {
     'gets each mail once, or a second time with the same Message-ID if serve was killed as it left',
     onEach(async (engine) => {
       const host = await smtpHost(PLAIN)
+      const share = random()
       const arrivals: { run: number; id: string }[] = []
       let run = 0
       const { db, start, queue } = await serving(engine, host.port)
@@ -150,7 +152,7 @@ describe('a mail server', () => {
         const { server } = await start()
         const before = host.received.length
         await expect.poll(() => host.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(before)
-        await sleep(Math.random() * 300)
+        await sleep(share() * 300)
         await server.stop('SIGKILL')
         for (const { text } of host.received.slice(arrivals.length)) arrivals.push({ run, id: idOf(text) })
         await expireLeases(db)

@@ -5,6 +5,7 @@ import { connect } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/schema.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { freePort, ownPostgres, withDatabase, type OwnPostgres } from '../support/postgres.js'
+import { random } from '../support/random.js'
 import { cleanup } from '../support/site.js'
 import { amount, figures } from './amount.js'
 import { startWriters, titlesOf, type Writers } from './writers.js'
@@ -58,6 +59,12 @@ async function asAdmin(url: string, ...statements: string[]): Promise<void> {
   await client.end()
 }
 
+/**
+ * Milliseconds: until writes work again, that a request waits at most where `timeout` is 1, and for a cached response.
+ * They hold where nothing else runs, as in `npm run test:faults`; beside other tests only the order counts.
+ */
+const [SOON, WAIT, HIT] = [amount(Infinity, 1000), amount(Infinity, 1800), amount(Infinity, 700)]
+
 const CUT = `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'feedbackctl%'`
 
 /** Milliseconds until another write is acknowledged. */
@@ -88,7 +95,7 @@ describe('PostgreSQL under writes', () => {
       await asAdmin(postgres.url, CUT)
       await sleep(100)
     }
-    expect(await grows(load.writers)).toBeLessThan(1000)
+    expect(await grows(load.writers)).toBeLessThan(SOON)
     figures(context, `${cuts} cuts, ${await isWhole(load)}`)
   })
 
@@ -114,7 +121,7 @@ describe('PostgreSQL under writes', () => {
     }
     await postgres.start()
     const back = await grows(load.writers)
-    expect(back).toBeLessThan(1000)
+    expect(back).toBeLessThan(SOON)
     await expect.poll(async () => (await load.get('/api/v1/boards')).headers.get('cache-status')).toBe(null)
     expect((await load.get('/readyz')).status).toBe(200)
     figures(
@@ -125,11 +132,12 @@ describe('PostgreSQL under writes', () => {
 
   it('crashes', async (context) => {
     const load = await makeLoad()
+    const share = random()
     for (let crash = 0; crash < CRASHES; crash++) {
       await postgres.stop('SIGQUIT')
-      await sleep(Math.random() * 300)
+      await sleep(share() * 300)
       await postgres.start()
-      expect(await grows(load.writers)).toBeLessThan(1000)
+      expect(await grows(load.writers)).toBeLessThan(SOON)
     }
     figures(context, `${CRASHES} crashes, ${await isWhole(load)}`)
   })
@@ -146,17 +154,17 @@ describe('PostgreSQL under writes', () => {
         expect((await load.get('/api/v1/boards')).status).toBe(200)
         reads.push(performance.now() - began)
         expect((await load.get('/healthz')).status).toBe(200)
-        expect(performance.now() - began).toBeLessThan(1800)
+        expect(performance.now() - began).toBeLessThan(WAIT)
         await sleep(50)
       }
       // Only the first may wait to find out
-      expect(reads.slice(1).filter((milliseconds) => milliseconds > 700)).toEqual([])
+      expect(reads.slice(1).filter((milliseconds) => milliseconds > HIT)).toEqual([])
       expect((await load.get('/readyz')).status).toBe(503)
     } finally {
       resume()
     }
-    expect(await grows(load.writers)).toBeLessThan(1000)
-    expect(load.writers.slowest()).toBeLessThan(1800)
+    expect(await grows(load.writers)).toBeLessThan(SOON)
+    expect(load.writers.slowest()).toBeLessThan(WAIT)
     figures(context, `${FROZEN_MS / 1000} s, ${await isWhole(load)}`)
   })
 
@@ -170,7 +178,7 @@ describe('PostgreSQL under writes', () => {
     await sleep(200)
     expect(load.writers.acknowledged.size).toBe(before)
     await asAdmin(postgres.url, `alter database ${database} reset default_transaction_read_only`)
-    expect(await grows(load.writers)).toBeLessThan(1000)
+    expect(await grows(load.writers)).toBeLessThan(SOON)
     expect((await load.get('/readyz')).status).toBe(200)
     figures(context, await isWhole(load))
   })
@@ -187,9 +195,9 @@ describe('PostgreSQL under writes', () => {
     )
     expect(rows[0]?.seconds ?? 0).toBeLessThan(1) // PostgreSQL itself ends what nobody waits for any more
     await locking.end()
-    expect(await grows(load.writers)).toBeLessThan(1000)
+    expect(await grows(load.writers)).toBeLessThan(SOON)
     expect(load.writers.refused.size).toBe(1)
-    expect(load.writers.slowest()).toBeLessThan(1800)
+    expect(load.writers.slowest()).toBeLessThan(WAIT)
     figures(context, await isWhole(load))
   })
 })

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { makeMachine } from '../support/cli.js'
+import { random } from '../support/random.js'
 import { engines, OWNER } from '../support/site.js'
 import { amount, figures } from './amount.js'
 
@@ -10,6 +11,7 @@ const ROUNDS = amount(2, 125)
 describe.each(engines)('setup on %s', (engine) => {
   it('by four commands and four requests at once makes one owner', async (context) => {
     const by = { command: 0, request: 0 }
+    const share = random()
     for (let round = 0; round < ROUNDS; round++) {
       const machine = await makeMachine(engine)
       const server = machine.start('serve --mail-url folder:mail')
@@ -22,7 +24,7 @@ describe.each(engines)('setup on %s', (engine) => {
       }
       const request = async (number: number) => {
         const email = `r${number}@example.org`
-        await sleep(Math.random() * 1500) // as long as commands need to start
+        await sleep(share() * 1500) // as long as commands need to start
         const response = await fetch(`${url}/api/v1/auth/setup`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },

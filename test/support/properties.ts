@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { onTestFailed } from 'vitest'
-
-const { FEEDBACKCTL_TEST_SEED: given } = process.env
+import { newSeed } from './random.js'
 
 /**
  * `fc.assert` with the seed of FEEDBACKCTL_TEST_SEED, or one of its own. A failure prints the seed, also where the test
@@ -11,7 +10,7 @@ export async function assertProperty<T>(
   property: fc.IAsyncProperty<T>,
   parameters: Omit<fc.Parameters<T>, 'seed'>,
 ): Promise<void> {
-  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
+  const seed = newSeed()
   let holds = false
   onTestFailed(() => {
     if (!holds) process.stderr.write(`FEEDBACKCTL_TEST_SEED=${seed} repeats the failure\n`)
