@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
@@ -68,6 +69,19 @@ describe.each(engines)('the query cache on %s', (engine) => {
     const second = await read()
     expect(second.listed[0]).toBe(first.listed[0])
     expect(second.voters[0]).toBe(first.voters[0])
+  })
+
+  it('fails in the tests where it would be stale, because a change is in no log', async () => {
+    const site = await makeSite(engine)
+    const { cache, close } = await openDatabase(site.databaseUrl, { staleness: 0, verify: true })
+    cleanup(close)
+    const read = async () => readSettings(cache.forRequest(await cache.revision(true)).db)
+    await read()
+    await site.db.updateTable('settings').set({ title: 'Logged' }).execute()
+    expect((await read()).title).toBe('Logged')
+    await sql.raw(`drop trigger settings_update_logged ${engine === 'postgres' ? 'on settings' : ''}`).execute(site.db)
+    await site.db.updateTable('settings').set({ title: 'In no log' }).execute()
+    await expect(read()).rejects.toThrow('A cached result is stale')
   })
 
   it('does not cache tables without a change log', async () => {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import * as Type from 'typebox'
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/core/errors.js'
 import { transaction } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
 import * as boards from '../../src/service/boards.js'
@@ -103,6 +104,17 @@ describe.each(engines)('a new route on %s', (engine) => {
       }
     },
   )
+})
+
+it.each([
+  ['a field that is not declared', async () => ({ text: 'x', other: 'y', more: 1 }), 'does not match its schema'],
+  ['too few fields', async () => ({ text: 'x' }), 'does not match its schema'],
+  ['fields in another order', async () => ({ other: 'y', text: 'x' }), 'the order in which HTTP sends them'],
+  ['an error that is not declared', () => Promise.reject(new AppError('POST_NOT_FOUND', '')), 'does not declare POST_NOT_FOUND'], // prettier-ignore
+])('an operation that returns %s fails where a test calls it', async (_, run, reason) => {
+  const output = Type.Object({ text: Type.String(), other: Type.String() })
+  const site = await makeSite('sqlite')
+  await expect(site.call({ ...added('GET /added 200', run as never), output }, {})).rejects.toThrow(reason)
 })
 
 it('a POST without a body to a cacheable route is answered', async () => {
