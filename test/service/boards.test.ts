@@ -323,6 +323,7 @@ describe.each(engines)('boards on %s', (engine) => {
       ['Über uns', /^ueber-uns$/],
       ['get', /^get-[0-9a-z]{4}$/],
       ['x'.repeat(50), /^x{50}$/],
+      [`${'ü'.repeat(24)}a bc`, /^(ue){24}a$/],
     ])('makes a url of %s', async (name, url) => {
       const site = await makeSite(engine)
       expect((await site.call(boards.create, { name })).board.url).toMatch(url)
