@@ -12,8 +12,9 @@ export const common: TestProjectInlineConfiguration['test'] = {
   alias: { '@node-rs/argon2': fileURLToPath(new URL('test/support/argon2.ts', import.meta.url)) },
   restoreMocks: true,
   unstubEnvs: true,
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // For tests that hang. Beside a load the slowest takes a minute.
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
   expect: { poll: { timeout: PATIENCE } },
 }
 

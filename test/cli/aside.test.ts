@@ -48,7 +48,7 @@ async function served(machine: Machine, flags = '') {
   return { server, url }
 }
 
-describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
+describe.each(engines)('a server on %s', (engine) => {
   it.each(['', '--workers 2'])(
     'with the flags "%s" stands aside for a restore, and goes on with the site',
     async (flags) => {
@@ -65,7 +65,7 @@ describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
       const { code, stdout, stderr } = await machine.run(`restore ${file} --yes --json`, { env: { FEEDBACKCTL_SHUTDOWN_TIMEOUT: '5' } }) // prettier-ignore
       expect([code, stderr]).toEqual([0, expect.stringContaining('The site is restored. The server goes on with it.')])
       const { kept } = JSON.parse(stdout) as { kept: string }
-      await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 10_000 }).toBe(200)
+      await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200)
       const seen = await clients.stop()
       expect(seen.get(200)).toBeGreaterThan(0)
       expect([...seen.keys()].filter((status) => ![0, 200, 503].includes(status))).toEqual([])
@@ -73,7 +73,7 @@ describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
       const titles = async () => JSON.stringify(await (await fetch(`${url}/api/v1/posts/get`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })).json()) // prettier-ignore
       expect(await titles()).not.toContain('After the backup')
       expect((await machine.run("posts create 'After the restore' --board ideas")).code).toBe(0)
-      await expect.poll(titles, { timeout: 10_000 }).toContain('After the restore')
+      await expect.poll(titles).toContain('After the restore')
       expect((await server.stop()).code).toBe(0)
       expect(server.output().stderr.match(/stands aside for a restore/g)).toHaveLength(1)
 
@@ -89,26 +89,26 @@ describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
     const { server, url } = await served(machine)
     const boards = `${url}/api/v1/boards`
     const release = await askAside(machine.databaseUrl, new Date())
-    await expect.poll(() => statusOf(boards), { timeout: 10_000 }).toBe(503)
+    await expect.poll(() => statusOf(boards)).toBe(503)
     const refused = await fetch(boards)
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([503, '2', { message: expect.stringContaining('is being restored'), code: 'DATABASE_UNREACHABLE' }]) // prettier-ignore
     expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('is being restored')
     expect(await statusOf(`${url}/healthz`)).toBe(200)
     await expect(askAside(machine.databaseUrl, new Date())).rejects.toThrow('Another restore')
     await release()
-    await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 10_000 }).toBe(200)
+    await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200)
 
     // The end of a process ends its connections; a file, which it no longer renews, becomes too old
     const mark = `${machine.databaseUrl.slice('sqlite:'.length)}.aside`
     const killed = engine === 'sqlite' ? undefined : await askAside(machine.databaseUrl, new Date())
     if (engine === 'sqlite') writeFileSync(mark, '')
-    await expect.poll(() => statusOf(boards), { timeout: 10_000 }).toBe(503)
+    await expect.poll(() => statusOf(boards)).toBe(503)
     await killed?.()
     if (engine === 'sqlite') utimesSync(mark, Date.now() / 1000 - 15, Date.now() / 1000 - 15)
-    await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 30_000 }).toBe(200)
+    await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200)
 
     const last = await askAside(machine.databaseUrl, new Date())
-    await expect.poll(() => statusOf(boards), { timeout: 10_000 }).toBe(503)
+    await expect.poll(() => statusOf(boards)).toBe(503)
     expect((await server.stop()).code).toBe(0)
     await last()
   })
@@ -124,7 +124,7 @@ describe.each(engines)('a server on %s', { timeout: 60_000 }, (engine) => {
       expect(await machine.run(`restore ${file} --yes`, { env: { FEEDBACKCTL_SHUTDOWN_TIMEOUT: '1' } })).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_IN_USE') }) // prettier-ignore
     })
     await other.destroy()
-    await expect.poll(() => statusOf(`${url}/readyz`), { timeout: 10_000 }).toBe(200)
+    await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200)
     await server.stop()
     expect((await rowsOf(machine)).posts).toEqual(before.posts)
   })

@@ -27,7 +27,7 @@ it.each(engines)('every table of %s is carried by a backup or left out on purpos
 })
 
 // Each test starts some thirty processes
-describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
+describe.each(engines)('a backup of %s', (engine) => {
   it.each(engines)('restores into %s with every row as it was, and the site goes on', async (to) => {
     const machine = await filled(engine)
     const made = await json(machine, 'backup create')
@@ -142,38 +142,34 @@ describe.each(engines)('a backup of %s', { timeout: 120_000 }, (engine) => {
   })
 })
 
-it.each(engines)(
-  'killed at any moment, a restore on %s leaves the old site or the new one',
-  { timeout: 240_000 },
-  async (engine) => {
-    const machine = await filled(engine)
-    const file = path.join(machine.folder, 'old.backup')
-    expect((await machine.run(`backup create ${file}`)).code).toBe(0)
-    const { posts: before } = await rowsOf(machine)
-    await machine.run("posts create 'After the backup'")
-    const { posts: after } = await rowsOf(machine)
-    const seen = []
-    for (let delay = 40; delay <= 1000; delay += 80) {
-      const restore = machine.start(`restore ${file} --yes`)
-      await setTimeout(delay)
-      await restore.stop('SIGKILL')
-      const { posts } = await rowsOf(machine)
-      const isNew = JSON.stringify(posts) === JSON.stringify(before)
-      expect(posts).toEqual(isNew ? before : after)
-      seen.push(isNew)
-      expect(await machine.run('posts list')).toMatchObject({ code: 0 })
-      if (isNew) break // from here on every restore ends before it is killed
-    }
-    expect(seen[0], 'the first was killed before it could change anything').toBe(false)
-    expect(await machine.run(`restore ${file} --yes`)).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('restored'),
-    })
-    expect((await rowsOf(machine)).posts).toEqual(before)
-  },
-)
+it.each(engines)('killed at any moment, a restore on %s leaves the old site or the new one', async (engine) => {
+  const machine = await filled(engine)
+  const file = path.join(machine.folder, 'old.backup')
+  expect((await machine.run(`backup create ${file}`)).code).toBe(0)
+  const { posts: before } = await rowsOf(machine)
+  await machine.run("posts create 'After the backup'")
+  const { posts: after } = await rowsOf(machine)
+  const seen = []
+  for (let delay = 40; delay <= 1000; delay += 80) {
+    const restore = machine.start(`restore ${file} --yes`)
+    await setTimeout(delay)
+    await restore.stop('SIGKILL')
+    const { posts } = await rowsOf(machine)
+    const isNew = JSON.stringify(posts) === JSON.stringify(before)
+    expect(posts).toEqual(isNew ? before : after)
+    seen.push(isNew)
+    expect(await machine.run('posts list')).toMatchObject({ code: 0 })
+    if (isNew) break // from here on every restore ends before it is killed
+  }
+  expect(seen[0], 'the first was killed before it could change anything').toBe(false)
+  expect(await machine.run(`restore ${file} --yes`)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('restored'),
+  })
+  expect((await rowsOf(machine)).posts).toEqual(before)
+})
 
-describe('a backup file', { timeout: 120_000 }, () => {
+describe('a backup file', () => {
   it('is refused wherever one bit of it is flipped, or its end is missing', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()

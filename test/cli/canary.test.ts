@@ -114,7 +114,7 @@ it.each(engines)(
   },
 )
 
-it.each(engines)('no secret of any source is in the report of doctor on %s', { timeout: 120_000 }, async (engine) => {
+it.each(engines)('no secret of any source is in the report of doctor on %s', async (engine) => {
   const machine = await makeMachine(engine)
   if (engine === 'postgres') await machine.run('migrate')
   const token = await machine.setup()

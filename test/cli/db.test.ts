@@ -19,7 +19,7 @@ async function emptyDatabase(engine: Engine): Promise<string> {
 }
 
 // Each test starts some twenty processes
-describe.each(engines)('db copy of %s', { timeout: 120_000 }, (engine) => {
+describe.each(engines)('db copy of %s', (engine) => {
   it.each(engines)('into %s has every row, and the balance adds up', async (other) => {
     const machine = await filled(engine)
     const to = await emptyDatabase(other)
@@ -44,52 +44,44 @@ describe.each(engines)('db copy of %s', { timeout: 120_000 }, (engine) => {
   })
 })
 
-it(
-  'db copy takes the address from a variable, a data folder or a configuration, and warns of a password',
-  { timeout: 60_000 },
-  async () => {
-    const machine = await filled('sqlite')
-    const to = await emptyDatabase('postgres')
-    const env = { TARGET: to }
-    const { password } = new URL(to)
-    expect(password).not.toBe('')
-    const quiet = await machine.run('db copy data/feedbackctl env:TARGET --dry-run --json', { env })
-    expect(quiet).toMatchObject({ code: 0, stderr: 'Dry run, nothing was copied.\n' })
-    expect(JSON.parse(quiet.stdout)).toEqual({ tables: [], differ: [] })
-    const open = await machine.run(`db copy data/feedbackctl ${env.TARGET} --dry-run`)
-    expect(open.stderr).toMatch(/^Warning: the password in TO is visible .*env:NAME\.\nDry run/)
-    writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${machine.databaseUrl}"\n`, { mode: 0o600 })
-    const copied = await machine.run('db copy site.toml env:TARGET --verify', { env })
-    expect(copied).toMatchObject({ code: 0, stderr: expect.stringContaining('Both sides are equal.') })
-    for (const [args, why] of [
-      ['env:NOBODY env:TARGET', 'FROM is "env:NOBODY", but that variable is not set'],
-      ['data/feedbackctl mysql://ada:geheim@db/x', 'TO must be sqlite:PATH'],
-      ['data/nothing env:TARGET', 'There is no folder or configuration file "data/nothing". FROM is sqlite:PATH'],
-      ['nothing.toml env:TARGET', 'nothing.toml'],
-    ] as const) {
-      const { code, stderr } = await machine.run(`db copy ${args}`, { env })
-      expect([args, code, stderr.includes(why), stderr.includes('geheim')]).toEqual([args, 2, true, false])
-    }
-    for (const { stdout, stderr } of [quiet, open, copied]) expect(stdout + stderr).not.toContain(`:${password}@`)
-  },
-)
+it('db copy takes the address from a variable, a data folder or a configuration, and warns of a password', async () => {
+  const machine = await filled('sqlite')
+  const to = await emptyDatabase('postgres')
+  const env = { TARGET: to }
+  const { password } = new URL(to)
+  expect(password).not.toBe('')
+  const quiet = await machine.run('db copy data/feedbackctl env:TARGET --dry-run --json', { env })
+  expect(quiet).toMatchObject({ code: 0, stderr: 'Dry run, nothing was copied.\n' })
+  expect(JSON.parse(quiet.stdout)).toEqual({ tables: [], differ: [] })
+  const open = await machine.run(`db copy data/feedbackctl ${env.TARGET} --dry-run`)
+  expect(open.stderr).toMatch(/^Warning: the password in TO is visible .*env:NAME\.\nDry run/)
+  writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${machine.databaseUrl}"\n`, { mode: 0o600 })
+  const copied = await machine.run('db copy site.toml env:TARGET --verify', { env })
+  expect(copied).toMatchObject({ code: 0, stderr: expect.stringContaining('Both sides are equal.') })
+  for (const [args, why] of [
+    ['env:NOBODY env:TARGET', 'FROM is "env:NOBODY", but that variable is not set'],
+    ['data/feedbackctl mysql://ada:geheim@db/x', 'TO must be sqlite:PATH'],
+    ['data/nothing env:TARGET', 'There is no folder or configuration file "data/nothing". FROM is sqlite:PATH'],
+    ['nothing.toml env:TARGET', 'nothing.toml'],
+  ] as const) {
+    const { code, stderr } = await machine.run(`db copy ${args}`, { env })
+    expect([args, code, stderr.includes(why), stderr.includes('geheim')]).toEqual([args, 2, true, false])
+  }
+  for (const { stdout, stderr } of [quiet, open, copied]) expect(stdout + stderr).not.toContain(`:${password}@`)
+})
 
-it(
-  'db copy exits with 9 where the copy is not equal, and leaves what is wrong to see',
-  { timeout: 60_000 },
-  async () => {
-    const machine = await filled('sqlite')
-    const db = await connect(machine.databaseUrl)
-    // The copy has the column with its type, which makes the text a number
-    await sql`alter table settings drop column "developer_mode"`.execute(db)
-    await sql`alter table settings add column "developer_mode" blob not null default '1'`.execute(db)
-    await db.destroy()
-    const to = await emptyDatabase('sqlite')
-    const { code, stderr } = await machine.run(`db copy ${machine.databaseUrl} ${to} --verify`)
-    expect(stderr).toMatch(/differs in settings\.[^]*COPY_DIFFERS/)
-    expect({ code, there: existsSync(to.slice('sqlite:'.length)) }).toEqual({ code: 9, there: true })
-  },
-)
+it('db copy exits with 9 where the copy is not equal, and leaves what is wrong to see', async () => {
+  const machine = await filled('sqlite')
+  const db = await connect(machine.databaseUrl)
+  // The copy has the column with its type, which makes the text a number
+  await sql`alter table settings drop column "developer_mode"`.execute(db)
+  await sql`alter table settings add column "developer_mode" blob not null default '1'`.execute(db)
+  await db.destroy()
+  const to = await emptyDatabase('sqlite')
+  const { code, stderr } = await machine.run(`db copy ${machine.databaseUrl} ${to} --verify`)
+  expect(stderr).toMatch(/differs in settings\.[^]*COPY_DIFFERS/)
+  expect({ code, there: existsSync(to.slice('sqlite:'.length)) }).toEqual({ code: 9, there: true })
+})
 
 it('db copy makes no file where there is no database to copy', async () => {
   const machine = await makeMachine('sqlite')
@@ -104,7 +96,7 @@ it('db copy makes no file where there is no database to copy', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('--database-url warns of a password in an argument, and no other source does', { timeout: 60_000 }, async () => {
+it('--database-url warns of a password in an argument, and no other source does', async () => {
   const { databaseUrl, ...machine } = await makeMachine('postgres')
   const { password } = new URL(databaseUrl)
   expect(password).not.toBe('')

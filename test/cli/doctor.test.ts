@@ -181,7 +181,7 @@ describe.each(engines)('doctor on %s', (engine) => {
     const server = machine.start('serve')
     await server.says(/listening on/)
     const sealed = async () => JSON.parse((await machine.run('audit verify --json')).stdout).unsealed as number
-    await expect.poll(sealed, { timeout: 25_000 }).toBe(0)
+    await expect.poll(sealed).toBe(0)
     await server.stop()
     await damaged(machine, (db) => sql`update events set action = 'post.deleted' where id = 2`.execute(db))
     expect((await doctor(machine, 'audit')).found).toMatchObject([

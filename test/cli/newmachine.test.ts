@@ -110,7 +110,7 @@ async function knowsPeople(http: Http, tokens: Record<string, string>): Promise<
   expect(wrong.status).toBe(403)
 }
 
-describe.each(engines)('from setup to restore on a fresh machine, on %s', { timeout: 180_000 }, (engine) => {
+describe.each(engines)('from setup to restore on a fresh machine, on %s', (engine) => {
   it.each(['plain', 'encrypted'])('nothing is lost with a backup that is %s', async (kind) => {
     const isEncrypted = kind === 'encrypted'
     const env: Record<string, string> = isEncrypted ? { FEEDBACKCTL_BACKUP_PASSPHRASE: PASSPHRASE } : {}

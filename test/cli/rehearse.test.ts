@@ -16,7 +16,7 @@ const flipped = (file: string, at: number): void => {
 const names = (files: readonly { file: string }[]): string[] => files.map(({ file }) => path.basename(file, '.backup'))
 
 // Each test starts some thirty processes
-describe.each(engines)('a rehearsal on %s', { timeout: 120_000 }, (engine) => {
+describe.each(engines)('a rehearsal on %s', (engine) => {
   it('restores the newest backup, says what it compared, and leaves nothing', async () => {
     const machine = await filled(engine)
     const TMPDIR = temporaryFolder()

@@ -17,7 +17,7 @@ async function stateOf({ databaseUrl }: Pick<Machine, 'databaseUrl'>) {
   return { title, schema }
 }
 
-describe.each(engines)('an upgrade on %s', { timeout: 60_000 }, (engine) => {
+describe.each(engines)('an upgrade on %s', (engine) => {
   const upgrade = (machine: Machine) => machine.run(engine === 'postgres' ? 'migrate' : 'settings show')
 
   it('is taken back, and what was there since is kept', async () => {
@@ -71,7 +71,7 @@ describe.each(engines)('an upgrade on %s', { timeout: 60_000 }, (engine) => {
   })
 })
 
-describe('an upgrade that nobody asked for', { timeout: 60_000 }, () => {
+describe('an upgrade that nobody asked for', () => {
   it('is told once on SQLite, with where the copy is', async () => {
     const machine = await makeMachine('sqlite')
     await makeOlder(machine, OLD, 'Before')

@@ -77,7 +77,7 @@ describe.each(engines)('"secret new" on %s', (engine) => {
     expect(JSON.parse(done.stdout)).toEqual({ file: secretOf(machine), ends })
     const status = async () =>
       (await fetch(`${url}/api/v1/users/permissions`, { headers: { authorization: `Bearer ${token}` } })).status
-    await expect.poll(status, { timeout: 10_000 }).toBe(401)
+    await expect.poll(status).toBe(401)
     const owner = (await machine.run('owner link --quiet')).stdout.trim().replace(/^.*token=/, '')
     const used = await fetch(`${url}/api/v1/auth/link`, {
       method: 'POST',

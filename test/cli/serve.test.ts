@@ -106,7 +106,7 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
         if (answer.status === 201) acknowledged.push(`board-${number}`)
       }
     })().catch(() => {})
-    await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(30)
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(30)
     await server.stop('SIGKILL')
     await writing
     const stored = new Set((await machine.run('boards list --all -q')).stdout.trim().split('\n'))
@@ -168,13 +168,13 @@ describe('feedbackctl serve', () => {
     const first = machine.start('serve', { env })
     const [, url] = await first.says(LISTENING)
     expect((await post(url ?? '', OWNER)).status).toBe(201)
-    await expect.poll(() => arrived, { timeout: 5000 }).toBe(1)
+    await expect.poll(() => arrived).toBe(1)
     await first.stop('SIGKILL')
     const second = machine.start('serve', { env })
     await second.says(/mail delivered/)
     expect(host.received).toHaveLength(1)
     expect(arrived).toBe(2)
-  }, 60_000)
+  })
 
   it('delivers mail that another process queued', async () => {
     const machine = await makeMachine('sqlite')
@@ -241,7 +241,7 @@ describe('while another process locks the SQLite file', () => {
     const first = machine.start('serve', { env })
     const [, url] = await first.says(LISTENING)
     expect((await post(url ?? '', OWNER)).status).toBe(201)
-    await expect.poll(() => host.received.length, { timeout: 5000 }).toBe(1)
+    await expect.poll(() => host.received.length).toBe(1)
     await new Promise((resolve) => setTimeout(resolve, 7000)) // longer than the timeout of a write
     other.exec('rollback')
     host.onMail = async () => {}
@@ -274,7 +274,7 @@ it('feedbackctl serve exits with 0 although a mail server never responds', async
   const server = machine.start('serve --shutdown-timeout 1', { env: { FEEDBACKCTL_MAIL_URL: host.url } })
   const [, url] = await server.says(LISTENING)
   await post(url ?? '', OWNER)
-  await expect.poll(() => arrived, { timeout: 5000 }).toBe(true)
+  await expect.poll(() => arrived).toBe(true)
   expect((await server.stop()).code).toBe(0)
 })
 

@@ -72,7 +72,7 @@ describe.each(engines)('status on %s', (engine) => {
     const db = await connect(machine.databaseUrl)
     cleanup(() => db.destroy())
     const rows = () => db.selectFrom('servers').selectAll().execute()
-    await expect.poll(rows, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(rows).toHaveLength(1)
     await server.stop('SIGKILL')
     expect(await rows()).toHaveLength(1)
     expect(JSON.parse((await machine.run('status --json')).stdout)).toMatchObject({ servers: [] })

@@ -180,7 +180,7 @@ it('serve --web-enabled false has the API, and no pages but those that mails lea
           ),
         ) // prettier-ignore
         .find((match) => match && !tokens.includes(match[2] ?? ''))
-    await expect.poll(found, { timeout: 20_000 }).toBeTruthy()
+    await expect.poll(found).toBeTruthy()
     const [, target = '', token = ''] = found() ?? []
     tokens.push(token)
     const { status, body } = await get(server, target, { headers: HTML })

@@ -144,7 +144,7 @@ describe.each(engines)('on %s', { timeout: amount(240_000, 3_600_000) }, (engine
   )
 })
 
-describe('a signal', { timeout: 120_000 }, () => {
+describe('a signal', () => {
   it('ends long work with its own exit code, and the folders that were made for it go, but no others', async () => {
     const machine = await largeMachine('sqlite')
     const top = path.join(machine.folder, 'there')

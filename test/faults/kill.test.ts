@@ -29,7 +29,7 @@ describe.each(engines)('kill -9 on %s', (engine) => {
     for (let kill = 0; kill < KILLS; kill++) {
       const before = writers.acknowledged.size
       const server = machine.start(`serve --workers ${workers} --listen 127.0.0.1:${port}`)
-      await expect.poll(() => writers.acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(before + 10)
+      await expect.poll(() => writers.acknowledged.size).toBeGreaterThan(before + 10)
       await sleep(number() * 100)
       await server.stop('SIGKILL')
     }

@@ -84,7 +84,7 @@ it(
     expect([...statuses.keys()].filter((outcome) => !/^20|^409 |^404 DELETE/.test(outcome))).toEqual([])
     expect(requests).toBeGreaterThan(SECONDS * 10)
     agent.destroy()
-    await expect.poll(handles, { timeout: 10_000 }).toBeLessThanOrEqual(handlesBefore + KEPT)
+    await expect.poll(handles).toBeLessThanOrEqual(handlesBefore + KEPT)
 
     const [second, last] = [quarterOf(memory, 1), quarterOf(memory, 3)]
     const [slow, slowReference] = [latencies, reference].map((all) => all.filter((milliseconds) => milliseconds > 100).length) as [number, number] // prettier-ignore

@@ -38,8 +38,8 @@ describe('slow senders', () => {
   ])('a client that %s gets 408 in time', async (_, bytes) => {
     const { port } = await listening({ limits: { headers: 300, request: 400, check: 50 } })
     const client = open(port, bytes)
-    await expect.poll(() => client.text, { timeout: 5000 }).toMatch(/^HTTP\/1\.1 408 [^]*"code":"BAD_REQUEST"/)
-    await expect.poll(() => client.closed, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => client.text).toMatch(/^HTTP\/1\.1 408 [^]*"code":"BAD_REQUEST"/)
+    await expect.poll(() => client.closed).toBe(true)
     expect(client.error).toBeUndefined()
   })
 
@@ -71,9 +71,9 @@ describe('more connections than there is room for', () => {
       for (let count = 0; count < 6; count++) idle.push(open(port, count % 2 === 0 ? LOGIN : ''))
       await expect.poll(() => idle.every(({ closed, socket }) => closed || !socket.connecting)).toBe(true)
       served.socket.write(GET)
-      await expect.poll(answered, { timeout: 10_000 }).toBe(round + 1)
+      await expect.poll(answered).toBe(round + 1)
     }
-    await expect.poll(() => idle.filter(({ closed }) => closed).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(40)
+    await expect.poll(() => idle.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(40)
     expect(served.closed).toBe(false)
     expect(idle.filter(({ error }) => error)).toEqual([])
     const fresh = open(port, GET)
@@ -87,7 +87,7 @@ describe('more connections than there is room for', () => {
     const served = [1, 2, 3].map(() => open(port, GET))
     await expect.poll(() => waiting.length).toBe(3)
     const refused = open(port, GET)
-    await expect.poll(() => refused.closed, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => refused.closed).toBe(true)
     expect(refused.text).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: \d[^]*"code":"SERVER_BUSY"/)
     expect([refused.error, waiting.length]).toEqual([undefined, 3])
     for (const go of waiting) go()
@@ -101,11 +101,11 @@ describe('more connections than there is room for', () => {
     const child = spawn('bash', ['-c', command], { env: machine.env, stdio: 'ignore' })
     cleanup(async () => void child.kill('SIGKILL'))
     const isUp = async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status
-    await expect.poll(isUp, { timeout: 15_000 }).toBe(200)
+    await expect.poll(isUp).toBe(200)
     const many = Array.from({ length: 150 }, () => open(port))
     await expect.poll(() => many.every(({ closed, socket }) => closed || !socket.connecting)).toBe(true)
     const clients = Array.from({ length: 20 }, () => open(port, GET))
-    await expect.poll(() => clients.filter(({ text }) => text.startsWith('HTTP/1.1 200')).length, { timeout: 5000 }).toBe(20) // prettier-ignore
+    await expect.poll(() => clients.filter(({ text }) => text.startsWith('HTTP/1.1 200')).length).toBe(20) // prettier-ignore
   })
 })
 
@@ -118,10 +118,10 @@ describe.each([1, 2])('SIGTERM under load with %i workers', (workers) => {
       const port = await freePort()
       const server = machine.start(`serve --workers ${workers} --listen 127.0.0.1:${port}`)
       for (let count = 0; count < workers; count++)
-        await expect.poll(() => server.output().stderr.split('listening on').length, { timeout: 15_000 }).toBeGreaterThan(workers) // prettier-ignore
+        await expect.poll(() => server.output().stderr.split('listening on').length).toBeGreaterThan(workers) // prettier-ignore
       const ended = new AbortController()
       const clients = Array.from({ length: 12 }, (_, number) => keepSending(port, token, number, ended.signal))
-      await expect.poll(() => clients.every(({ result }) => result.answered >= 5), { timeout: 30_000 }).toBe(true)
+      await expect.poll(() => clients.every(({ result }) => result.answered >= 5)).toBe(true)
       const { code } = await server.stop()
       ended.abort()
       const results = await Promise.all(clients.map(({ ended }) => ended))

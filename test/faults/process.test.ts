@@ -27,7 +27,7 @@ describe('a terminal that is closed', () => {
     const shell = pty.spawn('bash', ['-c', start], { cwd: machine.folder, env: machine.env })
     let text = ''
     shell.onData((data) => (text += data))
-    await expect.poll(() => text, { timeout: 10_000 }).toContain('listening on')
+    await expect.poll(() => text).toContain('listening on')
     const pid = Number(/pid (\d+)\./.exec(text)?.[1])
     cleanup(async () => void (isAlive(pid) && process.kill(pid, 'SIGKILL')))
     cleanup(async () => shell.kill('SIGKILL'))
@@ -38,7 +38,7 @@ describe('a terminal that is closed', () => {
     await new Promise((resolve) => setTimeout(resolve, 1000))
     expect(cpuSeconds(pid) - before).toBeLessThan(0.5)
     process.kill(pid, 'SIGTERM')
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
   })
 })
 
@@ -65,7 +65,7 @@ describe('serve --workers 2', () => {
   it('replaces a worker that was killed while it started, and says so', async () => {
     const server = (await makeMachine('sqlite')).start('serve --workers 2')
     const { pid = 0 } = server.child
-    await expect.poll(() => childrenOf(pid).length, { timeout: 15_000, interval: 1 }).toBe(1)
+    await expect.poll(() => childrenOf(pid).length, { interval: 1 }).toBe(1)
     process.kill(childrenOf(pid)[0] ?? 0, 'SIGKILL')
     await server.says(/"reason":"SIGKILL".*"msg":"a worker exited and is restarted"/)
     await server.says(LISTENING)

@@ -82,7 +82,7 @@ describe.each([
     backUp(fileOf(other), `${file}.other`)
 
     const writers = startWriters(() => url, token)
-    await expect.poll(() => writers.acknowledged.size, { timeout: 10_000 }).toBeGreaterThan(20)
+    await expect.poll(() => writers.acknowledged.size).toBeGreaterThan(20)
     await writers.stop()
     backUp(file, copy)
     damage(file)
@@ -96,9 +96,9 @@ describe.each([
 
     clear(file)
     putBack(copy, file)
-    await expect.poll(() => during.acknowledged.size, { timeout: 5000 }).toBeGreaterThan(10)
+    await expect.poll(() => during.acknowledged.size).toBeGreaterThan(10)
     await during.stop()
-    await expect.poll(() => responds(url, '/readyz'), { timeout: 5000 }).toBe('200')
+    await expect.poll(() => responds(url, '/readyz')).toBe('200')
     expect([...during.refused.keys()]).toEqual([UNREACHABLE])
     expect((await server.stop()).code).toBe(0)
     const stored = new Set(await titlesOf(machine))
@@ -140,7 +140,7 @@ describe('a server on SQLite', () => {
     expect((await site.http('GET //readyz')).status).toBe(503)
     expect((await site.http('POST /posts/get', { token, body: {} })).body.posts).toHaveLength(1)
     await pragma(end)
-    await expect.poll(async () => (await site.http('GET //readyz')).status, { timeout: 5000 }).toBe(200)
+    await expect.poll(async () => (await site.http('GET //readyz')).status).toBe(200)
     expect(await write()).toBe('201')
   })
 
@@ -177,7 +177,7 @@ describe('a server on SQLite', () => {
     expect(await responds(url, '/readyz')).toBe(UNREACHABLE)
     remove(file)
     putBack(copy, file)
-    await expect.poll(() => posts(url, token), { timeout: 5000 }).toBe('201')
+    await expect.poll(() => posts(url, token)).toBe('201')
     expect(await responds(url, '/readyz')).toBe('200')
   })
 
@@ -215,7 +215,7 @@ describe('a server on SQLite', () => {
     while (log() < 25) expect(await posts(url, token, 'x'.repeat(45_000))).toBe('201')
     const largest = log()
     other.exec('rollback')
-    await expect.poll(log, { timeout: 10_000 }).toBeLessThan(1)
+    await expect.poll(log).toBeLessThan(1)
     other.close()
     expect(await posts(url, token)).toBe('201')
     figures(context, `${largest.toFixed(0)} MB while it read, ${log().toFixed(1)} MB afterwards`)

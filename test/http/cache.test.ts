@@ -118,7 +118,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
       }),
       { numRuns: engine === 'sqlite' ? 40 : 20, endOnFailure: true },
     )
-  }, 240_000)
+  })
 
   it('is invalidated by votes of any user on any post', async () => {
     const site = await makeSite(engine)
@@ -154,7 +154,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
           )
       }
     }
-  }, 60_000)
+  })
 
   it('serves a hit without queries, with the same bytes, headers and log fields', async () => {
     const site = await makeSite(engine)

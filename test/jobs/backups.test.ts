@@ -8,7 +8,7 @@ import { engines } from '../support/site.js'
 const configOf = ({ folder }: Machine): string => path.join(folder, 'config/feedbackctl/config.toml')
 const backupsIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.backup')) // prettier-ignore
 
-describe.each(engines)('backups on a schedule on %s', { timeout: 60_000 }, (engine) => {
+describe.each(engines)('backups on a schedule on %s', (engine) => {
   it('are made by one of several servers, and pruned', async () => {
     const machine = await makeMachine(engine)
     if (engine === 'postgres') await machine.run('migrate')
@@ -22,7 +22,7 @@ describe.each(engines)('backups on a schedule on %s', { timeout: 60_000 }, (engi
     const folder = backupsOf(machine)
     const servers = await Promise.all([serve('', '1h'), serve('', '1h'), serve('--workers 2', '1h')])
     const made = () => servers.map((server) => server.output().stderr.match(/made a backup/g)?.length ?? 0)
-    await expect.poll(made, { timeout: 10_000 }).toContain(1)
+    await expect.poll(made).toContain(1)
     await Promise.all(servers.map((server) => server.stop()))
     expect(made().toSorted((one, other) => one - other)).toEqual([0, 0, 1])
     expect(backupsIn(folder)).toHaveLength(1)

@@ -11,90 +11,86 @@ import { OWNER } from '../support/site.js'
 it.each([
   { colorScheme: 'light', viewport: WIDE },
   { colorScheme: 'dark', viewport: NARROW },
-] as const)(
-  'every page passes axe, and fits its width: %o',
-  async (window) => {
-    const site = await serveSite('sqlite')
-    const { page } = await visit({ ...window, expected: /status of (404|422)/ })
-    const problems: unknown[] = []
-    const check = async (name: string) => {
-      for (const violation of await violationsOf(page)) problems.push([name, ...violation])
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      )
-      if (overflow > 0) problems.push([name, 'overflow', overflow])
-    }
-    const look = async (...paths: string[]) => {
-      for (const path of paths) {
-        await page.goto(site.url + path)
-        if (page.url() !== site.url + path) problems.push([path, 'leads to', page.url()])
-        await check(path)
-      }
-    }
-    await look('/setup/welcome', '/setup/create-account')
-    await site.owner()
-    await site.call(settings.update, { accentColor: 'ffd400', description: 'Tell us what you miss.' })
-    await look('/', '/boards', '/roadmaps', '/search?q=nothing')
-    const { board } = await site.call(boards.create, {
-      name: 'A board whose name is longer than a phone is wide',
-      display: true,
-    })
-    await site.call(roadmaps.create, { name: 'Planned', display: true })
-    const { post } = await site.call(posts.create, {
-      title: 'Dark'.repeat(25),
-      contentMarkdown: `# Heading\n\n- one\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | d |\n\n\`\`\`\n${'code '.repeat(50)}\n\`\`\`\n`,
-      boardId: board.boardId,
-    })
-    await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
-    const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
-    await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
-    const path = `/posts/${post.slug}`
-    const lists = [
-      '/',
-      '/?sort=votes',
-      '/boards',
-      `/boards/${board.url}`,
-      '/roadmaps',
-      '/roadmaps/planned',
-      '/search',
-      '/search?q=dark',
-      path,
-      `${path}/voters`,
-      '/posts/new',
-      '/posts/similar?title=dark',
-      '/nowhere',
-    ]
-    await look(
-      ...lists,
-      '/login',
-      '/join',
-      '/password-reset',
-      '/password-reset/confirm',
-      '/password-reset/confirm?token=x',
-      '/email-verify?token=x',
-      '/login/link',
-      '/login/link?token=x',
+] as const)('every page passes axe, and fits its width: %o', async (window) => {
+  const site = await serveSite('sqlite')
+  const { page } = await visit({ ...window, expected: /status of (404|422)/ })
+  const problems: unknown[] = []
+  const check = async (name: string) => {
+    for (const violation of await violationsOf(page)) problems.push([name, ...violation])
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     )
-    await page.goto(`${site.url}/login`)
-    await page.fill('#field-email', OWNER.email)
-    await page.fill('#field-password', OWNER.password)
-    await page.click('main form button')
-    await page.locator('text=Sign out').waitFor()
-    await look(...lists, '/settings', '/setup/create-board')
-    for (const each of ['edit', 'delete', 'report'])
-      await look(`${path}/${each}`, `${path}/comments/${activity.id}/${each}`)
-    await page.goto(`${site.url}/posts/new`)
-    await page.evaluate(() => document.querySelector<HTMLFormElement>('.post-form')?.submit())
-    await page.locator('.summary').waitFor()
-    await check('an error')
-    await page.goto(`${site.url}/settings`)
-    await page.click('text=Turn on')
-    await page.locator('.qr').waitFor()
-    await check('the second factor')
-    expect(problems).toEqual([])
-  },
-  180_000,
-)
+    if (overflow > 0) problems.push([name, 'overflow', overflow])
+  }
+  const look = async (...paths: string[]) => {
+    for (const path of paths) {
+      await page.goto(site.url + path)
+      if (page.url() !== site.url + path) problems.push([path, 'leads to', page.url()])
+      await check(path)
+    }
+  }
+  await look('/setup/welcome', '/setup/create-account')
+  await site.owner()
+  await site.call(settings.update, { accentColor: 'ffd400', description: 'Tell us what you miss.' })
+  await look('/', '/boards', '/roadmaps', '/search?q=nothing')
+  const { board } = await site.call(boards.create, {
+    name: 'A board whose name is longer than a phone is wide',
+    display: true,
+  })
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const { post } = await site.call(posts.create, {
+    title: 'Dark'.repeat(25),
+    contentMarkdown: `# Heading\n\n- one\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | d |\n\n\`\`\`\n${'code '.repeat(50)}\n\`\`\`\n`,
+    boardId: board.boardId,
+  })
+  await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
+  const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
+  await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
+  const path = `/posts/${post.slug}`
+  const lists = [
+    '/',
+    '/?sort=votes',
+    '/boards',
+    `/boards/${board.url}`,
+    '/roadmaps',
+    '/roadmaps/planned',
+    '/search',
+    '/search?q=dark',
+    path,
+    `${path}/voters`,
+    '/posts/new',
+    '/posts/similar?title=dark',
+    '/nowhere',
+  ]
+  await look(
+    ...lists,
+    '/login',
+    '/join',
+    '/password-reset',
+    '/password-reset/confirm',
+    '/password-reset/confirm?token=x',
+    '/email-verify?token=x',
+    '/login/link',
+    '/login/link?token=x',
+  )
+  await page.goto(`${site.url}/login`)
+  await page.fill('#field-email', OWNER.email)
+  await page.fill('#field-password', OWNER.password)
+  await page.click('main form button')
+  await page.locator('text=Sign out').waitFor()
+  await look(...lists, '/settings', '/setup/create-board')
+  for (const each of ['edit', 'delete', 'report'])
+    await look(`${path}/${each}`, `${path}/comments/${activity.id}/${each}`)
+  await page.goto(`${site.url}/posts/new`)
+  await page.evaluate(() => document.querySelector<HTMLFormElement>('.post-form')?.submit())
+  await page.locator('.summary').waitFor()
+  await check('an error')
+  await page.goto(`${site.url}/settings`)
+  await page.click('text=Turn on')
+  await page.locator('.qr').waitFor()
+  await check('the second factor')
+  expect(problems).toEqual([])
+})
 
 it('axe names what breaks its rules', async () => {
   const { page } = await visit()

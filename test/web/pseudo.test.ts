@@ -63,129 +63,125 @@ const LEADS_ELSEWHERE = ['/posts/:slug/comments/:comment']
 it.each([
   { viewport: WIDE, colorScheme: 'light' },
   { viewport: NARROW, colorScheme: 'dark' },
-] as const)(
-  'every page is complete in another language, from right to left, with longer texts: %o',
-  async (window) => {
-    const site = await serveSite('sqlite')
-    const { page } = await visit({ ...window, locale: PSEUDO, expected: /status of (401|403|404|422|500)|^500 / })
-    const problems: unknown[] = []
-    const seen = new Set<string>()
-    const check = async (name: string) => {
-      const root = page.locator('html')
-      expect([name, await root.getAttribute('lang'), await root.getAttribute('dir')]).toEqual([name, PSEUDO, 'rtl'])
-      const { scrollWidth, clientWidth } = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement
-        return { scrollWidth, clientWidth }
-      })
-      if (scrollWidth > clientWidth) problems.push([name, 'is wider than the window', scrollWidth])
-      const astray = await page.evaluate(() =>
-        Array.from(document.querySelectorAll('.excerpt bdi, .comment .prose p'), (element) => {
-          const [text, edge] = [element, element.closest('.body, article')].map((each) => each?.getBoundingClientRect())
-          return (edge?.right ?? 0) - (text?.right ?? 0)
-        }).filter((distance) => distance > 12),
-      )
-      if (astray.length > 0) problems.push([name, 'a text begins far from the edge', astray])
-      for (const text of new Set(
-        (await textsOf(page)).map((each) => withoutCatalogue(each.replace(TITLE, '').replace('{votes}', ''))),
-      ))
-        if (LATIN.test(text) && !text.includes(OWNER.email)) problems.push([name, 'not of the catalogue', text])
-      for (const violation of await violationsOf(page)) problems.push([name, ...violation])
-    }
-    const look = async (patterns: Record<string, string>) => {
-      for (const [pattern, path] of Object.entries(patterns)) {
-        await page.goto(site.url + path)
-        await check(path)
-        seen.add(pattern)
-      }
-    }
-    const send = async (path: string, selector = 'main form', shown = '.summary') => {
-      await page.goto(site.url + path)
-      await page.evaluate((form) => document.querySelector<HTMLFormElement>(form)?.submit(), selector)
-      await page.locator(shown).waitFor()
-      await check(`${path}, refused`)
-    }
-
-    await look({ '/setup/welcome': '/setup/welcome', '/setup/create-account': '/setup/create-account' })
-    await send('/setup/create-account')
-    await page.fill('#field-siteTitle', 'Σελήνη')
-    await page.fill('#field-name', 'Άδα')
-    await page.fill('#field-email', OWNER.email)
-    await page.fill('#field-password', OWNER.password)
-    await page.click('main form button')
-    await page.waitForURL('**/setup/create-board')
-    await look({ '/setup/create-board': '/setup/create-board' })
-    const empty = { '/': '/', '/boards': '/boards', '/roadmaps': '/roadmaps', '/search': '/search?q=τίποτα' }
-    await look(empty)
-
-    const { board, post, comment, roadmap } = await fill(site)
-    const at = `/posts/${encodeURIComponent(post.slug)}`
-    const lists = {
-      '/': '/?sort=votes',
-      '/boards': '/boards',
-      '/boards/:url': `/boards/${encodeURIComponent(board.url)}`,
-      '/roadmaps': '/roadmaps',
-      '/roadmaps/:url': `/roadmaps/${encodeURIComponent(roadmap)}`,
-      '/search': '/search?q=θέμα',
-      '/posts/new': '/posts/new',
-      '/posts/similar': '/posts/similar?title=θέμα',
-      '/posts/:slug': at,
-      '/posts/:slug/voters': `${at}/voters`,
-      missing: '/nowhere',
-    }
-    await look(lists)
-    for (const each of ['edit', 'delete', 'report'])
-      await look({
-        [`/posts/:slug/${each}`]: `${at}/${each}`,
-        [`/posts/:slug/comments/:comment/${each}`]: `${at}/comments/${comment}/${each}`,
-      })
-    await look({ '/settings': '/settings', '/settings/delete': '/settings/delete' })
-    await send('/posts/new', '.post-form')
-    await send('/settings', 'form[action$="/settings/password"]')
-    await page.goto(`${site.url}/settings`)
-    await page.click('form[action$="/settings/totp"] button')
-    await page.locator('.qr').waitFor()
-    await check('the second factor')
-    const secret = (await page.innerText('main code')).replaceAll(' ', '')
-    await page.fill('#field-code', await generate({ secret, epoch: site.clock.now.getTime() / 1000 }))
-    await page.click('main form button')
-    await page.locator('.codes').waitFor()
-    await check('recovery codes')
-    await look({ '/settings': '/settings' })
-
-    await page.click('header form[action$="/logout"] button')
-    await page.locator('.flash').waitFor()
-    await check('signed out')
-    await look(lists)
-    await look({
-      '/login': '/login',
-      '/join': '/join',
-      '/password-reset': '/password-reset',
-      '/password-reset/confirm': '/password-reset/confirm?token=',
-      '/email-verify': '/email-verify?token=1',
+] as const)('every page is complete in another language, from right to left, with longer texts: %o', async (window) => {
+  const site = await serveSite('sqlite')
+  const { page } = await visit({ ...window, locale: PSEUDO, expected: /status of (401|403|404|422|500)|^500 / })
+  const problems: unknown[] = []
+  const seen = new Set<string>()
+  const check = async (name: string) => {
+    const root = page.locator('html')
+    expect([name, await root.getAttribute('lang'), await root.getAttribute('dir')]).toEqual([name, PSEUDO, 'rtl'])
+    const { scrollWidth, clientWidth } = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return { scrollWidth, clientWidth }
     })
-    await look({ '/password-reset/confirm': '/password-reset/confirm?token=1' })
-    await look({ '/login/link': '/login/link' })
-    await look({ '/login/link': '/login/link?token=1' })
-    await send('/login')
-    await send('/join')
-    await send('/password-reset/confirm?token=1', 'main form', '.empty')
-    await send('/email-verify?token=1', 'main form', '.empty')
-    await send('/login/link?token=1', 'main form', '.empty')
-    await page.goto(`${site.url}/login`)
-    await page.fill('#field-email', OWNER.email)
-    await page.fill('#field-password', OWNER.password)
-    await page.click('main form button')
-    await page.locator('#field-code').waitFor()
-    await check('asked for a code')
-    await page.goto(`${site.url}/password-reset`)
-    await page.fill('#field-email', OWNER.email)
-    await sql`drop table outbox`.execute(site.db)
-    await page.click('main form button')
-    await page.locator('.typed').waitFor()
-    await check('a form that failed')
-    expect(problems).toEqual([])
-    const shown = Object.keys(routes.pages).filter((path) => !LEADS_ELSEWHERE.includes(path))
-    expect([...seen]).toEqual(expect.arrayContaining(shown))
-  },
-  240_000,
-)
+    if (scrollWidth > clientWidth) problems.push([name, 'is wider than the window', scrollWidth])
+    const astray = await page.evaluate(() =>
+      Array.from(document.querySelectorAll('.excerpt bdi, .comment .prose p'), (element) => {
+        const [text, edge] = [element, element.closest('.body, article')].map((each) => each?.getBoundingClientRect())
+        return (edge?.right ?? 0) - (text?.right ?? 0)
+      }).filter((distance) => distance > 12),
+    )
+    if (astray.length > 0) problems.push([name, 'a text begins far from the edge', astray])
+    for (const text of new Set(
+      (await textsOf(page)).map((each) => withoutCatalogue(each.replace(TITLE, '').replace('{votes}', ''))),
+    ))
+      if (LATIN.test(text) && !text.includes(OWNER.email)) problems.push([name, 'not of the catalogue', text])
+    for (const violation of await violationsOf(page)) problems.push([name, ...violation])
+  }
+  const look = async (patterns: Record<string, string>) => {
+    for (const [pattern, path] of Object.entries(patterns)) {
+      await page.goto(site.url + path)
+      await check(path)
+      seen.add(pattern)
+    }
+  }
+  const send = async (path: string, selector = 'main form', shown = '.summary') => {
+    await page.goto(site.url + path)
+    await page.evaluate((form) => document.querySelector<HTMLFormElement>(form)?.submit(), selector)
+    await page.locator(shown).waitFor()
+    await check(`${path}, refused`)
+  }
+
+  await look({ '/setup/welcome': '/setup/welcome', '/setup/create-account': '/setup/create-account' })
+  await send('/setup/create-account')
+  await page.fill('#field-siteTitle', 'Σελήνη')
+  await page.fill('#field-name', 'Άδα')
+  await page.fill('#field-email', OWNER.email)
+  await page.fill('#field-password', OWNER.password)
+  await page.click('main form button')
+  await page.waitForURL('**/setup/create-board')
+  await look({ '/setup/create-board': '/setup/create-board' })
+  const empty = { '/': '/', '/boards': '/boards', '/roadmaps': '/roadmaps', '/search': '/search?q=τίποτα' }
+  await look(empty)
+
+  const { board, post, comment, roadmap } = await fill(site)
+  const at = `/posts/${encodeURIComponent(post.slug)}`
+  const lists = {
+    '/': '/?sort=votes',
+    '/boards': '/boards',
+    '/boards/:url': `/boards/${encodeURIComponent(board.url)}`,
+    '/roadmaps': '/roadmaps',
+    '/roadmaps/:url': `/roadmaps/${encodeURIComponent(roadmap)}`,
+    '/search': '/search?q=θέμα',
+    '/posts/new': '/posts/new',
+    '/posts/similar': '/posts/similar?title=θέμα',
+    '/posts/:slug': at,
+    '/posts/:slug/voters': `${at}/voters`,
+    missing: '/nowhere',
+  }
+  await look(lists)
+  for (const each of ['edit', 'delete', 'report'])
+    await look({
+      [`/posts/:slug/${each}`]: `${at}/${each}`,
+      [`/posts/:slug/comments/:comment/${each}`]: `${at}/comments/${comment}/${each}`,
+    })
+  await look({ '/settings': '/settings', '/settings/delete': '/settings/delete' })
+  await send('/posts/new', '.post-form')
+  await send('/settings', 'form[action$="/settings/password"]')
+  await page.goto(`${site.url}/settings`)
+  await page.click('form[action$="/settings/totp"] button')
+  await page.locator('.qr').waitFor()
+  await check('the second factor')
+  const secret = (await page.innerText('main code')).replaceAll(' ', '')
+  await page.fill('#field-code', await generate({ secret, epoch: site.clock.now.getTime() / 1000 }))
+  await page.click('main form button')
+  await page.locator('.codes').waitFor()
+  await check('recovery codes')
+  await look({ '/settings': '/settings' })
+
+  await page.click('header form[action$="/logout"] button')
+  await page.locator('.flash').waitFor()
+  await check('signed out')
+  await look(lists)
+  await look({
+    '/login': '/login',
+    '/join': '/join',
+    '/password-reset': '/password-reset',
+    '/password-reset/confirm': '/password-reset/confirm?token=',
+    '/email-verify': '/email-verify?token=1',
+  })
+  await look({ '/password-reset/confirm': '/password-reset/confirm?token=1' })
+  await look({ '/login/link': '/login/link' })
+  await look({ '/login/link': '/login/link?token=1' })
+  await send('/login')
+  await send('/join')
+  await send('/password-reset/confirm?token=1', 'main form', '.empty')
+  await send('/email-verify?token=1', 'main form', '.empty')
+  await send('/login/link?token=1', 'main form', '.empty')
+  await page.goto(`${site.url}/login`)
+  await page.fill('#field-email', OWNER.email)
+  await page.fill('#field-password', OWNER.password)
+  await page.click('main form button')
+  await page.locator('#field-code').waitFor()
+  await check('asked for a code')
+  await page.goto(`${site.url}/password-reset`)
+  await page.fill('#field-email', OWNER.email)
+  await sql`drop table outbox`.execute(site.db)
+  await page.click('main form button')
+  await page.locator('.typed').waitFor()
+  await check('a form that failed')
+  expect(problems).toEqual([])
+  const shown = Object.keys(routes.pages).filter((path) => !LEADS_ELSEWHERE.includes(path))
+  expect([...seen]).toEqual(expect.arrayContaining(shown))
+})

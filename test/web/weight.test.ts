@@ -98,4 +98,4 @@ it('a first visit takes at most 30 kB over the wire, and a later page 10 kB, all
   }
   expect(weights.filter(({ bytes, most }) => bytes < 500 || bytes > most)).toEqual([])
   expect(hosts).toEqual(new Set([site.url]))
-}, 60_000)
+})
