@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { Agent } from 'node:http'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { connect as connectSocket, createServer } from 'node:net'
@@ -6,9 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { openSqlite } from '../../src/db/sqlite/binding.js'
-import { makeMachine } from '../support/cli.js'
+import { LEASE_MS } from '../../src/mail/outbox.js'
+import { makeMachine, requestsTo } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
-import { cleanup, engines, makeDatabase, OWNER } from '../support/site.js'
+import { cleanup, engines, makeDatabase, OWNER, temporaryFolder } from '../support/site.js'
 import { smtpHost } from '../support/smtp.js'
 
 const LISTENING = /listening on (http:\S+?)"/
@@ -19,17 +21,32 @@ const post = (url: string, body: unknown) =>
     body: JSON.stringify(body),
   })
 
+/** Makes a process see the time at which the lease of a mail has expired that was sent before it started. */
+const CLOCK_AHEAD = `
+const Real = Date
+globalThis.Date = class extends Real {
+  constructor(...given) {
+    super(...(given.length === 0 ? [Real.now() + ${LEASE_MS}] : given))
+  }
+  static now() {
+    return Real.now() + ${LEASE_MS}
+  }
+}
+`
+
 describe.each(engines)('feedbackctl serve on %s', (engine) => {
   it('creates exactly one owner from fifty concurrent setups in two processes', async () => {
     const machine = await makeMachine(engine)
     const env = { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` }
-    const urls: string[] = []
-    for (let count = 0; count < 2; count++) urls.push((await machine.start('serve', { env }).says(LISTENING))[1] ?? '')
+    const servers = [machine.start('serve', { env }), machine.start('serve', { env })]
+    const urls = (await Promise.all(servers.map((server) => server.says(LISTENING)))).map(([, url = '']) => url)
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, number) =>
         post(urls[number % 2] ?? '', { ...OWNER, email: `o${number}@example.org` }),
       ),
     )
+    const unexpected = answers.filter((answer) => ![201, 403].includes(answer.status))
+    expect(await Promise.all(unexpected.map((answer) => answer.text()))).toEqual([])
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1)
     const refused = await Promise.all(
       answers.filter((answer) => answer.status === 403).map((answer) => answer.json() as Promise<{ code: string }>),
@@ -37,9 +54,7 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 49 }, () => 'SETUP_COMPLETED'))
     await expect
       .poll(
-        () => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length,
-        { timeout: 5000 },
-      )
+        () => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length)
       .toBe(1)
     const db = await connect(machine.databaseUrl)
     cleanup(() => db.destroy())
@@ -72,11 +87,16 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     let received = ''
     socket.setEncoding('utf8').on('data', (text: string) => (received += text))
     const head = 'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2'
-    socket.write(`${head}\r\n\r\n{`)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    socket.write(`${head}\r\nExpect: 100-continue\r\n\r\n{`)
+    await expect.poll(() => received).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    received = ''
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    cleanup(async () => agent.destroy())
+    const isToldToClose = async () => (await requestsTo(url, agent)('GET /boards')).headers.connection === 'close'
+    expect(await isToldToClose()).toBe(false)
     const ended = server.stop()
     await server.says(/stopping/)
-    await new Promise((resolve) => setTimeout(resolve, 200)) // connections that are on their way come first
+    await expect.poll(isToldToClose, { interval: 1 }).toBe(true) // connections that are on their way come first
     socket.write('}GET /api/v1/boards HTTP/1.1\r\nHost: x\r\n\r\n')
     await ended
     expect(received).toMatch(/^HTTP\/1.1 400 .*\r\nconnection: close\r\n.*EMAIL_INVALID/is)
@@ -170,7 +190,9 @@ describe('feedbackctl serve', () => {
     expect((await post(url ?? '', OWNER)).status).toBe(201)
     await expect.poll(() => arrived).toBe(1)
     await first.stop('SIGKILL')
-    const second = machine.start('serve', { env })
+    const clock = path.join(machine.folder, 'clock.cjs')
+    writeFileSync(clock, CLOCK_AHEAD)
+    const second = machine.start('serve', { env: { ...env, NODE_OPTIONS: `--require ${clock}` } })
     await second.says(/mail delivered/)
     expect(host.received).toHaveLength(1)
     expect(arrived).toBe(2)
@@ -187,9 +209,7 @@ describe('feedbackctl serve', () => {
     await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
     await expect
       .poll(
-        () => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length,
-        { timeout: 5000 },
-      )
+        () => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length)
       .toBe(1)
   })
 })
@@ -214,26 +234,20 @@ describe('while another process locks the SQLite file', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: '{"name":"Later"}',
     })
-    let reads = 0
-    for (const end = Date.now() + 1500; Date.now() < end; reads++)
-      expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
-    expect(reads).toBeGreaterThan(5) // if reads waited for the write there would be none
-    other.exec('rollback')
-    expect((await writing).status).toBe(201)
-  })
-
-  it('a command fails after five seconds with exit code 6, and says why', async () => {
-    const { machine, other } = await locked()
-    other.exec('begin immediate')
-    expect(await machine.run('boards create Other')).toMatchObject({
-      code: 6,
-      stdout: '',
-      stderr: expect.stringMatching(/kept the database locked[^]*DATABASE_UNREACHABLE/),
+    let isWritten = false
+    const written = writing.then(({ status }) => {
+      isWritten = true
+      return status
     })
-    expect((await machine.run('boards list -q')).stdout).toBe('ideas\n')
+    // If reads waited for the write, none would end
+    for (let reads = 0; reads < 50; reads++) expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
+    expect(isWritten).toBe(false)
+    other.exec('rollback')
+    expect(await written).toBe(201)
   })
 
-  it('a mail that was delivered is recorded once the lock is free, and not sent again', async () => {
+  // Takes five seconds: that long a command and a server wait for the lock
+  it('a command fails after five seconds with exit code 6, and says why; a mail that was delivered is recorded once the lock is free, and not sent again', async () => {
     const { machine, other } = await locked()
     const host = await smtpHost()
     const env = { FEEDBACKCTL_MAIL_URL: host.url }
@@ -242,10 +256,16 @@ describe('while another process locks the SQLite file', () => {
     const [, url] = await first.says(LISTENING)
     expect((await post(url ?? '', OWNER)).status).toBe(201)
     await expect.poll(() => host.received.length).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 7000)) // longer than the timeout of a write
+    expect(await machine.run('boards create Other')).toMatchObject({
+      code: 6,
+      stdout: '',
+      stderr: expect.stringMatching(/kept the database locked[^]*DATABASE_UNREACHABLE/),
+    })
+    expect((await machine.run('boards list -q')).stdout).toBe('ideas\n')
+    await first.says(/the delivery cannot be recorded yet/)
     other.exec('rollback')
     host.onMail = async () => {}
-    await first.says(/mail delivered/)
+    await first.says(/mail delivered"/)
     expect(host.received).toHaveLength(1)
   })
 })
@@ -532,12 +552,22 @@ describe('feedbackctl demo', () => {
     const { stdout, stderr } = await machine.process('demo --once --json', { env })
     expect(JSON.parse(stdout)).toMatchObject({ posts: { length: 8 }, total_count: 26 })
     expect(stderr).toContain('curl')
-    for (const wait of [150, 300, 600]) {
-      const running = machine.start('demo', { env })
-      await new Promise((resolve) => setTimeout(resolve, wait))
-      await running.stop('SIGINT')
-      expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
-    }
+    const isThere = (folder: string, name: string) =>
+      readdirSync(folder).some((demo) => existsSync(path.join(folder, demo, name)))
+    const moments: ((folder: string, printed: string) => boolean)[] = [
+      (folder) => isThere(folder, '.'),
+      (folder) => isThere(folder, 'data/feedback.db'),
+      (_, printed) => printed.includes('Open '),
+    ]
+    await Promise.all(
+      moments.map(async (isNow) => {
+        const folder = temporaryFolder()
+        const running = machine.start('demo', { env: { TMPDIR: folder } })
+        await expect.poll(() => isNow(folder, running.output().stdout), { interval: 5 }).toBe(true)
+        await running.stop('SIGINT')
+        expect(readdirSync(folder)).toEqual([])
+      }),
+    )
   })
 
   it('prints commands that work when pasted, and is removed on Ctrl-C', async () => {
