@@ -49,7 +49,7 @@ describe.each(engines)('a rehearsal on %s', (engine) => {
     mkdirSync(folder, { recursive: true })
     const make = (name: string, from = machine) => from.run(`backup create ${folder}/${name}.backup`)
     const other = await makeMachine('sqlite')
-    await other.setup()
+    await other.setup(other.run) // a site of its own
     await make('stranger', other)
     await make('before-restore-1')
     await machine.run(`backup create --redact ${folder}/redacted.backup`)

@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request, type ClientRequest } from 'node:http'
 import path from 'node:path'
+import jwt from 'jsonwebtoken'
 import pty from '@lydell/node-pty'
 import { inject } from 'vitest'
 import { makeHost, sharedHost } from './hosts.js'
+import { copyTo, remember, type Prepared } from './prepared.js'
 import { cleanup, makeDatabase, temporaryFolder, type Engine, type TestSite } from './site.js'
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
@@ -32,7 +35,11 @@ export interface Machine {
   start(args: string, options?: { env?: Record<string, string> }): Running
   /** Runs the program in a pseudo-terminal, by default with 80 columns. */
   terminal(args: string, options?: { env?: Record<string, string>; columns?: number }): Screen
-  /** Sets the site up and returns the owner's token. With `machine.process`, beside other commands. */
+  /**
+   * Sets the site up and returns the owner's token. On SQLite a new machine gets a copy of what the first setup left,
+   * so that such sites have the same secret and ids. With `machine.run` or, beside other commands, `machine.process` it
+   * gets a setup of its own.
+   */
   setup(how?: Run): Promise<string>
 }
 
@@ -87,6 +94,12 @@ export const requestsTo =
         .end(payload)
     })
 
+/** What a session token would be if it were signed with the secret in this file: who accepts it has read the file. */
+export function signedAnew(token: string, secretFile: string): string {
+  const { userId, sessionId, iat, exp } = jwt.decode(token) as jwt.JwtPayload
+  return jwt.sign({ userId, sessionId, iat, exp }, readFileSync(secretFile, 'utf8').trim(), { algorithm: 'HS256' })
+}
+
 interface Screen {
   text(): string
   /** Waits for a match in the output since the last input. */
@@ -101,6 +114,9 @@ interface Screen {
 const ENDLESS = /^(serve|demo)\b/
 /** Variables that a process reads when it starts. */
 const OF_PROCESS = /^(NODE_|LD_|LC_|LANG$|TZ$)/
+
+/** What the first setup on SQLite left in this worker. */
+let firstSetup: (Prepared & { token: string }) | undefined
 
 interface MachineOptions {
   /** Another file than the built program. All commands of the machine then run in processes of their own. */
@@ -124,6 +140,7 @@ export async function makeMachine(engine: Engine, options: MachineOptions = {}):
     FEEDBACKCTL_LISTEN: '127.0.0.1:0',
     ...(engine === 'postgres' && { FEEDBACKCTL_DATABASE_URL: databaseUrl }),
   }
+  const unchanged = JSON.stringify(env)
   const start: Machine['start'] = (args, { env: more } = {}) =>
     running([program, ...words(args)], { cwd: folder, env: { ...env, ...more } })
   const inProcess: Run = async (args, { stdin = '', ...more } = {}) => {
@@ -149,13 +166,25 @@ export async function makeMachine(engine: Engine, options: MachineOptions = {}):
     host: () => hosted(makeHost()),
     terminal: (args, { env: more, columns = 80 } = {}) =>
       screen([program, ...words(args)], { cwd: folder, env: { TERM: 'xterm-256color', ...env, ...more }, columns }),
-    async setup(how = run) {
-      const { stdout, stderr, code } = await how(
+    async setup(how) {
+      const isCopy =
+        engine === 'sqlite' &&
+        how === undefined &&
+        options.program === undefined &&
+        JSON.stringify(env) === unchanged &&
+        readdirSync(folder).length === 0
+      if (isCopy && firstSetup) {
+        copyTo(folder, firstSetup)
+        return firstSetup.token
+      }
+      const { stdout, stderr, code } = await (how ?? run)(
         'setup --email ada@example.org --password-stdin --name Ada --mail-url folder:mail --json',
         { stdin: 'correct horse battery\n' },
       )
       if (code !== 0) throw new Error(stderr)
-      return (JSON.parse(stdout) as { user: { authToken: string } }).user.authToken
+      const token = (JSON.parse(stdout) as { user: { authToken: string } }).user.authToken
+      if (isCopy) firstSetup = { ...remember(folder), token }
+      return token
     },
   }
 }

@@ -1,6 +1,7 @@
 // Runs a command for each line of stdin, and writes its result as a line to stdout. See hosts.ts.
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
+import argon2 from '@node-rs/argon2'
 import { run } from '../../src/cli/run.js'
 import { branches, type Branch } from '../../src/cli/tree.js'
 import type { Command } from './hosts.js'
@@ -8,7 +9,21 @@ import { notesBranch } from './notes.js'
 
 const tree = branches as Branch[] // readonly in the program
 
+/** Hashes each password once: most sites of the tests have the same owner. */
+function rememberHashes(): void {
+  const { hash } = argon2
+  const hashes = new Map<string, Promise<string>>()
+  const remembered: typeof hash = (password, options) => {
+    const key = JSON.stringify([String(password), options])
+    const found = hashes.get(key) ?? hash(password, options)
+    hashes.set(key, found)
+    return found
+  }
+  Object.assign(argon2, { hash: remembered })
+}
+
 async function host(): Promise<void> {
+  rememberHashes()
   for await (const line of createInterface({ input: process.stdin })) {
     const { args, stdin, cwd, env, notes } = JSON.parse(line) as Command
     // As a process of its own starts: commands read the environment and the folder, and set variables and the code.
