@@ -1,13 +1,23 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { CARRIED, LEFT_OUT } from '../../src/db/carried.js'
 import { NEWEST } from '../../src/db/schema.js'
 import { backupsOf, definitionsOf, filled, json, makeOlder, rowsOf, secretOf } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { cleanup, engines, temporaryFolder } from '../support/site.js'
+import { cleanup, engines, temporaryFolder, type Engine } from '../support/site.js'
 
 const LISTENING = /listening on (http:\S+?)"/
 
@@ -83,7 +93,7 @@ describe.each(engines)('a backup of %s', (engine) => {
       }
     }
     const writers = [1, 2, 3, 4].map(writer)
-    while (acknowledged.length < 200) await setTimeout(20)
+    await expect.poll(() => acknowledged.length).toBeGreaterThanOrEqual(200)
     const before = [...acknowledged]
     const { file } = await json(machine, 'backup create')
     const during = acknowledged.length - before.length
@@ -142,6 +152,59 @@ describe.each(engines)('a backup of %s', (engine) => {
   })
 })
 
+/** A name, whether it has come for a restore of this process, and whether the new site is there then. */
+type Moment = [string, (pid: number) => boolean | Promise<boolean>, boolean]
+
+/** The moments of a restore, in their order. */
+async function momentsOf(engine: Engine, machine: Machine, file: string): Promise<Moment[]> {
+  const reads = (pid: number) => openFiles(pid).includes(file)
+  const first: Moment = ['it reads the backup', reads, false]
+  if (engine === 'sqlite') {
+    const database = machine.databaseUrl.slice('sqlite:'.length)
+    const old = statSync(database).ino
+    const bytes = (pid: number) =>
+      readdirSync(path.dirname(database))
+        .filter((name) => name.includes(`.restoring-${pid}-`) && !/-(wal|shm|journal)$/.test(name))
+        .map((name) => statSync(path.join(path.dirname(database), name), { throwIfNoEntry: false })?.size ?? 0)[0]
+    return [
+      first,
+      ['it makes a new file', (pid) => bytes(pid) !== undefined, false],
+      ['the new file has tables', (pid) => (bytes(pid) ?? 0) > 0, false],
+      ['the new file has the name of the old one', () => statSync(database).ino !== old, true],
+    ]
+  }
+  const client = new pg.Client({ connectionString: machine.databaseUrl })
+  await client.connect()
+  cleanup(() => client.end())
+  const holds = (mode: string) => async () => {
+    const { rowCount } = await client.query(
+      `select from pg_locks where database = (select oid from pg_database where datname = current_database())
+        and locktype = 'relation' and granted and mode = $1 and pid <> pg_backend_pid()`,
+      [mode],
+    )
+    return rowCount !== 0
+  }
+  const isRestored = async () => {
+    const { rowCount } = await client.query(`select from posts where title = 'After the backup'`)
+    return rowCount === 0
+  }
+  return [
+    first,
+    ['it lets nobody else write', holds('ExclusiveLock'), false],
+    ['it removes tables', holds('AccessExclusiveLock'), false],
+    ['it has committed', isRestored, true],
+  ]
+}
+
+/** None where the process has ended. */
+function openFiles(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+  } catch {
+    return [] // also where one was closed meanwhile
+  }
+}
+
 it.each(engines)('killed at any moment, a restore on %s leaves the old site or the new one', async (engine) => {
   const machine = await filled(engine)
   const file = path.join(machine.folder, 'old.backup')
@@ -149,19 +212,16 @@ it.each(engines)('killed at any moment, a restore on %s leaves the old site or t
   const { posts: before } = await rowsOf(machine)
   await machine.run("posts create 'After the backup'")
   const { posts: after } = await rowsOf(machine)
-  const seen = []
-  for (let delay = 40; delay <= 1000; delay += 80) {
+  for (const [moment, isNow, isNew] of await momentsOf(engine, machine, file)) {
     const restore = machine.start(`restore ${file} --yes`)
-    await setTimeout(delay)
+    const isOver = () => restore.child.exitCode !== null
+    while (!(await isNow(restore.child.pid ?? 0)) && !isOver()) await setImmediate()
+    expect(isNew || !isOver(), `the restore goes on until ${moment}`).toBe(true)
     await restore.stop('SIGKILL')
     const { posts } = await rowsOf(machine)
-    const isNew = JSON.stringify(posts) === JSON.stringify(before)
-    expect(posts).toEqual(isNew ? before : after)
-    seen.push(isNew)
+    expect({ moment, posts }).toEqual({ moment, posts: isNew ? before : after })
     expect(await machine.run('posts list')).toMatchObject({ code: 0 })
-    if (isNew) break // from here on every restore ends before it is killed
   }
-  expect(seen[0], 'the first was killed before it could change anything').toBe(false)
   expect(await machine.run(`restore ${file} --yes`)).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('restored'),

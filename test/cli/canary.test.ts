@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { constants } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, inject, it } from 'vitest'
 import { isSecret, keys, variableOf, type Key } from '../../src/core/settings.js'
@@ -34,6 +34,14 @@ async function canaryUser(databaseUrl: string): Promise<string> {
   const url = new URL(databaseUrl)
   Object.assign(url, { username: 'canary', password: CANARY })
   return url.href
+}
+
+const { SIGUSR1 } = constants.signals
+
+/** Whether a process has not taken a signal yet. */
+function isPending(pid: number | string, signal: number): boolean {
+  const [, bits = ''] = /^ShdPnd:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (BigInt(`0x${bits}`) & (1n << BigInt(signal - 1))) !== 0n
 }
 
 const opensInspector = () =>
@@ -85,7 +93,8 @@ it.each(engines)(
         expect(title).toBe('feedbackctl serve')
         process.kill(Number(each), 'SIGUSR1')
       }
-      await sleep(300)
+      for (const each of [pid, ...children]) await expect.poll(() => isPending(each, SIGUSR1)).toBe(false)
+      expect((await fetch(`${url}/healthz`)).status).toBe(200)
       expect(await opensInspector()).toBe(false)
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
       const { code, stdout, stderr } = await server.stop()

@@ -53,8 +53,7 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     )
     expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 49 }, () => 'SETUP_COMPLETED'))
     await expect
-      .poll(
-        () => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length)
+      .poll(() => readdirSync(machine.folder).includes('mail') && readdirSync(path.join(machine.folder, 'mail')).length)
       .toBe(1)
     const db = await connect(machine.databaseUrl)
     cleanup(() => db.destroy())
@@ -209,7 +208,8 @@ describe('feedbackctl serve', () => {
     await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
     await expect
       .poll(
-        () => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length)
+        () => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length,
+      )
       .toBe(1)
   })
 })

@@ -1,10 +1,11 @@
+import path from 'node:path'
 import { generate } from 'otplib'
 import { expect, it } from 'vitest'
-import { makeMachine } from '../support/cli.js'
+import { makeMachine, signedAnew } from '../support/cli.js'
 
 it('"totp" adds a second factor, "login" asks for its code, and "secret rotate" and "users reset-totp" work', async () => {
   const machine = await makeMachine('sqlite')
-  await machine.setup()
+  const token = await machine.setup()
   const [, server = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
   const env = { FEEDBACKCTL_SERVER: server }
   const password = 'correct horse battery\n'
@@ -32,7 +33,11 @@ it('"totp" adds a second factor, "login" asks for its code, and "secret rotate" 
   await screen.sees(/Password/)
   screen.type('correct horse battery\r')
   await screen.sees(/Code of the authenticator app/)
-  await new Promise((resolve) => setTimeout(resolve, 1100)) // until the server has read the new secret
+  const isRead = async () => {
+    const authorization = `Bearer ${signedAnew(token, path.join(machine.folder, 'data/feedbackctl/secret'))}`
+    return (await fetch(`${server}/api/v1/users/permissions`, { headers: { authorization } })).status
+  }
+  await expect.poll(isRead).toBe(200) // the server has read the new secret
   screen.type(`${await codeIn(0)}\r`)
   const { code, text } = await screen.ended
   expect([code, text.includes('Signed in to')]).toEqual([0, true])
