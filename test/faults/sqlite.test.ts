@@ -10,7 +10,6 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { openSqlite } from '../../src/db/sqlite/binding.js'
@@ -78,7 +77,7 @@ describe.each([
     const [, damage, clear = () => {}] = loss
     const { machine, token, url, server, file, copy } = await makeServer({ workers })
     const other = await makeMachine('sqlite')
-    await other.setup()
+    await other.setup(other.run) // a site of its own
     backUp(fileOf(other), `${file}.other`)
 
     const writers = startWriters(() => url, token)
@@ -87,7 +86,7 @@ describe.each([
     backUp(file, copy)
     damage(file)
     const during = startWriters(() => url, token)
-    await sleep(500)
+    await expect.poll(() => during.refused.get(UNREACHABLE) ?? 0).toBeGreaterThan(10)
     expect([...during.acknowledged]).toEqual([])
     expect([...during.refused.keys()]).toEqual([UNREACHABLE])
     expect(await responds(url, '/readyz')).toBe(UNREACHABLE)

@@ -221,7 +221,7 @@ function running(args: string[], { cwd, env }: { cwd: string; env: Record<string
 }
 
 async function until<T>(find: () => T | null, child?: ChildProcess): Promise<T | null> {
-  for (const end = Date.now() + 25_000; Date.now() < end;) {
+  for (const end = Date.now() + 50_000; Date.now() < end;) {
     const found = find()
     if (found !== null) return found
     if (child && child.exitCode !== null) return find()

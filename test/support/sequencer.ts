@@ -2,16 +2,30 @@ import type { TestSequencer, TestSpecification } from 'vitest/node'
 
 /** The files that take longest, longest first, so that none of them begins as the last. */
 const LONGEST = [
-  'web/pseudo',
-  'cli/aside',
   'faults/interrupted',
-  'web/attacks',
-  'service/scenarios',
+  'cli/aside',
   'cli/backup',
-  'cli/serve',
-  'http/property',
+  'service/scenarios',
   'cli/newmachine',
-  'cli/freshness',
+  'web/attacks',
+  'cli/serve',
+  'service/posts',
+  'faults/kill',
+  'faults/postgres',
+  'web/journeys',
+  'web/pseudo',
+  'cli/nouns',
+  'faults/mail',
+  'faults/sqlite',
+  'cli/visitors',
+  'cli/servers',
+  'db/plans',
+  'web/return',
+  'cli/mailtest',
+  'cli/workers',
+  'web/accessibility',
+  'cli/setup',
+  'cli/boards',
 ]
 
 export class LongestFirst implements TestSequencer {
