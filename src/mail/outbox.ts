@@ -35,7 +35,7 @@ interface Backoff {
   maxAttempts: number
 }
 
-/** A mail that takes longer does not hold the next one back. */
+/** Milliseconds. A mail that takes longer does not hold the next one back. */
 const PATIENCE_MS = 1_000
 const MAX_CONCURRENT = 10
 
@@ -74,6 +74,7 @@ export async function* deliver(
   transport: Transport,
   now: () => Date,
   onUnrecorded: OnUnrecorded = () => {},
+  patience = PATIENCE_MS,
 ): AsyncGenerator<Delivery> {
   const sender = { db, transport, now, onUnrecorded }
   const underWay = new Map<string, Promise<Delivery>>()
@@ -84,7 +85,7 @@ export async function* deliver(
       const mail = isReachable && underWay.size < MAX_CONCURRENT ? await leaseNext(sender, lease) : undefined
       if (mail) underWay.set(mail.mailId, attempt(sender, mail, lease))
       if (underWay.size === 0) return
-      const ended = await firstWithin(PATIENCE_MS, [...underWay.values()])
+      const ended = await firstWithin(patience, [...underWay.values()])
       if (!ended) continue
       underWay.delete(ended.mail.mailId)
       isReachable &&= !ended.isUnreachable

@@ -152,12 +152,19 @@ describe('feedbackctl serve', () => {
     ['serve', { FEEDBACKCTL_MAIL_URL: 'ftp://x' }],
     ['serve', { FEEDBACKCTL_SECRET: 'short' }],
     ['serve --trust-proxy 10.0.0.0/33', {}],
+    ['serve', { FEEDBACKCTL_LIMITS_MAIL: '10/86401s' }],
   ])('%s with %j is a wrong configuration: 78', async (args, env) => {
     const machine = await makeMachine('sqlite')
     expect(await machine.process(args, { env })).toMatchObject({
       code: 78,
       stderr: expect.stringContaining('CONFIG_INVALID'),
     })
+  })
+
+  it('a limit may count a whole day', async () => {
+    const machine = await makeMachine('sqlite')
+    const { code, stdout } = await machine.run('config list', { env: { FEEDBACKCTL_LIMITS_MAIL: '10/24h' } })
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^limits\.mail\t10\/24h\b/m)])
   })
 
   it('logs readable lines on a terminal, and stops on Ctrl-C', async () => {

@@ -71,6 +71,17 @@ describe.each(engines)('--since and --until on %s', (engine) => {
     }
   })
 
+  it('begin and end at a moment: what was written at that moment belongs to --since', async () => {
+    const { run } = await filled(engine)
+    const { posts } = JSON.parse((await run('posts list --until 4d --json')).stdout) as {
+      posts: { title: string; createdAt: string }[]
+    }
+    const at = posts.find(({ title }) => title === 'Five')?.createdAt ?? expect.fail('the post is not listed')
+    const titles = async (args: string) => (await run(`posts list ${args} --sort oldest --fields title`)).stdout
+    expect(await titles(`--since ${at} --until 1d`)).toBe('[{"title":"Five"},{"title":"Two"}]\n')
+    expect(await titles(`--until ${at}`)).toBe('[{"title":"Ten"}]\n')
+  })
+
   it('limit comments, by author too, and people, and events', async () => {
     const { run } = await filled(engine)
     const rows = async (args: string) => {

@@ -13,13 +13,14 @@ const LOGIN = `${HEADERS}\r\n{`
 const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
 
 /** A connection, what it received, and whether it was cut instead of closed. */
-function open(port: number, bytes = '') {
-  const socket = connect(port, '127.0.0.1')
-  const state = { socket, text: '', closed: false, error: undefined as string | undefined }
+function open(port: number, bytes = '', options: { allowHalfOpen?: boolean } = {}) {
+  const socket = connect({ port, host: '127.0.0.1', ...options })
+  const state = { socket, text: '', ended: false, closed: false, error: undefined as string | undefined }
   cleanup(async () => void socket.destroy())
   socket
     .on('connect', () => void (bytes && socket.write(bytes)))
     .on('data', (data) => (state.text += data))
+    .on('end', () => (state.ended = true))
     .on('error', (error: NodeJS.ErrnoException) => (state.error = error.code))
     .on('close', () => (state.closed = true))
   return state
@@ -92,6 +93,19 @@ describe('more connections than there is room for', () => {
     expect([refused.error, waiting.length]).toEqual([undefined, 3])
     for (const go of waiting) go()
     await expect.poll(() => served.map(({ text }) => text.slice(0, 12))).toEqual(Array(3).fill('HTTP/1.1 200'))
+  })
+
+  it('are cut without a response if too many do not close after it', async () => {
+    let served = 0
+    const gate = () => new Promise<boolean>(() => void served++)
+    const { port } = await listening({ limits: { connections: 3 }, gates: [gate] })
+    for (let count = 0; count < 3; count++) open(port, GET)
+    await expect.poll(() => served).toBe(3)
+    const refused = Array.from({ length: 60 }, () => open(port, GET, { allowHalfOpen: true }))
+    await expect.poll(() => refused.every(({ closed, ended, text }) => closed || ended || text !== '')).toBe(true)
+    const texts = refused.map(({ text }) => text.slice(0, 12))
+    expect(new Set(texts)).toEqual(new Set(['HTTP/1.1 503', '']))
+    expect(texts.filter(Boolean).length).toBeGreaterThanOrEqual(32)
   })
 
   it('do not use up the descriptors of the process', async () => {

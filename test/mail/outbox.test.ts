@@ -52,6 +52,28 @@ describe.each(engines)('the outbox on %s', (engine) => {
     expect(sent).toHaveLength(20)
   })
 
+  it('sends at most ten slow mails beside each other', async () => {
+    const site = await makeSite(engine)
+    for (let count = 0; count < 12; count++) await queued(site)
+    const held: (() => void)[] = []
+    let [underWay, most] = [0, 0]
+    const transport = to(async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise<void>((resolve) => held.push(resolve))
+      underWay--
+    })
+    const deliveries = deliver(site.db, transport, () => site.clock.now, undefined, 0)
+    const first = deliveries.next()
+    await expect.poll(() => underWay).toBe(10)
+    for (let query = 0; query < 50; query++) await row(site) // in which an eleventh could begin
+    for (let mail = 0; mail < 12; mail++) {
+      await expect.poll(() => held.length).toBeGreaterThan(mail)
+      held[mail]?.()
+      await (mail === 0 ? first : deliveries.next())
+    }
+    expect(most).toBe(10)
+  })
+
   it('counts a failed attempt, stores its reason, and waits longer each time', async () => {
     const site = await makeSite(engine)
     await queued(site)

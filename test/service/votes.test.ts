@@ -125,6 +125,13 @@ describe.each(engines)('votes on %s', (engine) => {
       expect((await site.http(`GET ${path}?${query}`)).body.code).toBe('VALIDATION_ERROR')
     })
 
+    it('refuses the cursor of another post', async () => {
+      const { site, path, owner } = await withPost(engine)
+      const { post: other } = (await site.http('POST /posts', { token: owner, body: { title: 'Other' } })).body
+      const { votes } = (await site.http(`GET /posts/${other.postId}/votes`)).body
+      expect((await site.http(`GET ${path}?after=${votes.page_info.end_cursor}`)).body.code).toBe('VALIDATION_ERROR')
+    })
+
     it('answers 404 for an unknown post', async () => {
       const { site } = await withPost(engine)
       for (const id of [newId(), 'nonsense'])
