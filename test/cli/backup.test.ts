@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -44,6 +45,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     expect(statSync(made.file).mode & 0o777).toBe(0o600)
     expect((await machine.run('backup verify nowhere')).code).toBe(3)
     expect((await machine.run(`backup verify ${made.file}`)).code).toBe(0)
+    copyFileSync(made.file, `${made.file}.part`) // as one that is being written
     expect((await json(machine, 'backup list')).backups).toMatchObject([{ file: made.file, engine }])
     const { stdout, stderr: said } = await machine.run('backup list -o table')
     expect(stdout).toMatch(/^FILE +SIZE +CREATED/)
