@@ -76,7 +76,7 @@ describe.each(engines)('--since and --until on %s', (engine) => {
     const { posts } = JSON.parse((await run('posts list --until 4d --json')).stdout) as {
       posts: { title: string; createdAt: string }[]
     }
-    const at = posts.find(({ title }) => title === 'Five')?.createdAt ?? expect.fail('the post is not listed')
+    const at = posts.find(({ title }) => title === 'Five')?.createdAt
     const titles = async (args: string) => (await run(`posts list ${args} --sort oldest --fields title`)).stdout
     expect(await titles(`--since ${at} --until 1d`)).toBe('[{"title":"Five"},{"title":"Two"}]\n')
     expect(await titles(`--until ${at}`)).toBe('[{"title":"Ten"}]\n')
