@@ -98,6 +98,7 @@ if (flags['if-changed'] && existsSync(SOURCES) && readFileSync(SOURCES, 'utf8') 
 rmSync(outdir, { recursive: true, force: true })
 await bundle()
 await toCommonJs()
+await bundleWorker()
 await minifyAssets()
 writeFileSync(PACKS, '{}')
 // Without packs and cache the program only starts more slowly. Without better-sqlite3 its first run fails here, and
@@ -137,6 +138,16 @@ async function bundle() {
     external: [...Object.keys(dependencies), ...OF_OTHERS],
   })
   if (flags.outdir === 'dist') writeLicenses(Object.keys(metafile.inputs))
+}
+
+/** One file without chunks: a running server keeps its text, and needs no file to start the thread again. */
+async function bundleWorker() {
+  await build({
+    ...common,
+    sourcemap: false,
+    entryPoints: { 'markdown/worker': 'src/core/markdown/worker.ts' },
+    bundle: true,
+  })
 }
 
 /** The style and the scripts of pages, which browsers load. */

@@ -1,4 +1,4 @@
-import { withoutHtml } from '../core/markdown.js'
+import { withoutHtml } from '../core/markdown/index.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'

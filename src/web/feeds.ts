@@ -1,8 +1,8 @@
+import { render, type Text } from '../core/markdown/index.js'
 import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'
 import * as posts from '../service/posts.js'
 import * as roadmaps from '../service/roadmaps.js'
-import { htmlOf } from './lib/markdown.js'
 import type { View } from './lib/page.js'
 import type { Document } from './lib/routes.js'
 import { nameOf } from './parts/person.js'
@@ -18,8 +18,17 @@ interface Entry {
   text: string
 }
 
-/** Entries of a feed. */
+/** Entries of a feed, and characters of the text of each: so a feed has a bound, whatever is in it. */
 const SIZE = 30
+const MAX_TEXT = 2000
+
+/** The beginning of a text, in whole lines. */
+function shown({ text }: Entry): Text {
+  if (text.length <= MAX_TEXT) return { markdown: text, level: 2 }
+  const start = text.slice(0, MAX_TEXT).toWellFormed()
+  const end = start.lastIndexOf('\n')
+  return { markdown: `${end > 0 ? start.slice(0, end) : start}\n\n…`, level: 2 }
+}
 
 /** Atom, RFC 4287. XML takes no control characters, whatever they are escaped as. */
 const xml = (text: string): string =>
@@ -27,10 +36,11 @@ const xml = (text: string): string =>
     .replaceAll(/[^\P{C}\n\t]|[\ufffe\uffff]/gu, '')
     .replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 
-function atom(
+async function atom(
   view: View,
   { title, path, entries }: { title: string; path: string; entries: readonly Entry[] },
-): string {
+): Promise<string> {
+  const html = await render(entries.map(shown))
   const address = view.absolute(path)
   const updated = entries.map((entry) => entry.updated).toSorted().at(-1) ?? '1970-01-01T00:00:00.000Z' // prettier-ignore
   const lines = entries.map(
@@ -41,7 +51,7 @@ function atom(
 <author><name>${xml(entry.author)}</name></author>
 <published>${entry.at}</published>
 <updated>${entry.updated}</updated>
-<content type="html">${xml(htmlOf(entry.text))}</content>
+<content type="html">${xml(html(shown(entry)))}</content>
 </entry>
 `,
   )

@@ -5,7 +5,7 @@ import { action, page, Redirect, type Fields, type View } from './lib/page.js'
 import { similarTo } from './lib/similar.js'
 import { asksForBoards, boardText } from './parts/boardfield.js'
 import { Summary } from './parts/form.js'
-import { PostForm } from './parts/postform.js'
+import { PostForm, previewOf } from './parts/postform.js'
 import { PostList } from './parts/postlist.js'
 import { mayEdit, pathOf, postAt } from './posts.js'
 
@@ -24,6 +24,7 @@ export const newPost = page({
       similar: title ? await similarTo(view, title) : [],
     }
   },
+  texts: previewOf,
   title: ({ t }) => t('post.new'),
   show: (view, { boards: places, similar }) => (
     <>
@@ -87,6 +88,7 @@ export const create = action({
     if (!isUnfinished && found.length === 0) return undefined
     return {
       title: view.t('post.new'),
+      texts: previewOf(view),
       show: (
         <>
           <h1>{view.t(isUnfinished ? 'post.new' : 'similar.title')}</h1>
@@ -116,6 +118,7 @@ export const editPost = page({
     const places = await placesOf(view, boardId ?? view.query.board ?? shown.board?.url, roadmapId ?? shown.roadmap?.url) // prettier-ignore
     return { post: shown, ...places }
   },
+  texts: previewOf,
   title: ({ t }, { post: { title } }) => t('post.edit', { title }),
   show: (view, { post: shown, boards: places, roadmaps: stages }) => (
     <>
@@ -157,7 +160,7 @@ export const update = action({
     if (form.preview === undefined && !asksForBoards(form)) return undefined
     const data = await editPost.load(view)
     if (form.preview !== undefined) await admitPreview(view, form)
-    return { title: view.t('post.editTitle'), show: editPost.show(view, data) }
+    return { title: view.t('post.editTitle'), texts: previewOf(view), show: editPost.show(view, data) }
   },
   done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
 })

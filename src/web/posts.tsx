@@ -1,3 +1,4 @@
+import type { Text } from '../core/markdown/index.js'
 import * as comments from '../service/comments.js'
 import type { DashboardPost } from '../service/lib/postshapes.js'
 import * as moderation from '../service/moderation.js'
@@ -5,7 +6,6 @@ import { history } from '../service/posthistory.js'
 import * as service from '../service/posts.js'
 import { withQuery } from './lib/addresses.js'
 import { roadmapsWith } from './lib/lists.js'
-import { htmlOf } from './lib/markdown.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { BoardChip, RoadmapChip } from './parts/chip.js'
 import { CommentForm } from './parts/commentform.js'
@@ -17,7 +17,7 @@ import { Avatar, nameOf, Person } from './parts/person.js'
 import { CommentPager, pageNumber } from './parts/pager.js'
 import { ReportForm } from './parts/report.js'
 import { StatusMenu } from './parts/statusmenu.js'
-import { Thread } from './parts/thread.js'
+import { textOf as commentText, Thread } from './parts/thread.js'
 import { Time } from './parts/time.js'
 import { Vote } from './parts/vote.js'
 
@@ -38,6 +38,8 @@ export async function postAt(view: View): Promise<DashboardPost> {
   return post
 }
 
+const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
+
 export const post = page({
   async load(view) {
     const shown = await postAt(view)
@@ -56,6 +58,7 @@ export const post = page({
     const stages = view.can('post:update') ? (await roadmapsWith(view, shown.roadmap?.url)).rows : []
     return { post: shown, moves, stages, activity, count, pages }
   },
+  texts: (_view, { post: shown, activity }) => [bodyOf(shown), ...activity.map(commentText)],
   title: (_view, { post: { title } }) => title,
   head: (view, { post: shown, count }) => (
     <>
@@ -115,7 +118,7 @@ export const post = page({
             </div>
           </div>
           {shown.contentMarkdown ? (
-            <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: htmlOf(shown.contentMarkdown) }} />
+            <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
           ) : null}
           <Voters view={view} post={shown} />
           <History view={view} moves={moves} />

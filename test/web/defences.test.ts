@@ -6,7 +6,7 @@ import { ResponseCache } from '../../src/http/cache/responses.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
-import { htmlOf } from '../../src/web/lib/markdown.js'
+import { htmlOf } from '../../src/core/markdown/html.js'
 import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -110,10 +110,10 @@ it('a code to scan that is none of ours is not drawn', async () => {
 
 it('links repeated by reference grow a page by no more than their text would', () => {
   const reference = (times: number, length: number) => `[a]: /${'u'.repeat(length)}\n\n${'[a] '.repeat(times)}`
-  expect(htmlOf(reference(3, 50)).match(/href="\/u{50}"/g)).toHaveLength(3)
-  expect(htmlOf(reference(10_000, 20_000)).length).toBeLessThan(1_000_000)
+  expect(htmlOf({ markdown: reference(3, 50), level: 2 }).match(/href="\/u{50}"/g)).toHaveLength(3)
+  expect(htmlOf({ markdown: reference(10_000, 20_000), level: 2 }).length).toBeLessThan(1_000_000)
   const pictures = `${'![b][a] '.repeat(8000)}\n\n[a]: https://example.org/${'u'.repeat(20_000)}`
-  expect(htmlOf(pictures).length).toBeLessThan(1_000_000)
+  expect(htmlOf({ markdown: pictures, level: 2 }).length).toBeLessThan(1_000_000)
 })
 
 it('an address in capitals is not led to itself', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { excerptOf } from '../../src/web/lib/markdown.js'
+import { excerptOf } from '../../src/core/markdown/excerpt.js'
 
 describe('an excerpt', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { withoutHtml } from '../../core/markdown.js'
+import { withoutHtml } from '../../core/markdown/index.js'
 import { plainText } from '../../core/text.js'
 import type { Tables } from '../tables.js'
 

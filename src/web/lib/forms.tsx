@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { render } from '../../core/markdown/index.js'
 import { AppError } from '../../core/errors.js'
 import { asAppError } from '../../http/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
@@ -50,8 +51,10 @@ export class Forms {
     try {
       if (form[ASK_AGAIN] !== undefined && act.page) return await this.#renderer.show(request, view, await act.page())
       const between = wantsJson(raw) ? undefined : await act.before?.(view, form)
-      if (between)
+      if (between) {
+        request.html = await render(between.texts ?? [])
         return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore
+      }
       if (operation && operation.access !== 'public' && !view.viewer)
         return await this.#signInFirst(request, view, act, form)
       const output = operation ? await view.call(operation, act.input(view, form)) : undefined

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import type { Key, Words } from '../../core/catalogue.js'
 import type { AppError } from '../../core/errors.js'
 import type { LimitName } from '../../core/limits.js'
+import type { Html, Text } from '../../core/markdown/index.js'
 import type { Permission } from '../../core/permissions.js'
 import type { Actor } from '../../service/lib/access.js'
 import type { KnownCall, Operation } from '../../service/lib/operation.js'
@@ -41,6 +42,8 @@ export interface View extends Addresses {
   query: Record<string, string>
   /** The form that was sent, where the page shows it again. */
   form: Form
+  /** The HTML of a text that the page declares in `texts`. */
+  html: Html
 }
 
 /** What was typed, and what is wrong with it. */
@@ -63,6 +66,8 @@ export interface Page<Data = unknown> {
   isSecret?: true
   /** Loads what it shows. To lead elsewhere, it throws a `Redirect`. */
   load(this: void, view: View): Promise<Data>
+  /** The texts that it shows as HTML. They are rendered before it is. */
+  texts?(this: void, view: View, data: Data): readonly Text[]
   title(this: void, view: View, data: Data): string
   /** Elements of the head: description, canonical address, feeds. */
   head?(this: void, view: View, data: Data): ComponentChildren
@@ -112,7 +117,11 @@ export interface Action<In = never, Out = unknown> {
   /** Fields of the form, where the operation names them otherwise. */
   fields?: Record<string, string>
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
-  before?(this: void, view: View, form: Fields): Promise<{ title: string; show: VNode } | undefined>
+  before?(
+    this: void,
+    view: View,
+    form: Fields,
+  ): Promise<{ title: string; texts?: readonly Text[]; show: VNode } | undefined>
   done(this: void, view: View, output: Out, form: Fields): Outcome | Promise<Outcome>
   /** What to do where the operation refuses with this code, as if it had been done. */
   settled?: Partial<Record<AppError['code'], (this: void, view: View, form: Fields) => Outcome>>

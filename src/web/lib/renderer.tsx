@@ -4,6 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import { wordsOf, type Words } from '../../core/catalogue.js'
 import { AppError } from '../../core/errors.js'
 import { languageFor } from '../../core/language.js'
+import { render, type Html } from '../../core/markdown/index.js'
 import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
 import { clientOf } from '../../http/client.js'
 import { asAppError, publicError } from '../../http/errors.js'
@@ -36,6 +37,7 @@ export interface PageRequest {
   /** Called before the response is sent: it is stored on its way out. */
   allowCaching?: (expiresAt: number) => void
   form: Form
+  html: Html
 }
 
 interface Parts {
@@ -59,7 +61,7 @@ export class Renderer {
 
   /** `db` reads through the query cache; without it nothing is cached. */
   open(raw: FastifyRequest, reply: FastifyReply, db: Context['db'] = this.#parts.site.db): PageRequest {
-    return { raw, reply, url: raw.url, db, isCacheable: true, form: { values: {}, error: undefined } }
+    return { raw, reply, url: raw.url, db, isCacheable: true, form: { values: {}, error: undefined }, html: noHtml }
   }
 
   /** The view of whoever sends the request, or of this token. */
@@ -97,6 +99,7 @@ export class Renderer {
       get form() {
         return request.form
       },
+      html: (text) => request.html(text),
     }
   }
 
@@ -116,6 +119,7 @@ export class Renderer {
     if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
     if (page.isSecret) request.isCacheable = false
     const data = await page.load(view)
+    if (page.texts) request.html = await render(page.texts(view, data))
     const title = page.title(view, data)
     const html = (
       <Layout
@@ -194,6 +198,7 @@ export class Renderer {
       params: {},
       query,
       form: { values: {}, error: undefined },
+      html: noHtml,
     }
   }
 }
@@ -203,6 +208,10 @@ const inLanguage = (settings: Settings, { t }: Words): Settings =>
   settings.description === wordsOf('en').t('site.description')
     ? { ...settings, description: t('site.description') }
     : settings
+
+const noHtml: Html = () => {
+  throw new Error('A page shows a text without declaring `texts`.')
+}
 
 const unreachable = () => Promise.reject(new AppError('DATABASE_UNREACHABLE', 'The database cannot be reached.'))
 

@@ -1,4 +1,4 @@
-import { excerptOf } from '../lib/markdown.js'
+import { excerptOf } from '../../core/markdown/excerpt.js'
 import type { View } from '../lib/page.js'
 
 interface HeadProps {

@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
+import type { Text } from '../../core/markdown/index.js'
 import type { Post } from '../../service/lib/postshapes.js'
-import { htmlOf } from '../lib/markdown.js'
 import type { Choices } from '../lib/lists.js'
 import type { View } from '../lib/page.js'
 import { BoardField } from './boardfield.js'
@@ -32,6 +32,10 @@ interface PostFormProps {
   cancel?: string
 }
 
+/** The text that a page with the form shows as it will look. */
+export const previewOf = ({ form }: View): readonly Text[] =>
+  form.values.preview === undefined || form.error ? [] : [{ markdown: form.values.contentMarkdown ?? '', level: 2 }]
+
 /** The form of a post, new or edited: the title first, because similar posts are found by it. */
 export function PostForm({
   view,
@@ -45,8 +49,8 @@ export function PostForm({
   submit,
   cancel,
 }: PostFormProps) {
-  const { t, form } = view
-  const text = form.values.preview === undefined || form.error ? undefined : (form.values.contentMarkdown ?? '')
+  const { t } = view
+  const [text] = previewOf(view)
   return (
     <Form view={view} to={to} class="post-form" id="post-form">
       {/* Enter presses the first button of a form: this one, and not a vote */}
@@ -83,7 +87,7 @@ export function PostForm({
       />
       <section id="preview" class="preview" aria-live="polite" hidden={text === undefined}>
         <h2>{t('post.preview')}</h2>
-        <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: htmlOf(text ?? '') }} />
+        <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: text ? view.html(text) : '' }} />
       </section>
       <BoardField view={view} boards={boards} value={values.boardId} />
       {roadmaps && roadmaps.rows.length > 0 ? (

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Post } from '../../service/lib/postshapes.js'
-import { excerptCached } from '../lib/markdown.js'
+import { excerptCached } from '../../core/markdown/excerpt.js'
 import type { View } from '../lib/page.js'
 import { BoardChip, RoadmapChip } from './chip.js'
 import { Icon } from './icon.js'

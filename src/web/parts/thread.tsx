@@ -1,12 +1,15 @@
+import type { Text } from '../../core/markdown/index.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
 import { isolated } from '../lib/bidi.js'
 import type { View } from '../lib/page.js'
-import { htmlOf } from '../lib/markdown.js'
 import { CommentForm } from './commentform.js'
 import { Form } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, Person } from './person.js'
 import { Time } from './time.js'
+
+/** Headings in a comment are below that of the comments. */
+export const textOf = ({ comment: { body } }: Pick<Activity, 'comment'>): Text => ({ markdown: body, level: 3 })
 
 interface Node extends Activity {
   replies: Node[]
@@ -80,7 +83,7 @@ function CommentItem({
           ) : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
         </p>
-        <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: htmlOf(comment.body, 3) }} />
+        <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
           <details data-reply="">
             <summary class="link">{t('comment.reply')}</summary>

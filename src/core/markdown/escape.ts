@@ -1,30 +1,30 @@
-import type { MarkdownIt, Token } from 'markdown-it'
+import Markdown, { type MarkdownIt, type Token } from 'markdown-it'
 
 /** Escaping an HTML block can reveal more HTML, so the text is parsed again. After this many passes every `<` is escaped. */
 const MAX_PASSES = 10
 
-let parser: Promise<MarkdownIt> | undefined
+const parser = load()
 
 /**
  * Escapes raw HTML in Markdown: the `<` of each tag, comment or declaration becomes `&lt;`. Code and autolinks stay as
  * they are. Published clients render texts as HTML, so a script in a post would run for everyone who reads it.
  */
-export async function withoutHtml(markdown: string): Promise<string> {
-  if (!markdown.includes('<')) return markdown
-  const markdownIt = await (parser ??= load())
+export function escapeHtml(markdown: string): string {
   let text = markdown
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const all = bracketsOf(text)
-    const found = new Set(markdownIt.parse(text, {}).flatMap((token) => htmlIn(token, all)))
+    const found = new Set(parser.parse(text, {}).flatMap((token) => htmlIn(token, all)))
     if (found.size === 0) return text
     let number = 0
     text = text.replaceAll('<', () => (found.has(number++) ? '&lt;' : '<'))
   }
-  return text.replaceAll('<', '&lt;')
+  return escapeAll(text)
 }
 
-async function load(): Promise<MarkdownIt> {
-  const { default: Markdown } = await import('markdown-it')
+/** What never lets HTML through, and changes code too. */
+export const escapeAll = (markdown: string): string => markdown.replaceAll('<', '&lt;')
+
+function load(): MarkdownIt {
   const only = new Markdown()
   only.inline.ruler.enableOnly(['html_inline'])
   const [htmlInline] = only.inline.ruler.getRules('')

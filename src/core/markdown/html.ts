@@ -1,0 +1,72 @@
+import type { Token } from 'markdown-it'
+import sanitize from 'sanitize-html'
+import { makeParser } from './parser.js'
+
+const parser = makeParser({ html: false, linkify: true }).enable(['strikethrough', 'linkify'])
+
+/** Only what Markdown makes. Links of visitors earn nothing in search engines, and open without our address. */
+const RULES: sanitize.IOptions = {
+  allowedTags: 'p br hr h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a img table thead tbody tr th td'.split(
+    ' ',
+  ),
+  allowedAttributes: {
+    a: ['href', 'title', 'rel'],
+    img: ['src', 'alt', 'title', 'loading'],
+    ol: ['start'],
+    pre: ['tabindex'],
+  },
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedSchemesByTag: { img: ['https'] },
+  allowProtocolRelative: false,
+  transformTags: {
+    a: sanitize.simpleTransform('a', { rel: 'ugc nofollow noopener' }),
+    pre: sanitize.simpleTransform('pre', { tabindex: '0' }), // long lines scroll, by keyboard too
+    img: sanitize.simpleTransform('img', { loading: 'lazy' }),
+  },
+}
+
+/** How many characters of HTML one character of Markdown may become, and what any text may become. */
+const MAX_GROWTH = 10
+const MIN_HTML = 2000
+
+/** A text that is rendered. Its headings begin at this level and leave none out, to fit below those of the page. */
+export interface Text {
+  markdown: string
+  level: 2 | 3
+}
+
+/** Markdown of visitors as HTML that runs nothing. A text that would become too much HTML is shown as it was written. */
+export function htmlOf({ markdown, level }: Text): string {
+  const html = rendered(markdown, level)
+  return html.length > MIN_HTML + markdown.length * MAX_GROWTH ? plainHtmlOf(markdown) : sanitize(html, RULES)
+}
+
+/** A text as it was written, as HTML. */
+export const plainHtmlOf = (markdown: string): string =>
+  `<p>${parser.utils.escapeHtml(markdown).replaceAll('\n', '<br>')}</p>`
+
+function rendered(markdown: string, level: number): string {
+  const tokens = parser.parse(markdown, {})
+  const headings = tokens.filter(({ type }) => type === 'heading_open' || type === 'heading_close')
+  const used = [...new Set(headings.map(({ tag }) => tag))].toSorted()
+  let last = level - 1
+  for (const heading of headings) {
+    if (heading.type === 'heading_open') last = Math.min(level + used.indexOf(heading.tag), last + 1, 6)
+    heading.tag = `h${last}`
+  }
+  limitAddresses(tokens)
+  return parser.renderer.render(tokens, parser.options, {})
+}
+
+/** Characters of addresses and titles that the links of one text have together. */
+const MAX_ADDRESSES = 65_536
+
+/** A text can repeat one long address thousands of times by reference. Further links have none. */
+function limitAddresses(tokens: readonly Token[]): void {
+  let left = MAX_ADDRESSES
+  for (const inline of tokens)
+    for (const token of inline.children ?? []) {
+      for (const [, value] of token.attrs ?? []) left -= String(value).length
+      if (left < 0 && token.attrs) token.attrs = token.attrs.map(([name]) => [name, ''])
+    }
+}

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import type { Text } from './html.js'
+
+export type { Text }
+
+/** Characters that this thread works on at once: 20 ms at most. Longer texts go to another thread. */
+const SHORT = 2000
+
+/** Rendered texts. To make HTML of twenty posts takes longer than to make the rest of their page. */
+const rendered = new LRUCache<string, string>({ max: 2000, maxSize: 8_000_000, sizeCalculation: (html, key) => html.length + key.length + 100 }) // prettier-ignore
+
+const keyOf = ({ markdown, level }: Text): string => `${level}${markdown}`
+
+/** The HTML of texts, by text. */
+export type Html = (text: Text) => string
+
+/** Renders texts. What takes too long is shown as it was written. */
+export async function render(texts: readonly Text[]): Promise<Html> {
+  const found = new Map<string, string>()
+  const missing: Text[] = []
+  for (const text of texts) {
+    const html = rendered.get(keyOf(text))
+    if (html === undefined) missing.push(text)
+    else found.set(keyOf(text), html)
+  }
+  if (missing.length > 0) {
+    const isShort = missing.reduce((sum, { markdown }) => sum + markdown.length, 0) <= SHORT
+    for (const [text, html] of isShort ? await hereAll(missing) : await elsewhere(missing)) found.set(keyOf(text), html)
+  }
+  return (text) => {
+    const html = found.get(keyOf(text))
+    if (html === undefined) throw new Error('A page shows a text that it does not declare in `texts`.')
+    return html
+  }
+}
+
+async function hereAll(texts: readonly Text[]): Promise<[Text, string][]> {
+  const { htmlOf } = await import('./html.js')
+  return texts.map((text) => [text, kept(text, htmlOf(text))])
+}
+
+async function elsewhere(texts: readonly Text[]): Promise<[Text, string][]> {
+  const { inThread } = await import('./thread.js')
+  return Promise.all(
+    texts.map(async (text): Promise<[Text, string]> => {
+      const result = await inThread({ render: text })
+      return [text, result.isSkipped ? result.text : kept(text, result.text)]
+    }),
+  )
+}
+
+function kept(text: Text, html: string): string {
+  rendered.set(keyOf(text), html)
+  return html
+}
+
+/**
+ * Escapes raw HTML in Markdown, see escape.ts. Where that takes too long, every `<` is escaped.
+ */
+export async function withoutHtml(markdown: string): Promise<string> {
+  if (!markdown.includes('<')) return markdown
+  if (markdown.length <= SHORT) return (await import('./escape.js')).escapeHtml(markdown)
+  return (await (await import('./thread.js')).inThread({ escape: markdown })).text
+}

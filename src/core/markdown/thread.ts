@@ -1,0 +1,98 @@
+import { readFileSync, existsSync } from 'node:fs'
+import path from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { givenUp, type Work } from './work.js'
+
+/** Milliseconds that one text may take. An ordinary one of the greatest length takes a twentieth of it. */
+const MAX_MS = 2000
+/** Texts that wait for those before them. What comes on top is given up at once. */
+const MAX_WAITING = 100
+/** Milliseconds without work after which the thread ends, to free its memory. */
+const IDLE_MS = 30_000
+const MAX_MEMORY_MB = 128
+
+interface Job {
+  work: Work
+  resolve(this: void, result: Result): void
+}
+
+interface Result {
+  text: string
+  /** Whether others were in its way: next time it may not be. */
+  isSkipped: boolean
+}
+
+/** Runs the work in a thread, one text after another. */
+class Thread {
+  readonly #waiting: Job[] = []
+  #current: Job | undefined
+  #worker: Worker | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  run(work: Work): Promise<Result> {
+    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve({ text: givenUp(work), isSkipped: true })
+    return new Promise((resolve) => {
+      this.#waiting.push({ work, resolve })
+      if (!this.#current) this.#next()
+    })
+  }
+
+  #next(): void {
+    clearTimeout(this.#timer)
+    this.#current = this.#waiting.shift()
+    if (!this.#current) {
+      this.#worker?.unref() // so that a command may end
+      this.#timer = setTimeout(() => this.#end(), IDLE_MS).unref()
+      return
+    }
+    const worker = (this.#worker ??= this.#start())
+    worker.ref()
+    this.#timer = setTimeout(() => this.#giveUp(), MAX_MS)
+    worker.postMessage(this.#current.work)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(codeOfWorker(), {
+      eval: true,
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    })
+    worker.on('message', (text: string) => this.#settle(worker, { text, isSkipped: false }))
+    worker.on('error', () => worker === this.#worker && this.#giveUp())
+    return worker
+  }
+
+  #giveUp(): void {
+    const worker = this.#worker
+    if (this.#current && worker) {
+      const text = givenUp(this.#current.work)
+      this.#end()
+      this.#settle(worker, { text, isSkipped: false })
+    } else this.#end()
+  }
+
+  #settle(worker: Worker, result: Result): void {
+    if (this.#worker !== undefined && worker !== this.#worker) return // it was given up meanwhile
+    this.#current?.resolve(result)
+    this.#next()
+  }
+
+  #end(): void {
+    void this.#worker?.terminate()
+    this.#worker = undefined
+  }
+}
+
+const thread = new Thread()
+
+export const inThread = (work: Work): Promise<Result> => thread.run(work)
+
+let code: string | undefined
+
+/** The built file, beside the built program or in dist. Read once, so that an upgrade does not change it. */
+function codeOfWorker(): string {
+  const places = ['../markdown/worker.js', '../../../dist/markdown/worker.js']
+  const file = places.map((place) => path.join(import.meta.dirname, place)).find((each) => existsSync(each))
+  if (file === undefined) throw new Error('The program is not built: npm run build')
+  return (code ??= readFileSync(file, 'utf8'))
+}
