@@ -62,13 +62,23 @@ export const findComment = (db: Db, id: string): Promise<CommentView | undefined
   db.selectFrom('comments').$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()
 
 /** Locks the row until the transaction ends. Returns undefined if the comment has been deleted. */
-export const lockComment = (db: Db, id: string): Promise<Pick<CommentRow, 'id'> | undefined> =>
+export const lockComment = (db: Db, id: string): Promise<Pick<CommentRow, 'id' | 'is_internal'> | undefined> =>
   db
     .updateTable('comments')
     .set((eb) => ({ id: eb.ref('id') }))
     .where('id', '=', id)
-    .returning('id')
+    .returning(['id', 'is_internal'])
     .executeTakeFirst()
+
+export async function hasPublicReply(db: Db, id: string): Promise<boolean> {
+  const reply = await db
+    .selectFrom('comments')
+    .select('id')
+    .where('parent_id', '=', id)
+    .where('is_internal', '=', 0)
+    .executeTakeFirst()
+  return reply !== undefined
+}
 
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>
   referringTo({ users: comment.author_id, posts: comment.post_id }, () =>

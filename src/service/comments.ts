@@ -2,12 +2,14 @@ import { withoutHtml } from '../core/markdown/index.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import type { Permission } from '../core/permissions.js'
 import {
   countComments,
   deleteComment,
   findComment,
+  hasPublicReply,
   lockComment,
   insertComment,
   listComments,
@@ -16,7 +18,7 @@ import {
   type CommentView,
 } from '../db/comments.js'
 import type { PostView } from '../db/posts.js'
-import type { CommentRow } from '../db/tables.js'
+import type { CommentRow, Db } from '../db/tables.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import { Activity, badBody, body, Comment, editedBody, isAuthor, MAX_BODY, maySee, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
@@ -29,7 +31,9 @@ import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { isWithin, periodFields, periodFrom } from './lib/times.js'
 
-const internal = Type.Boolean({ description: 'Only for the team; needs comment:create_internal' })
+const internal = Type.Boolean({
+  description: 'Only for the team; needs comment:create_internal. A reply to an internal comment is internal too',
+})
 const inPost = inPath('Id, slug or number of the post', 'post')
 const inThread = { post_id: inPost, comment_id: inPath('Id of the comment', 'comment') }
 
@@ -135,16 +139,20 @@ export const create = operation({
   }),
   output: Type.Object({ activity: Activity }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { body: text, is_internal: isInternal = false, parent_id: parent }, post) {
-    if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
+  async run(ctx, { body: text, is_internal: wanted, parent_id: given }, post) {
+    if (wanted) assertMay(ctx.actor, 'comment:create_internal')
     const written = await withoutHtml(text)
     return change(ctx, async (tx) => {
       const { postId, title } = await visiblePost(tx, post.postId) // it may have been deleted since the first look-up
       const now = ctx.now().toISOString()
+      const parent = await parentIn(tx, postId, given)
+      const isInternal = wanted ?? parent?.is_internal === 1
+      if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
+      else if (parent?.is_internal) throw publicReply()
       const comment = {
         id: newId(),
         post_id: postId,
-        parent_id: await parentIn(tx, postId, parent),
+        parent_id: parent?.id ?? null,
         author_id: await personOf(tx),
         body: written,
         is_internal: isInternal ? 1 : 0,
@@ -183,6 +191,7 @@ export const update = operation({
       assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
+      if (flips(input.is_internal, comment.is_internal)) await assertNoPublicReply(tx.db, comment, input.is_internal)
       await updateComment(tx.db, id, {
         ...(written !== undefined && written !== comment.body && { body: written, is_edited: 1 }),
         ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
@@ -217,6 +226,21 @@ export const remove = operation({
 
 const flips = (wanted: boolean | undefined, present: number): boolean =>
   wanted !== undefined && wanted !== (present === 1)
+
+/** A public reply would tell what the internal comment above it is about. */
+async function assertNoPublicReply(db: Db, comment: CommentRow, isInternal = false): Promise<void> {
+  if (!isInternal && comment.parent_id !== null) {
+    const parent = await lockComment(db, comment.parent_id) // or it could become internal meanwhile
+    if (parent?.is_internal) throw publicReply()
+  }
+  if (isInternal && (await hasPublicReply(db, comment.id)))
+    throw badInternal('a comment with public replies cannot become internal. Make its replies internal first')
+}
+
+const publicReply = () => badInternal('a reply to an internal comment is internal')
+
+const badInternal = (reason: string) =>
+  invalidField({ code: 'VALIDATION_ERROR', message: `is_internal: ${reason}.`, field: 'is_internal', rule: reason })
 
 function assertMay(actor: Actor, permission: Permission): void {
   if (!can(actor, permission)) throw notAllowed([permission])
@@ -275,11 +299,10 @@ async function parentIn(
   { db, actor }: Context,
   postId: string,
   given: string | null | undefined,
-): Promise<string | null> {
+): Promise<Pick<CommentRow, 'id' | 'is_internal'> | undefined> {
   const parent = given ? await findComment(db, given) : undefined
-  if (parent?.post_id !== postId || !maySee(actor, parent)) return null
-  const held = await lockComment(db, parent.id) // or it could be deleted before the reply refers to it
-  return held ? held.id : null
+  if (parent?.post_id !== postId || !maySee(actor, parent)) return undefined
+  return lockComment(db, parent.id) // or it could be deleted, or become internal, before the reply refers to it
 }
 
 async function existing({ db }: Context, id: string): Promise<CommentView> {

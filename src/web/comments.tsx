@@ -23,7 +23,10 @@ export const create = action({
     ...(parent_id && { parent_id }),
     ...(is_internal === 'true' && { is_internal: true }),
   }),
-  done: (view, { activity }) => ({ to: pathOf(view, activity.id), flash: 'commented' }),
+  done: (view, { activity: { id, comment: written } }) => ({
+    to: pathOf(view, id),
+    flash: written.is_internal ? 'noted' : 'commented',
+  }),
 })
 
 /** Leads to a comment in its thread: on which page that is changes with every new comment. */

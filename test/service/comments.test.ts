@@ -126,6 +126,33 @@ describe.each(engines)('comments on %s', (engine) => {
     }
   })
 
+  it('that reply to an internal one are internal, and no reply of one that becomes internal stays public', async () => {
+    const { site, path, say, bodies, owner } = await withPost(engine)
+    const reader = await site.member(['comment:view_internal'])
+    const change = async (id: string, is_internal: boolean) =>
+      (await site.http(`PUT ${path}/comments/${id}`, { token: owner, body: { is_internal, partial: true } })).body
+    const { activity: note } = (await say(owner, { body: 'note', is_internal: true })).body
+    const { activity: reply } = (await say(owner, { body: 'reply', parent_id: note.id })).body
+    expect(reply.comment).toMatchObject({ is_internal: true, parent_id: note.id })
+    expect((await say(reader.token, { body: 'x', parent_id: note.id })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await say(owner, { body: 'x', parent_id: note.id, is_internal: false })).body).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining('a reply to an internal comment is internal'),
+    })
+    expect((await change(reply.id, false)).code).toBe('VALIDATION_ERROR')
+    expect(await bodies(undefined)).toEqual([])
+
+    const { activity: open } = (await say(owner, { body: 'open' })).body
+    const { activity: answer } = (await say(owner, { body: 'answer', parent_id: open.id })).body
+    expect((await change(open.id, true)).message).toContain('Make its replies internal first')
+    await change(answer.id, true)
+    expect((await change(open.id, true)).comment.is_internal).toBe(true)
+    expect(await bodies(undefined)).toEqual([])
+    await change(open.id, false)
+    expect((await change(answer.id, false)).comment.is_internal).toBe(false)
+    expect(await bodies(undefined)).toEqual(['answer', 'open'])
+  })
+
   it.each([[{}], [{ body: '' }], [{ body: '  ' }], [{ body: 5 }], [{ body: null }]])(
     'refuse %j with COMMENT_BODY_MISSING',
     async (body) => {
@@ -200,6 +227,8 @@ describe.each(engines)('comments on %s', (engine) => {
     const { activity: open } = (await say(owner, { body: 'soon', is_internal: true })).body
     await say(owner, { body: 'an answer', parent_id: hidden.id })
     await say(owner, { body: 'another', parent_id: open.id })
+    // As replies to internal comments were once
+    await site.db.updateTable('comments').set({ is_internal: 0 }).where('parent_id', 'is not', null).execute()
     await site.http(`PUT ${path}/comments/${open.id}`, { token: owner, body: { is_internal: false, partial: true } })
     const parents = async (token?: string) => (await site.http(`GET ${path}/activity?limit=2`, { token })).body.activity.map((each: { comment: { parent_id: string } }) => each.comment.parent_id) // prettier-ignore
     expect(await parents()).toEqual([open.id, null])

@@ -108,7 +108,7 @@ it('a half-written comment is there after a reload, and not after it is sent', a
   await page.click('.comment-form button')
   await page.waitForURL(/#comment-/)
   expect(await page.locator('.comment:target').innerText()).toContain('Half a com')
-  expect(await page.locator('.flash').innerText()).toBe('Your comment is published.')
+  expect(await page.locator('.flash').innerText()).toBe('Your note is saved. Only the team sees it.')
   await page.reload()
   expect(await page.locator('#field-body').inputValue()).toBe('')
 

@@ -239,7 +239,7 @@ for (const reply of document.querySelectorAll('details[data-reply]'))
 // What was typed is there again after a reload, an error or the way back, until it is stored.
 const drafts = 'sessionStorage' in globalThis ? sessionStorage : null
 const sent = drafts?.getItem('sent')
-if (sent && ['posted', 'saved', 'commented'].includes(justDone ?? '')) drafts?.removeItem(sent)
+if (sent && ['posted', 'saved', 'commented', 'noted'].includes(justDone ?? '')) drafts?.removeItem(sent)
 for (const form of document.querySelectorAll('form.post-form, form.comment-form'))
   if (form instanceof HTMLFormElement && main) {
     const parent = form.querySelector('input[name=parent_id]')

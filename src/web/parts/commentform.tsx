@@ -1,10 +1,17 @@
 import * as comments from '../../service/comments.js'
 import type { View } from '../lib/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
+import { Icon } from './icon.js'
+
+interface Parent {
+  id: string
+  is_internal: boolean
+}
 
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
-export function CommentForm({ view, slug, parent }: { view: View; slug: string; parent?: string }) {
+export function CommentForm({ view, slug, to }: { view: View; slug: string; to?: Parent }) {
   const { t } = view
+  const parent = to?.id
   const isSent = view.form.values.body !== undefined && (view.form.values.parent_id ?? '') === (parent ?? '')
   const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
   return (
@@ -20,7 +27,11 @@ export function CommentForm({ view, slug, parent }: { view: View; slug: string; 
         rows={parent === undefined ? 4 : 3}
         required
       />
-      {view.can('comment:create_internal') ? (
+      {to?.is_internal ? (
+        <p class="soft">
+          <Icon name="lock" /> {t('comment.internalReply')}
+        </p>
+      ) : view.can('comment:create_internal') ? (
         <Check view={mine} name="is_internal" label={t('comment.internal')} />
       ) : null}
       <Submit>{t(parent === undefined ? 'comment.send' : 'comment.sendReply')}</Submit>

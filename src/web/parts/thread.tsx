@@ -87,7 +87,7 @@ function CommentItem({
         <div class="tools">
           <details data-reply="">
             <summary class="link">{t('comment.reply')}</summary>
-            <CommentForm view={view} slug={slug} parent={comment.id} />
+            <CommentForm view={view} slug={slug} to={comment} />
           </details>
           {mayEdit ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
           {mayDelete ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
