@@ -11,8 +11,14 @@ export interface Limits {
   headers: number
   /** How long a whole request may take. Its body has 100 kB at most. */
   request: number
-  /** How long a client may take no bytes of a response. */
+  /** How long a client may take no bytes of a response, at most. */
   stalled: number
+  /** Requests of one connection that wait for the response to an earlier one (pipelining). */
+  waiting: number
+  /** The same, of all connections. */
+  allWaiting: number
+  /** Bytes of responses that the clients of all connections have not taken. Above it those with the most are cut. */
+  unsent: number
   /** How often requests that take too long are looked for. */
   check: number
 }
@@ -28,6 +34,9 @@ const defaultLimits = (): Limits => ({
   headers: 15_000,
   request: 30_000,
   stalled: 60_000,
+  waiting: 32,
+  allWaiting: 512,
+  unsent: 64 * 1024 * 1024,
   check: 2000,
 })
 
@@ -54,17 +63,33 @@ interface Refusals {
   tooSlow(this: void, socket: Socket): void
   /** Responds with 503, and closes. */
   tooMany(this: void, socket: Socket): void
+  /** Responds with 503 after the responses to the requests before, and closes. */
+  tooManyWaiting(this: void, response: ServerResponse): void
+  /** Called for each connection that is cut because its client takes no bytes. */
+  unread(this: void, socket: Socket, bytes: number): void
 }
 
 /**
- * Numbers only: a reference to a request or a response from here, which lives longer, makes garbage collection several
- * times as slow.
+ * Without references to the request or the response that is in progress: from here, which lives longer, they make
+ * garbage collection several times as slow.
  */
 interface Use {
   /** Grows with each request of any connection. */
   last: number
   requests: number
+  /** Requests that wait for the response to an earlier one. */
+  waiting: Waiting[]
+  /** Whether the connection closes after the responses that are due. */
+  isEnding: boolean
 }
+
+interface Waiting {
+  response: ServerResponse
+  handle: () => void
+}
+
+/** How many bytes of responses are produced between two looks at what has not been sent. */
+const BYTES_BETWEEN_LOOKS = 8 * 1024 * 1024
 
 /** The open connections of a server. It limits their number, and closes them without cutting a response. */
 export class Connections {
@@ -74,6 +99,8 @@ export class Connections {
   readonly #open = new Map<Socket, Use>()
   readonly #refused = new Set<Socket>()
   #uses = 0
+  #waiting = 0
+  #produced = 0
   #isDraining = false
 
   constructor(limits: Partial<Limits>, refusals: Refusals) {
@@ -89,21 +116,69 @@ export class Connections {
   watch(server: Server): void {
     this.#servers.push(server)
     server.on('connection', (socket: Socket) => {
-      this.#open.set(socket, { last: ++this.#uses, requests: 0 })
-      socket.once('close', () => this.#open.delete(socket))
+      const use: Use = { last: ++this.#uses, requests: 0, waiting: [], isEnding: false }
+      this.#open.set(socket, use)
+      socket.once('close', () => {
+        this.#open.delete(socket)
+        this.#waiting -= use.waiting.length
+        use.waiting = []
+      })
       if (this.#open.size > this.limits.connections) this.#makeRoom(socket)
     })
   }
 
-  /** Called for each request. Returns whether to handle it: its connection is not one that is being refused. */
-  use(socket: Socket, response: ServerResponse): boolean {
+  /**
+   * Calls `handle` for a request, unless its connection is being refused or closes. Requests of one connection are
+   * handled one after another, so one that gets no response was not handled: Node reads up to 64 kB at a time, and emits
+   * each request in it at once.
+   */
+  use(socket: Socket, response: ServerResponse, handle: () => void): void {
     const use = this.#open.get(socket)
-    if (use) {
-      use.last = ++this.#uses
-      use.requests++
-    } else if (this.#refused.has(socket)) return false
+    if (!use) return this.#refused.has(socket) ? undefined : handle()
+    if (use.isEnding) return
+    use.last = ++this.#uses
+    use.requests++
     if (this.#isDraining) response.shouldKeepAlive = false
-    return true
+    const current = responseOn(socket)
+    if (!current || current === response) return handle()
+    if (use.waiting.length >= this.limits.waiting || this.#waiting >= this.limits.allWaiting) {
+      use.isEnding = true
+      return this.#refusals.tooManyWaiting(response)
+    }
+    if (use.waiting.length === 0) this.#handleNextAfter(current, socket, use)
+    use.waiting.push({ response, handle })
+    this.#waiting++
+  }
+
+  /** Handles the first request that waits, as soon as this response has been sent. */
+  #handleNextAfter(current: ServerResponse, socket: Socket, use: Use): void {
+    current.once('close', () => {
+      const next = socket.writableEnded ? undefined : use.waiting.shift()
+      if (!next) return
+      this.#waiting--
+      if (use.waiting.length > 0) this.#handleNextAfter(next.response, socket, use)
+      next.handle()
+    })
+  }
+
+  /** Called with the bytes of each response, before they are sent. */
+  produce(bytes: number): void {
+    this.#produced += bytes
+    if (this.#produced < BYTES_BETWEEN_LOOKS) return
+    this.#produced = 0
+    this.#cutUnread()
+  }
+
+  #cutUnread(): void {
+    let sum = 0
+    for (const { writableLength } of this.#open.keys()) sum += writableLength
+    if (sum <= this.limits.unsent) return
+    for (const socket of [...this.#open.keys()].toSorted((one, other) => other.writableLength - one.writableLength)) {
+      this.#refusals.unread(socket, socket.writableLength)
+      sum -= socket.writableLength
+      socket.destroy()
+      if (sum <= this.limits.unsent) return
+    }
   }
 
   #makeRoom(newest: Socket): void {

@@ -43,6 +43,7 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
     if (server.connections.isDraining) reply.raw.shouldKeepAlive = false
     if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
     const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload // shared by the tag, the response and the cache
+    server.connections.produce(bytes.length)
     const tag = etag(bytes, { weak: true })
     reply.header('etag', tag)
     if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)

@@ -106,6 +106,24 @@ export function rejectBusy(log: FastifyBaseLogger, socket: Socket): void {
   reject(log, socket, { status: '503 Service Unavailable', error, reason: error.code })
 }
 
+/** Refuses a request behind too many others on its connection. What follows on the connection is not read. */
+export function rejectWaiting(log: FastifyBaseLogger, response: ServerResponse): void {
+  const reqId = requestId({ headers: {} })
+  const message = 'Too many requests wait on this connection. Send the next when responses have arrived.'
+  const error = new AppError('SERVER_BUSY', message, { retryAfter: Number(RETRY_AFTER) })
+  log.info({ reqId, remoteAddress: response.req.socket.remoteAddress, status: error.status }, 'too many requests wait')
+  response.shouldKeepAlive = false
+  sendError(response, error, reqId)
+}
+
+/** Logs a connection that is cut because its client does not read. */
+export function logUnread(log: FastifyBaseLogger, { remoteAddress }: Socket, bytes: number): void {
+  log.info(
+    { remoteAddress, bytes },
+    'connection cut: its client does not read, and unsent responses need too much memory',
+  )
+}
+
 /** How long a client may take to read the last response and close. */
 const LINGER_MS = 1000
 

@@ -12,7 +12,15 @@ import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
 import { Connections, type Limits } from './connections.js'
 import { conventions } from './conventions.js'
-import { asAppError, rejectBusy, rejectFailed, rejectMalformed, rejectSlow } from './errors.js'
+import {
+  asAppError,
+  logUnread,
+  rejectBusy,
+  rejectFailed,
+  rejectMalformed,
+  rejectSlow,
+  rejectWaiting,
+} from './errors.js'
 import { clientGate, hostGate } from './gate.js'
 import { BARE_HEADERS, securityHeaders } from './headers.js'
 import { requestId, trustOf } from './logging.js'
@@ -52,6 +60,8 @@ export async function buildServer(
   const connections = new Connections(limits, {
     tooSlow: (socket) => rejectSlow(server.log, socket),
     tooMany: (socket) => rejectBusy(server.log, socket),
+    tooManyWaiting: (response) => rejectWaiting(server.log, response),
+    unread: (socket, bytes) => logUnread(server.log, socket, bytes),
   })
   const front = new Front({
     gates: [hostGate, clientGate({ limit: requests, trust, log: () => server.log }), ...gates],

@@ -47,7 +47,7 @@ describe('slow senders', () => {
   it('have limits by default', async () => {
     const { site } = await listening({})
     const { requestTimeout, headersTimeout, timeout } = (await site.server()).server
-    expect([requestTimeout, headersTimeout, timeout]).toEqual([30_000, 15_000, 60_000])
+    expect([requestTimeout, headersTimeout, timeout]).toEqual([30_000, 15_000, 30_000])
   })
 
   it('do not delay SIGTERM', async () => {
@@ -203,3 +203,65 @@ const send = (port: number, token: string, agent: Agent, title: string | undefin
     })
     sent.end(title === undefined ? undefined : JSON.stringify({ title }))
   })
+
+describe('clients that send requests and do not read', () => {
+  const DOCUMENT = 'GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
+  const count = (text: string, what: string) => text.split(what).length - 1
+
+  it('get the responses to 33 requests, one 503, and the end of the connection', async () => {
+    const { port } = await listening({})
+    const client = open(port, GET.repeat(100))
+    await expect.poll(() => client.closed).toBe(true)
+    expect(client.error).toBeUndefined()
+    expect(count(client.text, 'HTTP/1.1 200')).toBe(33)
+    expect(client.text).toMatch(/HTTP\/1\.1 503 [^]*connection: close[^]*"code":"SERVER_BUSY"[^]*$/i)
+    expect(count(client.text, 'HTTP/1.1 ')).toBe(34)
+    const next = open(port, GET.repeat(33))
+    await expect.poll(() => count(next.text, 'HTTP/1.1 200')).toBe(33)
+    next.socket.write(GET.repeat(33)) // those before are answered, and wait no more
+    await expect.poll(() => count(next.text, 'HTTP/1.1 200')).toBe(66)
+  })
+
+  it('share a limit of waiting requests, which the responses and the end of a connection give back', async () => {
+    const { port } = await listening({ limits: { allWaiting: 10 } })
+    const [one, other] = [open(port, GET.repeat(12)), open(port, GET.repeat(12))]
+    await expect.poll(() => [one.closed, other.closed]).toEqual([true, true])
+    expect([one.text, other.text].map((text) => count(text, 'HTTP/1.1 503'))).toEqual([1, 1])
+    const next = open(port, GET.repeat(11))
+    await expect.poll(() => count(next.text, 'HTTP/1.1 200')).toBe(11)
+  })
+
+  it('are handled one request after another', async () => {
+    const { port, site } = await listening({})
+    const token = await site.owner()
+    const both = ['one', 'two', 'three'].map((url) => {
+      const body = JSON.stringify({ name: url, url })
+      const head = `Host: x\r\nAuthorization: Bearer ${token}\r\n`
+      const write = `POST /api/v1/boards HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      return `${write}GET /api/v1/boards/${url} HTTP/1.1\r\n${head}\r\n`
+    })
+    const client = open(port, both.join(''))
+    await expect.poll(() => count(client.text, 'HTTP/1.1 ')).toBe(6)
+    expect(client.text.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['201', '200', '201', '200', '201', '200'])
+  })
+
+  it('are cut, those with the most first, if together they leave too much unsent', async () => {
+    const { port, site } = await listening({ limits: { unsent: 500_000 } })
+    const { text: document } = await site.http('GET /openapi.json')
+    const greedy = Array.from({ length: 8 }, () => {
+      const socket = connect({ port, host: '127.0.0.1' }).on('error', () => {})
+      cleanup(async () => void socket.destroy())
+      socket.write(DOCUMENT.repeat(33)) // a connection without a listener for its data does not read
+      return socket
+    })
+    const modest = open(port)
+    for (let times = 1; times <= 40; times++) {
+      modest.socket.write(DOCUMENT)
+      await expect.poll(() => modest.text.endsWith(`\r\n\r\n${document}`)).toBe(true)
+      modest.text = ''
+    }
+    for (const socket of greedy) socket.resume()
+    await expect.poll(() => greedy.some(({ closed }) => closed)).toBe(true)
+    expect(modest.closed).toBe(false)
+  })
+})

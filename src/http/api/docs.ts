@@ -7,8 +7,12 @@ import { openapi } from './openapi.js'
 /** Serves the OpenAPI document, and a page that displays it. */
 export function docs(server: FastifyInstance, operations: readonly AnyOperation[]): void {
   let document: object | undefined
+  let text: Buffer | undefined
   const getDocument = () => (document ??= openapi(operations, API_ROOT))
-  server.get('/openapi.json', async () => getDocument())
+  server.get('/openapi.json', async (_request, reply) => {
+    text ??= Buffer.from(JSON.stringify(getDocument())) // one for all responses: a Buffer is sent without a copy
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
   docsPage(server, getDocument)
 }
 

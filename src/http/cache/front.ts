@@ -58,7 +58,7 @@ export class Front {
     // Responses to earlier requests on the connection go first.
     server.on('clientError', () => this.#parts.batch.flush())
     server.keepAliveTimeout = options.keepAliveTimeout ?? server.keepAliveTimeout
-    server.setTimeout(limits.stalled)
+    server.setTimeout(limits.stalled / 2) // Node looks twice before it calls a connection with unsent bytes stalled
     this.#parts.connections.watch(server)
     return server
   }
@@ -67,8 +67,7 @@ export class Front {
     const { batch, connections } = this.#parts
     return (request, response) => {
       batch.schedule()
-      if (!connections.use(request.socket, response)) return
-      this.#runGates(request, response, handle)
+      connections.use(request.socket, response, () => this.#runGates(request, response, handle))
     }
   }
 
