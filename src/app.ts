@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { rmSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
+import { makePrivateFolder } from './core/files.js'
 import { isPostgres, openDatabase, type Database } from './db/connect.js'
 import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
@@ -90,7 +91,7 @@ export async function openApp(
 /** Opens an empty site in a temporary folder, which is removed when it is closed: a dry run creates nothing. */
 export async function openTrial(config: Config): Promise<App> {
   assertDatabaseKept(config)
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-'))
+  const folder = makePrivateFolder('feedbackctl-')
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     const url = `sqlite:${path.join(folder, 'feedback.db')}`

@@ -1,8 +1,9 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from './config.js'
 import { redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
+import { createFile } from './core/files.js'
 import { isPostgres } from './db/connect.js'
 import { secretFile } from './secret.js'
 
@@ -24,7 +25,7 @@ export function markSite(config: Config): void {
   const file = databaseFile(config)
   if (file === undefined || existsSync(markerOf(file))) return
   try {
-    writeFileSync(markerOf(file), TEXT, { mode: 0o600, flag: 'wx' })
+    createFile(markerOf(file), TEXT)
   } catch {
     // A full disk or another process that was faster: the next start tries again
   }

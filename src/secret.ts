@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
-import { makeFolder } from './core/folder.js'
+import { createBeside, replaceFile } from './core/files.js'
 import { secretProblem } from './core/settings.js'
 
 /** The file that holds the secret where the setting does not. */
@@ -80,16 +80,16 @@ function secretOfFile(file: string, isBound: boolean): string {
 /** Keeps the secret of the file as the previous one until a time, and replaces it by a new one. */
 export function rotateSecret(config: Config, until: Date): void {
   const file = secretFile(config)
-  const temporary = writeNew(previousFile(file), `${secretOfFile(file, true)}\n${until.toISOString()}`)
-  renameSync(temporary, previousFile(file)) // first: a server that reads the new secret finds both
-  renameSync(writeNew(file), file)
+  // First the previous one: a server that reads the new secret finds both
+  replaceFile(previousFile(file), `${secretOfFile(file, true)}\n${until.toISOString()}\n`)
+  replaceFile(file, newSecret())
 }
 
 /** Replaces the file by one with a new secret. */
 export function replaceSecret(config: Config): void {
   const file = secretFile(config)
   rmSync(previousFile(file), { force: true })
-  renameSync(writeNew(file), file)
+  replaceFile(file, newSecret())
 }
 
 /** The file of the secret, where everybody on this machine can read it. */
@@ -113,7 +113,7 @@ function read(file: string): string | undefined {
 
 /** If two processes create the file at once, one wins and both read its secret. */
 function create(file: string): string {
-  const temporary = writeNew(file)
+  const temporary = createBeside(file, newSecret())
   try {
     linkSync(temporary, file) // unlike a rename, it fails if the file exists by now
   } catch (error) {
@@ -124,10 +124,4 @@ function create(file: string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-/** Writes a new secret, or this text, to a temporary file beside the file, and returns its name. */
-function writeNew(file: string, text = randomBytes(32).toString('hex')): string {
-  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  makeFolder(path.dirname(file))
-  writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true })
-  return temporary
-}
+const newSecret = (): string => `${randomBytes(32).toString('hex')}\n`

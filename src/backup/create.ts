@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
-import { inFolder } from '../core/folder.js'
+import { inFolder, openNewFile } from '../core/files.js'
 import { newer } from '../db/schema.js'
 import { NEWEST } from '../db/schema.js'
 import { openSnapshot, type Snapshot } from '../db/snapshot.js'
@@ -131,7 +131,7 @@ async function writeWhole(file: string, write: (to: Writable) => Promise<string>
   const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
   try {
     removeLeftovers(backupLeftovers(path.dirname(file), new Date()))
-    const stream = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
+    const stream = createWriteStream(temporary, { fd: openNewFile(temporary), flush: true })
     const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
     const hash = await Promise.race([write(stream), failed])
     await Promise.race([new Promise<void>((resolve) => stream.end(resolve)), failed])

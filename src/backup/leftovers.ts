@@ -1,6 +1,7 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { isOwn, removeOwn } from '../core/files.js'
 
 /** Milliseconds without a change after which nobody writes to a temporary file any more. */
 const ABANDONED = 60 * 60 * 1000
@@ -8,9 +9,13 @@ const ABANDONED = 60 * 60 * 1000
 /** Begins the name of the folder of a rehearsal. */
 export const REHEARSAL = 'feedbackctl-rehearsal-'
 
-/** A file, or a folder with files. */
+const REHEARSED = new RegExp(`^${REHEARSAL}`)
+
+/** A file, or a folder with files. Links are not followed. */
 interface Entry {
   file: string
+  /** Whether it may be removed: nobody else can have put something else in its place. */
+  isOwn: boolean
   isFolder: boolean
   bytes: number
   /** When it was changed last, in milliseconds. */
@@ -23,11 +28,12 @@ export const filesIn = (folder: string, name: RegExp): Entry[] =>
     .filter((each) => name.test(each))
     .flatMap((each) => {
       const file = path.join(folder, each)
-      const parts = [file, ...namesIn(file).map((inner) => path.join(file, inner))]
-      const stats = parts.flatMap((part) => statSync(part, { throwIfNoEntry: false }) ?? [])
+      const isFolder = statusOf(file)?.isDirectory() ?? false
+      const inner = isFolder ? namesIn(file).map((name) => path.join(file, name)) : []
+      const stats = [file, ...inner].flatMap((part) => statusOf(part) ?? [])
       const bytes = stats.reduce((sum, { size }) => sum + size, 0)
       const changed = Math.max(...stats.map(({ mtimeMs }) => mtimeMs))
-      return stats[0] ? [{ file, isFolder: stats[0].isDirectory(), bytes, changed }] : []
+      return stats[0] ? [{ file, isOwn: isOwn(file), isFolder, bytes, changed }] : []
     })
 
 /** Of the temporary files in a folder, what commands that were killed have left: nobody writes to it any more. */
@@ -37,17 +43,23 @@ export const leftoversIn = (folder: string, name: RegExp, now: Date): Entry[] =>
 export const backupLeftovers = (folder: string, now: Date): Entry[] =>
   leftoversIn(folder, /\.backup\.[\da-f]{8}\.part$/, now)
 
-export const rehearsalLeftovers = (now: Date): Entry[] => leftoversIn(tmpdir(), new RegExp(`^${REHEARSAL}`), now)
+/** In the folder of the site, and in the temporary folder, where what is not this user's own is not ours. */
+export const rehearsalLeftovers = (folder: string, now: Date): Entry[] => [
+  ...leftoversIn(folder, REHEARSED, now),
+  ...leftoversIn(tmpdir(), REHEARSED, now).filter((each) => each.isOwn),
+]
 
-/** Removes what it may. */
+/** Removes what is this user's own. */
 export function removeLeftovers(found: readonly Pick<Entry, 'file'>[]): void {
   for (const { file } of found)
     try {
-      rmSync(file, { recursive: true, force: true })
+      removeOwn(file)
     } catch {
-      // somebody else's
+      // a read-only file system, for example
     }
 }
+
+const statusOf = (file: string) => lstatSync(file, { throwIfNoEntry: false })
 
 /** Empty where there is no such folder. */
 function namesIn(folder: string): string[] {

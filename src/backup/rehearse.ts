@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
+import { makePrivateFolder } from '../core/files.js'
 import { openDatabase } from '../db/connect.js'
 import { load } from '../db/load.js'
 import { NEWEST } from '../db/schema.js'
@@ -21,7 +21,7 @@ export interface Rehearsed extends Verified {
 }
 
 /**
- * Restores a backup, by default the newest of the folder of backups that is not redacted, into a temporary SQLite database, which is removed
+ * Restores a backup, by default the newest of the folder of backups that is not redacted, into a temporary SQLite database in the folder of the site, which is removed
  * at the end, and reads it back. Throws BACKUP_DAMAGED where a count or a hash differs. The site is not touched, and
  * need not be there.
  */
@@ -32,8 +32,9 @@ export async function rehearse(config: Config, given: string | undefined, told: 
   const counted = counter(told)
   const { opened, manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
   const all = rowsOf(manifest)
-  removeLeftovers(rehearsalLeftovers(new Date())) // a copy of the site has its secrets
-  const folder = mkdtempSync(path.join(tmpdir(), REHEARSAL))
+  const near = path.resolve(config.get('data.dir') ?? '.')
+  removeLeftovers(rehearsalLeftovers(near, new Date())) // a copy of the site has its secrets
+  const folder = makePrivateFolder(REHEARSAL, [near])
   const url = `sqlite:${path.join(folder, 'feedback.db')}`
   try {
     const { db, close } = await openDatabase(url)

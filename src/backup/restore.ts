@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
-import { giveTo, inFolder, makeFolder } from '../core/folder.js'
+import { inFolder, replaceFile } from '../core/files.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
 import { clear, holdWrites, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
@@ -190,7 +190,6 @@ async function intoFile(
     const kept = keptName({ file }, now)
     try {
       if (kept !== null) lock?.keep(kept)
-      giveTo(fresh, file)
       renameSync(fresh, file)
     } finally {
       lock?.release()
@@ -268,8 +267,7 @@ function keepSecret(target: Target, restored: string | null, now: Date): Restore
   const file = target.secretFile
   const old = `${file}.before-restore-${stampOf(now)}`
   if (existsSync(file)) renameSync(file, old)
-  writeWhole(file, `${restored}\n`)
-  giveTo(file, existsSync(old) ? old : path.dirname(file))
+  replaceFile(file, `${restored}\n`)
   return state
 }
 
@@ -285,14 +283,6 @@ function configFileFor(config: Config, { secretFile: file }: Target, restored: s
  */
 function keepConfig(config: Config, target: Target, restored: string | null): string | null {
   const file = configFileFor(config, target, restored)
-  if (file !== null && restored !== null) writeWhole(file, restored)
+  if (file !== null && restored !== null) replaceFile(file, restored)
   return file
-}
-
-/** Writes a file for its owner only. It has its name when all of it is there. */
-function writeWhole(file: string, text: string): void {
-  makeFolder(path.dirname(file))
-  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
-  renameSync(temporary, file)
 }

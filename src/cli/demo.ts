@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { localCall, openApp, type App } from '../app.js'
+import { createFile, makePrivateFolder } from '../core/files.js'
 import { listenAddress, loadConfig, ratesOf } from '../config.js'
 import { startDaemon, type Daemon } from '../serve.js'
 import * as posts from '../service/posts.js'
@@ -24,7 +24,7 @@ export function register(command: Command, cli: Cli): void {
     .option('--once', 'print the output, then stop and remove the site')
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
-      const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-demo-'))
+      const folder = makePrivateFolder('feedbackctl-demo-')
       const opened: { held?: HeldPort; app?: App; daemon?: Daemon } = {}
       const remove = async () => {
         await opened.held?.release()
@@ -38,7 +38,7 @@ export function register(command: Command, cli: Cli): void {
         const url = `http://${HOST}:${held.port}`
         const file = path.join(folder, 'feedbackctl.toml')
         const settings = `listen = "${HOST}:${held.port}"\n\n[site]\nurl = "${url}"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`
-        writeFileSync(file, settings)
+        createFile(file, settings)
         const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
         const app = (opened.app = await openApp(config, { creating: true }))
         await fillDemo(app)

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { arch, release, type } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
@@ -6,6 +6,7 @@ import { closest } from 'fastest-levenshtein'
 import type { Config } from '../config.js'
 import { visitedUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { createFile } from '../core/files.js'
 import { keys } from '../core/settings.js'
 import { counted } from '../core/text.js'
 import type { Mend, Result } from '../doctor/index.js'
@@ -147,7 +148,7 @@ function writeReport(terminal: Terminal, file: string, config: Config, checks: r
   const report = { version, time: terminal.now().toISOString(), node, v8, modules, system: `${type()} ${release()} ${arch()}`, settings, checks } // prettier-ignore
   const text = JSON.stringify(report, null, 2).replaceAll(/[^\s"'<>@=:/]+@(?=[^\s"'<>]+\.)/g, '***@')
   try {
-    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
+    createFile(file, `${text}\n`)
   } catch (error) {
     const { code = '' } = error as { code?: string }
     throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${code}.`, { cause: error })

@@ -1,5 +1,6 @@
-import { accessSync, chmodSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { setMode } from '../core/files.js'
 import { secretFile } from '../secret.js'
 import { seen, type Check, type Finding, type Site } from './check.js'
 
@@ -13,19 +14,23 @@ const WRITABLE = (GROUP | OTHERS) & 0o022
 export const files: Check = {
   look(site) {
     if (process.platform === 'win32') return { skipped: 'Not on Windows, which keeps permissions elsewhere.' }
-    const found = privateFiles(site).filter((file) => existsSync(file))
+    const { folder, file } = site
+    const backups = site.config.get('backup.dir') ?? path.join(folder, 'backups')
+    const folders = [folder, backups].filter((each) => isThere(each))
+    const found = privateFiles(site, backups).filter((each) => isThere(each))
     const findings = [
-      ...[site.folder, ...found].filter((file) => existsSync(file)).flatMap(modeOf),
-      ...found.flatMap((file) => accessOf(file)),
+      ...[...folders, ...found].flatMap((each) => modeOf(each, each === file ? ['-wal', '-shm'] : [])),
+      ...[...(path.dirname(backups) === folder && isThere(backups) ? [backups] : []), ...found].flatMap(accessOf),
     ]
-    return seen(findings, `${found.length === 0 ? 'There are none yet' : 'Nobody else can read or write them'}: ${site.folder}`) // prettier-ignore
+    return seen(findings, `${found.length === 0 ? 'There are none yet' : 'Nobody else can read or write them'}: ${folder}`) // prettier-ignore
   },
 }
 
+const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined
+
 /** Files with what nobody else may know. */
-function privateFiles({ config, file, folder }: Site): string[] {
+function privateFiles({ config, file }: Site, backups: string): string[] {
   const secret = secretFile(config)
-  const backups = config.get('backup.dir') ?? path.join(folder, 'backups')
   const own = file === undefined ? [] : ['', '-wal', '-shm'].map((ending) => file + ending)
   const kept = file === undefined ? [] : namesIn(path.dirname(file)).filter((each) => each.startsWith(`${file}.before-`)) // prettier-ignore
   const saved = namesIn(backups).filter((each) => each.endsWith('.backup'))
@@ -40,36 +45,46 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function modeOf(file: string): Finding[] {
-  const { mode } = statSync(file)
-  const isFolder = statSync(file).isDirectory()
+/** `endings` are of files that SQLite makes beside it, with its mode. */
+function modeOf(file: string, endings: readonly string[]): Finding[] {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) return [] // a link that leads nowhere
   // A folder that others may list tells them little; what is in it is checked by itself
-  const wrong = mode & (isFolder ? WRITABLE & OTHERS : HIDDEN | WRITABLE)
+  const wrong = stats.mode & (stats.isDirectory() ? WRITABLE & OTHERS : HIDDEN | WRITABLE)
   if (wrong === 0) return []
   const can = [wrong & 0o044 ? 'read' : '', wrong & 0o022 ? 'write' : ''].filter((word) => word !== '').join(' and ')
-  const right = mode & 0o777 & ~wrong
-  return [
-    {
-      severity: 'error',
-      evidence: `Others on this machine can ${can || 'use'} ${file}.`,
-      fix: `chmod ${right.toString(8)} ${file}`,
-      mend: {
-        id: `chmod ${file}`,
-        does: `set the mode of ${file} to ${right.toString(8)}`,
-        run: () => chmodSync(file, right),
+  const right = stats.isDirectory() ? 0o700 : 0o600
+  const finding = {
+    severity: 'error' as const,
+    evidence: `Others on this machine can ${can || 'use'} ${file}.`,
+    fix: `chmod ${right.toString(8)} ${file}`,
+  }
+  // What belongs to another user, or is a link, is for a person to judge
+  if (!lstatSync(file).isSymbolicLink() && stats.uid === process.getuid?.())
+    return [
+      {
+        ...finding,
+        mend: {
+          id: `chmod ${file}`,
+          does: `set the mode of ${file} to ${right.toString(8)}`,
+          run() {
+            for (const each of ['', ...endings].map((ending) => file + ending)) if (isThere(each)) setMode(each, right)
+          },
+        },
       },
-    },
-  ]
+    ]
+  return [finding]
 }
 
 /** A file that a command of root has made cannot be used by the server of another user. */
 function accessOf(file: string): Finding[] {
-  const [own, folder] = [statSync(file), statSync(path.dirname(file))]
+  const [own, folder] = [statSync(file, { throwIfNoEntry: false }), statSync(path.dirname(file))]
+  if (!own) return []
   if (own.uid !== folder.uid && folder.uid !== 0)
     return [
       {
-        severity: 'warning',
-        evidence: `${file} belongs to another user (${own.uid}) than its folder (${folder.uid}), whose server may not be able to use it.`,
+        severity: 'error',
+        evidence: `${file} belongs to another user (${own.uid}) than its folder (${folder.uid}), whose server cannot use it.`,
         fix: `chown --reference=${path.dirname(file)} ${file}`,
       },
     ]

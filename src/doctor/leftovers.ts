@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { backupLeftovers, filesIn, leftoversIn, rehearsalLeftovers } from '../backup/leftovers.js'
 import { timeOf } from '../backup/upgrade.js'
+import { removeOwn } from '../core/files.js'
 import { sizeText } from '../core/text.js'
 import { secretFile } from '../secret.js'
 import { seen, type Check } from './check.js'
@@ -21,17 +21,17 @@ export const leftovers: Check = {
       ...backupLeftovers(path.resolve(config.get('backup.dir') ?? path.join(folder, 'backups')), now),
       ...leftoversIn(path.dirname(secretFile(config)), SECRET, now),
       ...(database === undefined ? [] : leftoversIn(path.dirname(database), DATABASE, now)),
-      ...rehearsalLeftovers(now),
+      ...rehearsalLeftovers(folder, now),
     ]
     const kept = database === undefined ? [] : filesIn(path.dirname(database), KEPT)
     const useless = kept.filter(({ file }) => now.getTime() - Date.parse(timeOf(file)) > USELESS)
     return seen(
       [
-        ...found.map(({ file, bytes, isFolder }) => ({
+        ...found.map(({ file, bytes, isFolder, isOwn }) => ({
           severity: 'warning' as const,
           evidence: `A command that was killed has left ${file} (${sizeText(bytes)}).`,
           fix: `rm ${isFolder ? '-r ' : ''}${file}`,
-          mend: { id: file, does: `remove ${file}`, run: () => rmSync(file, { recursive: true, force: true }) },
+          ...(isOwn && { mend: { id: file, does: `remove ${file}`, run: () => void removeOwn(file) } }),
         })),
         // Only people know whether they still want what is in it: there is no --fix
         ...useless.map(({ file, bytes }) => ({

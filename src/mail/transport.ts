@@ -1,6 +1,6 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { NodemailerError, SendMailOptions, Transporter } from 'nodemailer'
+import { makeFolder, replaceFile } from '../core/files.js'
 
 const MAX_SEND_MS = 300_000
 
@@ -92,12 +92,11 @@ async function render(transporter: Transporter, options: SendMailOptions): Promi
 function folder(directory: string, renderLetter: (letter: Letter) => Promise<Buffer>): Transport {
   return {
     async send(letter) {
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      makeFolder(directory)
       const file = path.join(directory, `${letter.mailId}.eml`)
-      await writeFile(`${file}.tmp`, await renderLetter(letter), { mode: 0o600, flush: true })
-      await rename(`${file}.tmp`, file)
+      replaceFile(file, await renderLetter(letter))
     },
-    verify: async () => void (await mkdir(directory, { recursive: true, mode: 0o700 })),
+    verify: async () => void makeFolder(directory),
     close() {},
   }
 }

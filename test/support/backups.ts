@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { Migrator, sql } from 'kysely'
-import { makeFolder } from '../../src/core/folder.js'
+import { makeFolder } from '../../src/core/files.js'
 import { connect } from '../../src/db/connect.js'
 import { CARRIED } from '../../src/db/carried.js'
 import { clear } from '../../src/db/load.js'

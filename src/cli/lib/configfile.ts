@@ -1,17 +1,8 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { AppError } from '../../core/errors.js'
+import { createBeside, makeFolder, removeEmpty } from '../../core/files.js'
 import { variableOf, type Key } from '../../core/settings.js'
 
 /** A checked change in a temporary file, to be committed by a rename. */
@@ -77,22 +68,14 @@ function valueIn(text: string, section: string, name: string): unknown {
 export const replaceFile = (file: string, text: string): void => stage(file, text).commit()
 
 function stage(file: string, text: string): PreparedSettings {
-  const created = mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  const made = makeFolder(path.dirname(file))
   const target = existsSync(file) ? realpathSync(file) : file
-  const temporary = `${target}.${process.pid}.tmp`
-  writeFileSync(temporary, text, { mode: 0o600, flush: true })
+  const temporary = createBeside(target, text)
   const discard = () => {
     rmSync(temporary, { force: true })
-    if (created !== undefined) removeEmptyFolders(path.dirname(file), created)
+    removeEmpty(made)
   }
   return { commit: () => renameSync(temporary, target), discard }
-}
-
-/** Removes a folder and its parents up to `top`, and stops at one that is not empty. */
-function removeEmptyFolders(folder: string, top: string): void {
-  if (readdirSync(folder).length > 0) return
-  rmdirSync(folder)
-  if (folder !== top) removeEmptyFolders(path.dirname(folder), top)
 }
 
 function withSetting(text: string, section: string, name: string, line: string): string {

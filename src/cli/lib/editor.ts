@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { AppError } from '../../core/errors.js'
+import { createFile, makePrivateFolder } from '../../core/files.js'
 import { randomWord } from '../../core/ids.js'
 import { NothingToDo } from './nothingtodo.js'
 import { say, type Terminal } from './terminal.js'
@@ -18,10 +19,10 @@ export async function editText(
   alternative: { field: string; rule: string },
 ): Promise<string> {
   const editor = terminal.env.VISUAL || terminal.env.EDITOR || 'vi'
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-')) // mkdtemp creates it with mode 0700
+  const folder = makePrivateFolder('feedbackctl-')
   try {
     const file = path.join(folder, 'text.md')
-    writeFileSync(file, initial === '' ? '' : `${initial}\n`, { mode: 0o600 })
+    createFile(file, initial === '' ? '' : `${initial}\n`)
     const exit = await runEditor(terminal, editor, file)
     if (exit === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted. Nothing was changed.')
     if (exit !== 0) throw editorFailed(editor, exit, alternative)
@@ -38,7 +39,7 @@ export async function editText(
 export function saveText(terminal: Terminal, { text, flag }: EditedText): void {
   const file = path.join(tmpdir(), `feedbackctl-${randomWord(12)}.md`)
   try {
-    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' })
+    createFile(file, `${text}\n`)
     say(terminal, `Your text was saved. Use it again with ${flag} ${file}`)
   } catch {
     say(terminal, `Your text could not be saved in ${file}:\n${text}`)

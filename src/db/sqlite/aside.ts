@@ -1,5 +1,6 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, futimesSync, rmSync, statSync } from 'node:fs'
 import { AppError } from '../../core/errors.js'
+import { openNewFile } from '../../core/files.js'
 
 const markOf = (file: string): string => `${file}.aside`
 
@@ -10,9 +11,9 @@ const VALID_MS = 15_000
 export function askAside(file: string, now: Date): () => Promise<void> {
   if (isAsked(file, now))
     throw new AppError('DATABASE_IN_USE', `Another restore of ${file} is under way. Nothing was changed.`)
-  const renew = () => writeFileSync(markOf(file), '', { mode: 0o600 })
   rmSync(markOf(file), { force: true }) // left behind, perhaps by another user
-  renew()
+  const fd = openNewFile(markOf(file))
+  const renew = () => futimesSync(fd, new Date(), new Date())
   const timer = setInterval(() => {
     try {
       renew()
@@ -22,6 +23,7 @@ export function askAside(file: string, now: Date): () => Promise<void> {
   }, VALID_MS / 5).unref()
   return () => {
     clearInterval(timer)
+    closeSync(fd)
     rmSync(markOf(file), { force: true })
     return Promise.resolve()
   }

@@ -1,4 +1,5 @@
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
+import { createFile } from '../../core/files.js'
 import { openSqlite } from './binding.js'
 import { explained } from './errors.js'
 
@@ -6,8 +7,8 @@ import { explained } from './errors.js'
 export function copyDatabase(file: string, to: string): void {
   const temporary = `${to}.${process.pid}.part`
   try {
-    writeFileSync(temporary, '', { mode: 0o600, flag: 'w' }) // SQLite would make it readable for others
-    chmodSync(temporary, 0o600)
+    rmSync(temporary, { force: true }) // left behind by a process with the same number
+    createFile(temporary) // SQLite would make it readable for others
     const database = openSqlite(file)
     try {
       database.pragma('busy_timeout = 5000')

@@ -1,11 +1,11 @@
-import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
-import { makeFolder } from '../../core/folder.js'
+import { createFile, makeFolder, setMode } from '../../core/files.js'
 import { NEWEST } from '../schema.js'
 import { explained, LockedError } from './errors.js'
 import { loadBinding, openSqlite } from './binding.js'
@@ -198,7 +198,7 @@ function open(file: string, exists: boolean): { database: BetterSqlite.Database;
   loadBinding() // first, or an empty file is left where there is no SQLite
   try {
     if (!exists && !existsSync(file)) create(file)
-    else if (statSync(file, { throwIfNoEntry: false })?.size === 0) chmodSync(file, 0o600) // somebody else made it, perhaps for others to read
+    else if (statSync(file, { throwIfNoEntry: false })?.size === 0) setMode(file, 0o600) // somebody else made it, perhaps for others to read
     const before = statusOf(file)
     const database = openSqlite(file)
     try {
@@ -221,7 +221,7 @@ function open(file: string, exists: boolean): { database: BetterSqlite.Database;
 function create(file: string): void {
   makeFolder(path.dirname(file))
   try {
-    closeSync(openSync(file, 'wx', 0o600))
+    createFile(file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
   }
