@@ -28,6 +28,9 @@ const TAG = 16
 /** Bytes of the first line at most. */
 const MAX_HEADER = 4096
 
+/** Characters of a line at most. The longest field of a row has 65,536, of which JSON may write each as six. */
+const MAX_LINE = 4 * 2 ** 20
+
 /** As strong as OWASP advises, in 32 MB. */
 const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
 
@@ -108,22 +111,48 @@ export async function readHeader(file: string): Promise<Opened> {
       })
     const end = buffer.subarray(0, bytesRead).indexOf(0x0a)
     const header = end < 0 ? undefined : parsed(buffer.toString('utf8', 0, end))
-    if (header?.format !== 'feedbackctl-backup/1')
-      throw /^feedbackctl-backup\/[1-9]\d*$/.test(String(header?.format))
-        ? new AppError('DATABASE_NEWER', `${file} was written by a newer feedbackctl. Install that version to read it.`)
-        : damaged(file, 'It does not begin like a backup of feedbackctl')
-    return { header, size, headerSize: end + 1 }
+    if (isHeader(header)) return { header, size, headerSize: end + 1 }
+    throw /^feedbackctl-backup\/(?:[2-9]|[1-9]\d+)$/.test(String(header?.format))
+      ? new AppError('DATABASE_NEWER', `${file} was written by a newer feedbackctl. Install that version to read it.`)
+      : damaged(file, 'It does not begin like a backup of feedbackctl')
   } finally {
     await handle.close()
   }
 }
 
-function parsed(line: string): Header | undefined {
+function parsed(line: string): Partial<Record<keyof Header, unknown>> | undefined {
   try {
-    return JSON.parse(line) as Header
+    const value = JSON.parse(line) as unknown
+    return typeof value === 'object' && value !== null ? value : undefined
   } catch {
     return undefined
   }
+}
+
+const matches = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
+
+/** Commands print these values, so none has control characters. */
+function isHeader(value: ReturnType<typeof parsed>): value is Header & NonNullable<ReturnType<typeof parsed>> {
+  if (value?.format !== 'feedbackctl-backup/1') return false
+  const { version, schema, site, engine, createdAt, redacted, encryption } = value
+  return (
+    matches(version, /^[\w.+-]{1,64}$/) &&
+    matches(schema, /^\d{4}_\w{1,64}$/) &&
+    (site === undefined || matches(site, /^[\w-]{1,64}$/)) &&
+    (engine === 'sqlite' || engine === 'postgres') &&
+    matches(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) &&
+    !Number.isNaN(Date.parse(createdAt as string)) &&
+    typeof redacted === 'boolean' &&
+    (encryption === null || isEncryption(encryption))
+  )
+}
+
+function isEncryption(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { cipher, kdf, salt, iv } = value as Record<string, unknown>
+  const isBase64 = (text: unknown, bytes: number) =>
+    typeof text === 'string' && text.length < 100 && Buffer.from(text, 'base64').length === bytes
+  return cipher === 'aes-256-gcm' && kdf === 'scrypt' && isBase64(salt, 16) && isBase64(iv, 12)
 }
 
 export const damaged = (file: string, how: string, cause?: unknown): AppError =>
@@ -168,12 +197,19 @@ export async function* readLines(
   const flow = pipeline(body, through, gunzip)
   flow.catch(() => {}) // the loop below throws the same
   const decoder = new TextDecoder('utf8', { fatal: true })
-  let rest = ''
+  let [rest, length]: [string[], number] = [[], 0] // parts of a line whose end has not come
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      yield* lines
+      const lines = decoder.decode(chunk, { stream: true }).split('\n')
+      const last = lines.pop() ?? ''
+      if (lines.length > 0) {
+        lines[0] = rest.join('') + (lines[0] ?? '')
+        ;[rest, length] = [[], 0]
+        yield* lines
+      }
+      rest.push(last)
+      length += last.length
+      if (length > MAX_LINE) throw damaged(file, `A line of it is longer than ${MAX_LINE / 2 ** 20} MB`)
     }
     await flow
   } catch (error) {
@@ -183,7 +219,7 @@ export async function* readLines(
   } finally {
     body.destroy()
   }
-  if (rest !== '') throw damaged(file, 'Its last line is cut off')
+  if (length > 0) throw damaged(file, 'Its last line is cut off')
 }
 
 async function decipherOf(

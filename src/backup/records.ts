@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Snapshot, TableShape, Value } from '../db/carried.js'
+import { CARRIED, COUNTING, type Snapshot, type TableShape, type Value } from '../db/carried.js'
 import { damaged, readLines, type Opened } from './container.js'
 
 /** What a site has beside its database. */
@@ -151,19 +151,24 @@ export async function* readRecords(
     const each = lineOf(file, line)
     if (found.manifest) throw damaged(file, 'There is more after its end')
     if (Array.isArray(each)) {
+      if (each.length !== table?.columns.length) throw damaged(file, 'A row of it has not the columns of its table')
       text += `${line}\n`
       if (table && rows.push(each) === BATCH) yield { table, rows: flush() }
       continue
     }
     if (table && rows.length > 0) yield { table, rows: flush() }
-    if ('site' in each) found.site = each.site
-    else {
-      if (table) sums.end()
-      if ('table' in each) {
-        table = { name: each.table, columns: each.columns }
-        sums.begin(each.table)
-      } else found.manifest = each.manifest
+    if ('site' in each) {
+      if (found.site) throw damaged(file, 'It has two sites')
+      found.site = each.site
+      continue
     }
+    if (!found.site) throw damaged(file, 'Its begin is missing')
+    if (table) sums.end()
+    if ('table' in each) {
+      if (sums.tables[each.table]) throw damaged(file, `It has the table ${each.table} twice`)
+      table = { name: each.table, columns: each.columns }
+      sums.begin(each.table)
+    } else found.manifest = each.manifest
   }
   if (!found.manifest || !found.site) throw damaged(file, 'Its end is missing')
   const wrong = differences(found.manifest, { tables: sums.tables, sequences: found.manifest.sequences })
@@ -171,11 +176,63 @@ export async function* readRecords(
 }
 
 function lineOf(file: string, line: string): Line {
+  let value: unknown
   try {
-    return JSON.parse(line) as Line
+    value = JSON.parse(line)
   } catch (error) {
     throw damaged(file, 'A line of it is not JSON', error)
   }
+  if (isRow(value) && JSON.stringify(value) === line) return value // else it would restore to another text
+  if (isSite(value) || isTable(value) || isManifest(value)) return value
+  throw damaged(file, 'A line of it is none of a backup')
+}
+
+const isRow = (value: unknown): value is Value[] => Array.isArray(value) && value.every((each) => isValue(each))
+
+/** PostgreSQL stores no NUL, and no half of a surrogate pair. */
+const isValue = (value: unknown): value is Value =>
+  value === null || (typeof value === 'string' ? value.isWellFormed() && !value.includes('\0') : Number.isFinite(value))
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether it is an object with this one property. */
+const hasOnly = <Name extends string>(value: unknown, name: Name): value is Record<Name, unknown> =>
+  isRecord(value) && Object.keys(value).join(' ') === name
+
+const textOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+
+const isSite = (value: unknown): value is { site: SiteFiles } =>
+  hasOnly(value, 'site') &&
+  isRecord(value.site) &&
+  textOrNull(value.site.secret) &&
+  (value.site.config === undefined || textOrNull(value.site.config))
+
+/** Names become part of statements, so they are those of a fixed list, and columns are looked up in the schema. */
+function isTable(value: unknown): value is { table: string; columns: string[] } {
+  if (!isRecord(value) || Object.keys(value).toSorted().join(' ') !== 'columns table') return false
+  const { table, columns } = value
+  return (
+    (CARRIED as readonly unknown[]).includes(table) &&
+    Array.isArray(columns) &&
+    columns.length > 0 &&
+    new Set(columns).size === columns.length &&
+    columns.every((each) => typeof each === 'string' && /^[A-Za-z_]{1,64}$/.test(each))
+  )
+}
+
+function isManifest(value: unknown): value is { manifest: Manifest } {
+  if (!hasOnly(value, 'manifest') || !isRecord(value.manifest)) return false
+  const { tables, sequences } = value.manifest
+  const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0
+  return (
+    isRecord(tables) &&
+    Object.values(tables).every(
+      (sum) => isRecord(sum) && isCount(sum.rows) && typeof sum.sha256 === 'string' && /^[\da-f]{64}$/.test(sum.sha256),
+    ) &&
+    isRecord(sequences) &&
+    Object.entries(sequences).every(([name, last]) => COUNTING.includes(name) && isCount(last))
+  )
 }
 
 /** The tables that differ in their rows, and the counting keys that differ. */

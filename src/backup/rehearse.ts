@@ -21,12 +21,27 @@ export interface Rehearsed extends Verified {
 }
 
 /**
- * Restores a backup, by default the newest of the folder of backups that is not redacted, into a temporary SQLite database in the folder of the site, which is removed
- * at the end, and reads it back. Throws BACKUP_DAMAGED where a count or a hash differs. The site is not touched, and
- * need not be there.
+ * Restores a backup, by default the newest of the folder of backups that is not redacted, into a temporary SQLite
+ * database in the folder of the site, and reads it back. Throws BACKUP_DAMAGED where a count or a hash differs. The site
+ * is not touched, and need not be there.
  */
 export async function rehearse(config: Config, given: string | undefined, told: Steps = () => {}): Promise<Rehearsed> {
   const file = given === undefined ? await newestFile(config) : fileOf(config, given)
+  const { verified, manifest } = await restoreForTrial(config, file, { told, isCompared: true })
+  return { ...verified, sequences: manifest.sequences, migratedTo: NEWEST }
+}
+
+/** Throws where `restore` would: the rows are loaded into a temporary SQLite database as well. */
+export async function verifyRestorable(config: Config, given: string, told: Steps = () => {}): Promise<Verified> {
+  const { verified } = await restoreForTrial(config, fileOf(config, given), { told, isCompared: false })
+  return verified
+}
+
+async function restoreForTrial(
+  config: Config,
+  file: string,
+  { told, isCompared }: { told: Steps; isCompared: boolean },
+): Promise<{ verified: Verified; manifest: Manifest }> {
   const read = await readHeader(file)
   await assertSchemaKnown(file, read)
   const counted = counter(told)
@@ -46,12 +61,12 @@ export async function rehearse(config: Config, given: string | undefined, told: 
         rows: readRecords(file, opened, { passphrase, found, told: counted('restore', all) }),
         indexed: (table, done, total) => told('index', table, done, total),
         sequences: () => found.manifest?.sequences ?? {},
-        loaded: () => compare(url, file, manifest, counted('compare', all)),
+        loaded: async () => void (isCompared && (await compare(url, file, manifest, counted('compare', all)))),
       })
     } finally {
       await close()
     }
-    return { ...verified, sequences: manifest.sequences, migratedTo: NEWEST }
+    return { verified, manifest }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

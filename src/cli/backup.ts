@@ -81,17 +81,19 @@ export function register(group: Command, cli: Cli): void {
     })
   explain(withFields(group.command('verify'), VERIFIED), {
     examples: ['backup verify feedback-20261122T230102Z.backup', 'backup verify /mnt/backups/site.backup'],
-    notes: ['Reads all of the backup: its hash, its rows and their counts. Exits with 9 if anything was changed.'],
+    notes: [
+      'Reads all of the backup: its hash, its rows and their counts, and loads the rows into a temporary database in the data folder, as "restore" would. Exits with 9 if "restore" would refuse it.',
+    ],
   })
-    .description('Check that a backup is whole')
+    .description('Check that a backup is whole and can be restored')
     .argument('<file>', 'file, or the name of a backup in backup.dir')
     .action(async (file: string, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags>()
       const config = await cli.config()
       assertLocal(config, 'backup verify')
-      const { verifyBackup } = await import('../backup/verify.js')
-      const { told, end } = progress(cli.terminal)
-      const { verified } = await verifyBackup(config, file, told).finally(end)
+      const { verifyRestorable } = await import('../backup/rehearse.js')
+      const { told, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
+      const verified = await verifyRestorable(config, file, told).finally(end)
       await print(cli.terminal, flags, {
         body: verified,
         rows: [verified],
@@ -119,7 +121,7 @@ function registerRehearse(group: Command, cli: Cli): void {
     examples: ['backup rehearse', 'backup rehearse /mnt/backups/site.backup'],
     notes: [
       'Reads all of the backup, restores it into a temporary SQLite database, also where the site is on PostgreSQL, and reads that back. The count and the hash of the rows of each table must be those of the backup. Then it updates the copy to the schema of this program, and removes it. The site is not touched.',
-      'The temporary database is in TMPDIR, or /tmp, and is about as large as that of the site. Exits with 9 if anything differs.',
+      'The temporary database is in the data folder, and is about as large as that of the site. Exits with 9 if anything differs.',
     ],
   })
     .description('Restore a backup for a trial, and compare all of it')

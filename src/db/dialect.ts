@@ -125,6 +125,10 @@ export const isOutdatedStatement = (error: unknown): boolean =>
 export const isUniqueViolation = (error: unknown): boolean =>
   ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 
+/** Whether the engine refuses values because of a constraint or a type, whatever they are. */
+export const isRefusedValue = (error: unknown): boolean =>
+  /^(22|23|SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG))/.test(codeOf(error))
+
 /**
  * Returns 'taken' if the work violates a unique index. A savepoint keeps the surrounding transaction usable on
  * PostgreSQL.

@@ -1,7 +1,8 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
+import { AppError } from '../core/errors.js'
 import { CARRIED, COUNTING, LEFT_OUT, type TableShape, type Value } from './carried.js'
 import { transaction } from './connect.js'
-import { isPostgres } from './dialect.js'
+import { isPostgres, isRefusedValue } from './dialect.js'
 import { indexPosts } from './search.js'
 import { inconsistent, isOurs, strip } from './strip.js'
 import type { Db } from './tables.js'
@@ -51,7 +52,14 @@ export async function load(
   await apply(names.filter((name) => name <= schema))
   const putBack = await strip(db)
   for (const table of CARRIED) if (await exists(db, table)) await sql`delete from ${sql.table(table)}`.execute(db)
-  for await (const { table, rows: some } of rows) await transaction(db, (inside) => insert(inside, table, some))
+  let shape: Columns | undefined
+  for await (const { table, rows: some } of rows) {
+    if (shape?.table !== table.name) shape = await columnsOf(db, table.name)
+    assertFits(table, some, shape)
+    await transaction(db, (inside) => insert(inside, table, some)).catch((error: unknown) => {
+      throw isRefusedValue(error) ? inconsistent(error) : error
+    })
+  }
   await setSequences(db, sequences())
   await putBack(indexed)
   await loaded?.()
@@ -80,6 +88,47 @@ async function exists(db: Db, table: string): Promise<boolean> {
   ).execute(db)
   return rows.length > 0
 }
+
+type Kind = 'text' | 'integers' | 'numbers'
+
+/** What each column of a table holds in the schema that was made. */
+interface Columns {
+  table: string
+  kinds: ReadonlyMap<string, Kind>
+}
+
+async function columnsOf(db: Db, table: string): Promise<Columns> {
+  const { rows } = await (
+    isPostgres(db)
+      ? sql<{ name: string; type: string }>`
+          select attname::text as name, format_type(atttypid, null) as type from pg_attribute
+          where attrelid = to_regclass(${`"${table}"`}) and attnum > 0 and not attisdropped`
+      : sql<{ name: string; type: string }>`select name, type from pragma_table_info(${table})`
+  ).execute(db)
+  return { table, kinds: new Map(rows.map(({ name, type }) => [name, kindOf(type)])) }
+}
+
+const kindOf = (type: string): Kind => (/int/i.test(type) ? 'integers' : /double/i.test(type) ? 'numbers' : 'text')
+
+const FITS: Readonly<Record<Kind, (value: Value) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  integers: (value) => Number.isSafeInteger(value),
+  numbers: (value) => typeof value === 'number',
+}
+
+/** Throws BACKUP_DAMAGED for other columns than those of the schema, and for a value of another type than its column. */
+function assertFits({ name, columns }: TableShape, rows: readonly Value[][], { kinds: known }: Columns): void {
+  const right = [...known.keys()].toSorted()
+  if (right.join(' ') !== columns.join(' ')) throw unfit(`The table ${name} has the columns ${right.join(', ')}`)
+  const kinds = columns.map((column) => known.get(column))
+  for (const row of rows)
+    for (const [index, value] of row.entries())
+      if (value !== null && !FITS[kinds[index] ?? 'text'](value))
+        throw unfit(`The column ${columns[index]} of ${name} holds ${kinds[index]}`)
+}
+
+const unfit = (what: string): AppError =>
+  new AppError('BACKUP_DAMAGED', `The rows of the backup do not fit its schema: ${what}. Use another backup.`)
 
 /** Values of a statement: both engines limit them. */
 const MAX_VALUES = 8000

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { AppError } from '../core/errors.js'
 import { CARRIED } from './carried.js'
-import { isForeignKeyViolation, isPostgres, isUniqueViolation } from './dialect.js'
+import { isPostgres, isRefusedValue } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** A row of a backup names another that is not there, or is there twice. */
@@ -84,7 +84,7 @@ async function fitting(
   for (const [done, { table, run }] of steps.entries()) {
     told(table, done, steps.length)
     await run().catch((error: unknown) => {
-      throw isUniqueViolation(error) || isForeignKeyViolation(error) ? inconsistent(error) : error
+      throw isRefusedValue(error) ? inconsistent(error) : error
     })
   }
 }

@@ -68,10 +68,10 @@ describe('each check of doctor finds what it is for', () => {
       chmodSync(file, 0o646)
       const { found } = await doctor(machine, 'files')
       expect(found).toMatchObject([
-        { evidence: `Others on this machine can read and write ${file}.`, fix: `chmod 640 ${file}` },
+        { evidence: `Others on this machine can read and write ${file}.`, fix: `chmod 600 ${file}` },
       ])
       expect(await machine.run('doctor files --fix --yes')).toMatchObject({ code: 0 })
-      expect(statSync(file).mode & 0o777).toBe(0o640)
+      expect(statSync(file).mode & 0o777).toBe(0o600)
     },
   )
 

@@ -76,11 +76,11 @@ describe.each(engines)('doctor on %s', (engine) => {
         id: 'files',
         severity: 'error',
         evidence: `Others on this machine can read ${secretOf(machine)}.`,
-        fix: `chmod 640 ${secretOf(machine)}`,
+        fix: `chmod 600 ${secretOf(machine)}`,
       },
     ])
     expect((await machine.run('doctor --fix --yes')).code).toBe(0)
-    expect(statSync(secretOf(machine)).mode & 0o777).toBe(0o640)
+    expect(statSync(secretOf(machine)).mode & 0o777).toBe(0o600)
   })
 
   it('finds a secret that is lost, or another one', async () => {

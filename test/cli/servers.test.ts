@@ -274,21 +274,26 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
 
   const kinds = Object.keys(WRITES)
   const steps = kinds.length + SPARE_STEPS
-  await fc.assert(
-    fc.asyncProperty(fc.array(roundOf(kinds, steps), { minLength: ROUNDS, maxLength: ROUNDS }), async (rounds) => {
-      for (const round of rounds) {
-        const order = [...round.order]
-        for (const step of round.steps) {
-          const kind = order.shift()
-          if (kind === undefined) break
-          if (await run(kind, step)) done.add(kind)
-          else order.push(kind) // which may be possible after another
+  const missing = () => kinds.filter((kind) => !done.has(kind))
+  const play = (count: number) =>
+    fc.assert(
+      fc.asyncProperty(fc.array(roundOf(kinds, steps), { minLength: count, maxLength: count }), async (rounds) => {
+        for (const round of rounds) {
+          const order = [...round.order]
+          for (const step of round.steps) {
+            const kind = order.shift()
+            if (kind === undefined) break
+            if (await run(kind, step)) done.add(kind)
+            else order.push(kind) // which may be possible after another
+          }
         }
-      }
-    }),
-    { numRuns: 1, endOnFailure: true, ...(SEED !== undefined && { seed: Number(SEED) }) },
-  )
-  expect(kinds.filter((kind) => !done.has(kind))).toEqual([])
+      }),
+      { numRuns: 1, endOnFailure: true, ...(SEED !== undefined && { seed: Number(SEED) }) },
+    )
+  await play(ROUNDS)
+  // In a rare order a write was not possible in any round, such as one of a role that nobody has any more
+  for (let more = 0; more < 5 && missing().length > 0; more++) await play(1)
+  expect(missing()).toEqual([])
 }, 600_000)
 
 it('every operation that writes is among the kinds of writes', () => {

@@ -6,7 +6,12 @@ export default defineConfig({
   test: {
     ...common,
     ...run,
-    include: ['test/faults/**/*.test.ts', 'test/cli/freshness.test.ts', 'test/http/property.test.ts'],
+    include: [
+      'test/faults/**/*.test.ts',
+      'test/cli/freshness.test.ts',
+      'test/cli/fuzz.test.ts',
+      'test/http/property.test.ts',
+    ],
     env: { FEEDBACKCTL_FAULTS: 'full' },
     reporters: ['default', './test/support/figures.ts'],
     maxWorkers: 1,
