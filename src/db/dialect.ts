@@ -122,8 +122,7 @@ export const isCollision = (error: unknown): boolean =>
 export const isOutdatedStatement = (error: unknown): boolean =>
   (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 
-const isUniqueViolation = (error: unknown): boolean =>
-  ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
+const isUniqueViolation = (error: unknown): boolean => ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
 
 /** Whether the engine refuses values because of a constraint or a type, whatever they are. */
 export const isRefusedValue = (error: unknown): boolean =>
