@@ -3,8 +3,8 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { givenUp, type Work } from './work.js'
 
-/** Milliseconds that one text may take. An ordinary one of the greatest length takes a twentieth of it. */
-const MAX_MS = 2000
+/** Milliseconds that one text may take. An ordinary one of the greatest length takes a hundredth of it: a busy machine must not change what is stored. */
+const MAX_MS = 10_000
 /** Texts that wait for those before them. What comes on top is given up at once. */
 const MAX_WAITING = 100
 /** Milliseconds without work after which the thread ends, to free its memory. */
