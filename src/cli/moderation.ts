@@ -49,7 +49,9 @@ const DECISIONS = [
 
 export function register(group: Command, cli: Cli): void {
   group
-    .description('Decide about new, reported or spam posts and comments, and those of blocked users, one by one')
+    .description(
+      'Decide about new, edited, reported or spam posts and comments, and those of blocked users, one by one',
+    )
     .action(async () => {
       const flags = group.optsWithGlobals<OutputFlags & { input?: boolean }>()
       if (!canPrompt(cli.terminal, flags) || isMachineReadable(flags))

@@ -7,7 +7,7 @@ import type { Db, Tables } from './tables.js'
 export type Item = { postId: string } | { commentId: string }
 
 /** Why something waits for a decision. */
-export const REASONS = ['new', 'reported', 'spam', 'blocked'] as const
+export const REASONS = ['new', 'edited', 'reported', 'spam', 'blocked'] as const
 export type Reason = (typeof REASONS)[number]
 
 /** A post or comment that waits. */
@@ -15,6 +15,7 @@ export interface Candidate {
   reason: Reason
   kind: 'post' | 'comment'
   id: string
+  /** Of one that waits as edited: when it was edited. */
   createdAt: string
 }
 
@@ -67,6 +68,12 @@ function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): R
     ...(wanted('new', 'posts') ? (hidden ? [newPosts(1), newPosts(0)] : [newPosts(1)]) : []),
     ...(wanted('new', 'comments')
       ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('edited', 'posts')
+      ? [sql<Candidate>`select 'edited' as reason, 'post' as kind, posts."postId" as id, reviews."editedAt" as "createdAt" from reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} order by reviews."editedAt" desc, reviews."reviewId" desc limit ${most}`] // prettier-ignore
+      : []),
+    ...(wanted('edited', 'comments')
+      ? [sql<Candidate>`select 'edited' as reason, 'comment' as kind, comments.id, reviews."editedAt" as "createdAt" from reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} order by reviews."editedAt" desc, reviews."reviewId" desc limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('reported', 'posts')
       ? [sql<Candidate>`${post('reported')} from reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
@@ -181,8 +188,26 @@ export const putReview = (db: Db, item: Item, review: { reviewId: string; decide
   db
     .insertInto('reviews')
     .values({ ...review, ...item })
-    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt }))
+    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt, isOpen: 0 }))
     .execute()
 
-export const deleteReview = (db: Db, item: Item) =>
-  db.deleteFrom('reviews').where(column(item), '=', id(item)).execute()
+/** Takes the decision back. What was edited waits again however old it is, as before the decision. */
+export async function reopenReview(db: Db, item: Item): Promise<void> {
+  const ofItem = { column: column(item), id: id(item) } as const
+  await db
+    .updateTable('reviews')
+    .set({ isOpen: 1 })
+    .where(ofItem.column, '=', ofItem.id)
+    .where('editedAt', 'is not', null)
+    .execute()
+  await db.deleteFrom('reviews').where(ofItem.column, '=', ofItem.id).where('editedAt', 'is', null).execute()
+}
+
+/** Puts what was kept back in the queue, unless the editor is of the team. */
+export const putBack = (db: Db, item: Item, { userId, editedAt }: { userId: string; editedAt: string }) =>
+  db
+    .updateTable('reviews')
+    .set({ editedAt, isOpen: 1 })
+    .where(column(item), '=', id(item))
+    .where(sql<boolean>`1 = 1 ${byOthers(sql.val(userId))}`)
+    .execute()

@@ -134,7 +134,15 @@ export interface Tables {
     createdAt: string
   }
   /** A post or a comment that the team has decided about; the other id is null. */
-  reviews: { reviewId: string; postId: string | null; commentId: string | null; decidedAt: string }
+  reviews: {
+    reviewId: string
+    postId: string | null
+    commentId: string | null
+    decidedAt: string
+    /** When somebody outside the team last edited it. Until the next decision it `isOpen`. */
+    editedAt: string | null
+    isOpen: Generated<number>
+  }
   /** Deleting one ends it. `userAgent` and `address` are those of the sign-in. */
   sessions: {
     sessionId: string

@@ -27,6 +27,7 @@ import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorIdFrom } from './lib/postplaces.js'
 import { visiblePost } from './posts.js'
+import { reviewAgain } from './lib/reviews.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { isWithin, periodFields, periodFrom } from './lib/times.js'
@@ -192,12 +193,14 @@ export const update = operation({
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
       if (flips(input.is_internal, comment.is_internal)) await assertNoPublicReply(tx.db, comment, input.is_internal)
+      const isEdited = written !== undefined && written !== comment.body
       await updateComment(tx.db, id, {
-        ...(written !== undefined && written !== comment.body && { body: written, is_edited: 1 }),
+        ...(isEdited && { body: written, is_edited: 1 }),
         ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
         ...(input.is_spam !== undefined && { is_spam: input.is_spam ? 1 : 0 }),
         updated_at: ctx.now().toISOString(),
       })
+      if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })
       tx.record('comment.updated', id, comment.title)
       return { comment: toComment(ctx.actor, await existing(tx, id)) }
     })

@@ -4,7 +4,6 @@ import { lock } from '../db/counters.js'
 import { findBoard } from '../db/boards.js'
 import { findComment, lockComment, updateComment } from '../db/comments.js'
 import {
-  deleteReview,
   itemsOf,
   listCandidates,
   MOST,
@@ -12,6 +11,7 @@ import {
   putReport,
   putReview,
   REASONS,
+  reopenReview,
   setReportsOpen,
   type Candidate,
   type Item as ItemKey,
@@ -35,7 +35,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
   kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
-  reasons: Type.Array(Type.String(), { description: 'Why it waits: new, reported, spam, blocked' }),
+  reasons: Type.Array(Type.String(), {
+    description: 'Why it waits: new, edited (since it was kept), reported, spam, blocked',
+  }),
   text: nullable('string'),
   author: PublicUser,
   author_is_blocked: Type.Boolean(),
@@ -72,7 +74,8 @@ export const list = operation({
   input: fields({
     reasons: someOf(REASONS, {
       default: [...REASONS],
-      description: 'Why they wait: new, reported, marked as spam, written by a blocked user',
+      description:
+        'Why they wait: new, edited since they were kept, reported, marked as spam, written by a blocked user',
     }),
     days: Type.Integer({
       minimum: 1,
@@ -193,15 +196,16 @@ export const decide = operation({
     assertMayDecide(ctx.actor, subject)
     return subject
   },
-  run: (ctx, { decision, is_spam: hidden = false }, { id }) =>
+  run: (ctx, { decision, is_spam: hidden = false }, { id, kind }) =>
     change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
+      if (kind === 'comment') await lockComment(tx.db, id) // or an edit meanwhile would not see the decision
       const subject = await subjectOf(tx, id) // it may have been deleted since the first look-up
       assertMayDecide(tx.actor, subject)
       const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
       await setSpam(tx, subject, isSpam)
       await setReportsOpen(tx.db, subject.key, decision === 'reopen')
-      if (decision === 'reopen') await deleteReview(tx.db, subject.key)
+      if (decision === 'reopen') await reopenReview(tx.db, subject.key)
       else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt: ctx.now().toISOString() })
       tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
       return {
@@ -250,11 +254,7 @@ function assertMayDecide(actor: Actor, { kind }: Subject): void {
 async function setSpam({ db }: Change, { id, kind, isSpam, post }: Subject, wanted: boolean): Promise<void> {
   if (isSpam === wanted) return
   const mark = { is_spam: wanted ? 1 : 0 }
-  if (kind === 'comment') {
-    await lockComment(db, id)
-    await updateComment(db, id, mark)
-    return
-  }
+  if (kind === 'comment') return void (await updateComment(db, id, mark))
   const board = post?.boardId ? await findBoard(db, post.boardId) : undefined
   await updatePost(db, id, { ...mark, display: wanted ? 0 : (board?.display ?? 1) })
 }

@@ -15,6 +15,7 @@ import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, withShortTitle } from './lib/posttitles.js'
 import { DashboardPost, PostRow, toDashboardPost, toPostRow } from './lib/postshapes.js'
+import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { voterGiven, votersOf } from './lib/voters.js'
@@ -138,6 +139,8 @@ export const update = operation({
         updatedAt: ctx.now().toISOString(),
       })
       const after = await visiblePost(tx, postId)
+      if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
+        await reviewAgain(tx, { postId })
       tx.record('post.updated', postId, after.title)
       return { post: toPostRow(ctx.actor, after) }
     })

@@ -98,6 +98,49 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(await queue(site, owner)).toEqual([])
   })
 
+  it('shows what its author edits after it was kept, however old, but not what the team edits', async () => {
+    const { site, owner, author, post, comment, decide } = await makeContent(engine)
+    const moderator = await site.member(['post:destroy', 'post:update', 'comment:update:any'])
+    const editPost = (token: string, body: object) =>
+      site.http('PATCH /posts', { token, body: { id: post.postId, partial: true, ...body } })
+    const editComment = (token: string, body: object) =>
+      site.http(`PUT /posts/${post.slug}/comments/${comment.id}`, { token, body: { partial: true, ...body } })
+    await decide(post.postId, 'keep')
+    await decide(comment.id, 'keep')
+    site.clock.now = new Date(site.clock.now.getTime() + 30 * HOUR_MS)
+
+    await editPost(moderator.token, { title: 'Watches' })
+    await editPost(author.token, { title: 'Watches', contentMarkdown: 'Buy' })
+    await editComment(moderator.token, { body: 'Buy it now' })
+    await editComment(author.token, { body: 'Buy it now' })
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+
+    await site.http('PATCH /posts', { token: author.token, body: { id: post.postId, title: 'Very cheap' }, headers: { 'feedbackctl-dry-run': '1' } }) // prettier-ignore
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+    expect((await editPost(author.token, { title: 'Very cheap watches' })).status).toBe(200)
+    site.clock.now = new Date(site.clock.now.getTime() + HOUR_MS)
+    expect((await editComment(author.token, { body: 'https://watches.example' })).status).toBe(200)
+    expect(await queue(site, owner, '?days=1')).toMatchObject([
+      { id: comment.id, reasons: ['edited'], text: 'https://watches.example' },
+      { id: post.postId, reasons: ['edited'], post: { title: 'Very cheap watches' } },
+    ])
+    expect(brief(await queue(site, owner, '?reasons=new&days=3'))).toEqual([])
+    await decide(post.postId, 'keep')
+    await decide(comment.id, 'spam')
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+    await decide(post.postId, 'reopen')
+    await decide(comment.id, 'reopen')
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['comment edited', 'post edited'])
+
+    await decide(post.postId, 'keep')
+    await decide(comment.id, 'keep')
+    const as = site.callAs({ ...operator, userId: author.userId }) // --as
+    await as(posts.update, { id: post.postId, contentMarkdown: 'Buy them', partial: true })
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['post edited'])
+    await site.call(comments.update, { post_id: post.postId, comment_id: comment.id, body: 'By the operator' })
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['post edited'])
+  })
+
   it('takes the reason of a second report where the first had none', async () => {
     const { site, owner, reader, post } = await makeContent(engine)
     const report = (body: object) => site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body })

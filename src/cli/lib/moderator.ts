@@ -165,7 +165,8 @@ function shown(
     item.kind === 'post'
       ? `Post #${item.post.number} "${item.post.title}"`
       : `Comment on #${item.post.number} "${item.post.title}"`
-  const marks = [...item.reasons, item.is_internal && 'internal', item.author_is_blocked && !item.reasons.includes('blocked') && 'blocked'] // prettier-ignore
+  const reasons = item.reasons.map((reason) => (reason === 'edited' ? 'edited since it was kept' : reason))
+  const marks = [...reasons, item.is_internal && 'internal', item.author_is_blocked && !item.reasons.includes('blocked') && 'blocked'] // prettier-ignore
   const { columns, rows } = { columns: widthOf(terminal.stderr), rows: terminal.stderr.rows || 24 }
   const lines = linesOf(printableLines(item.text ?? ''), columns)
   const most = isWhole ? Infinity : Math.max(MIN_LINES, rows - LINES_AROUND - item.reports.length)
