@@ -62,12 +62,15 @@ export const findComment = (db: Db, id: string): Promise<CommentView | undefined
   db.selectFrom('comments').$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()
 
 /** Locks the row until the transaction ends. Returns undefined if the comment has been deleted. */
-export const lockComment = (db: Db, id: string): Promise<Pick<CommentRow, 'id' | 'is_internal'> | undefined> =>
+export const lockComment = (
+  db: Db,
+  id: string,
+): Promise<Pick<CommentRow, 'id' | 'is_internal' | 'is_spam'> | undefined> =>
   db
     .updateTable('comments')
     .set((eb) => ({ id: eb.ref('id') }))
     .where('id', '=', id)
-    .returning(['id', 'is_internal'])
+    .returning(['id', 'is_internal', 'is_spam'])
     .executeTakeFirst()
 
 export async function hasPublicReply(db: Db, id: string): Promise<boolean> {

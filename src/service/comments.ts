@@ -125,7 +125,7 @@ export const create = operation({
   http: 'POST /posts/:post_id/comments 201',
   access: 'comment:create',
   writes: 'content',
-  errors: ['POST_NOT_FOUND'],
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
   input: fields({
     post_id: inPost,
     body,
@@ -182,13 +182,13 @@ export const update = operation({
     partial: Type.Optional(Type.Boolean({ description: 'Keep the body if none is given; otherwise a body is needed' })),
   }),
   output: Type.Object({ comment: Comment }),
-  subject: commentGiven,
+  subject: shownComment,
   async run(ctx, input, { id }) {
     if (input.body === undefined && !input.partial) throw badBody('COMMENT_BODY_MISSING', 'is missing: it must be')
     if ((input.body?.replaceAll('&lt;', '<').length ?? 0) > MAX_BODY) throw badBody('TOO_LONG', 'must be')
     const written = input.body === undefined ? undefined : await withoutHtml(input.body)
     return change(ctx, async (tx) => {
-      const comment = await lockedComment(tx, input, id)
+      const comment = await lockedComment(tx, id, () => shownComment(tx, input))
       assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
@@ -219,7 +219,7 @@ export const remove = operation({
   subject: commentGiven,
   run: (ctx, input, { id }) =>
     change(ctx, async (tx) => {
-      const comment = await lockedComment(tx, input, id)
+      const comment = await lockedComment(tx, id, () => commentGiven(tx, input))
       assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
       await deleteComment(tx.db, id)
       tx.record('comment.deleted', id, comment.title)
@@ -287,14 +287,20 @@ async function commentAnywhere(
   return { comment, post }
 }
 
+/** The author sees a comment that is hidden as spam, but nothing more can be done with it, as with a hidden post. */
+export async function shownComment(ctx: Context, input: Record<string, unknown>): ReturnType<typeof commentGiven> {
+  const comment = await commentGiven(ctx, input)
+  if (isHidden(ctx.actor, comment)) throw commentNotFound(comment.id)
+  return comment
+}
+
+const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): boolean =>
+  comment.is_spam === 1 && !can(actor, 'comment:update:any')
+
 /** Locks the comment and looks it up again: it, or who may see it, may have changed since the first look-up. */
-async function lockedComment(
-  tx: Context,
-  input: Record<string, unknown>,
-  id: string,
-): Promise<CommentView & { title: string }> {
-  await lockComment(tx.db, id)
-  return commentGiven(tx, input)
+async function lockedComment<T>({ db }: Context, id: string, lookUp: () => Promise<T>): Promise<T> {
+  await lockComment(db, id)
+  return lookUp()
 }
 
 /** As in the contract, a reply to a comment that is missing or not visible is a comment of its own. */
@@ -302,10 +308,12 @@ async function parentIn(
   { db, actor }: Context,
   postId: string,
   given: string | null | undefined,
-): Promise<Pick<CommentRow, 'id' | 'is_internal'> | undefined> {
-  const parent = given ? await findComment(db, given) : undefined
-  if (parent?.post_id !== postId || !maySee(actor, parent)) return undefined
-  return lockComment(db, parent.id) // or it could be deleted, or become internal, before the reply refers to it
+): Promise<Pick<CommentRow, 'id' | 'is_internal' | 'is_spam'> | undefined> {
+  const found = given ? await findComment(db, given) : undefined
+  if (found?.post_id !== postId || !maySee(actor, found)) return undefined
+  const parent = await lockComment(db, found.id) // or it could be deleted, or become internal, before the reply refers to it
+  if (parent && isHidden(actor, parent)) throw commentNotFound(parent.id)
+  return parent
 }
 
 async function existing({ db }: Context, id: string): Promise<CommentView> {

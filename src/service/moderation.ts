@@ -19,7 +19,7 @@ import {
   type Reason,
 } from '../db/moderation.js'
 import { updatePost, type PostView } from '../db/posts.js'
-import { commentGiven, commentNotFound } from './comments.js'
+import { commentNotFound, shownComment } from './comments.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import { maySee } from './lib/commentshapes.js'
@@ -290,7 +290,7 @@ export const reportComment = operation({
     reason,
   }),
   output: Noted,
-  subject: commentGiven,
+  subject: shownComment,
   run: (ctx, input, { id, title }) => report(ctx, { key: { commentId: id }, title, reason: input.reason }),
 })
 

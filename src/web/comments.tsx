@@ -5,6 +5,7 @@ import { action, page, Redirect, type View } from './lib/page.js'
 import { Confirm } from './parts/confirm.js'
 import { Check, Field, Form, Submit, Summary } from './parts/form.js'
 import { ReportForm } from './parts/report.js'
+import { isHidden } from './parts/thread.js'
 import { COMMENTS, post } from './posts.js'
 
 const postOf = ({ params }: Pick<View, 'params'>): string => `/posts/${encodeURIComponent(params.slug ?? '')}`
@@ -51,9 +52,16 @@ export const comment = page({
 
 const load = async (view: View) => (await view.call(service.show, { comment_id: view.params.comment })).activity.comment
 
+/** Nothing can be changed about a comment that is hidden as spam; its author still sees it. */
+async function loadShown(view: View) {
+  const shown = await load(view)
+  if (isHidden(view, shown)) throw new Redirect(pathOf(view))
+  return shown
+}
+
 export const editComment = page({
   signedIn: true,
-  load,
+  load: loadShown,
   title: ({ t }) => t('comment.edit'),
   show: (view, comment) => (
     <div class="narrow">
@@ -121,7 +129,7 @@ export const remove = action({
 
 export const reportComment = page({
   signedIn: true,
-  load,
+  load: loadShown,
   title: ({ t }) => t('report.comment'),
   show: (view) => (
     <ReportForm view={view} title={view.t('report.comment')} to={`${pathOf(view)}/report`} back={pathOf(view)} />

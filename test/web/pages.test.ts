@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ResponseCache } from '../../src/http/cache/responses.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
@@ -205,6 +206,21 @@ it('people take their data with them, and leave', async () => {
     comments: [{ body: 'Eve was here' }],
   })
   expect((await site.http('GET //settings/data')).status).toBe(303)
+
+  const [comment] = file.body.comments
+  const page = async () => (await site.http(`GET //posts/${post.slug}`, { headers: mine })).text
+  const tools = async () => {
+    const [, own = ''] = (await page()).split(`id="comment-${comment.id}"`)
+    return ['Reply</summary>', 'Edit</a>'].filter((each) => own.includes(each))
+  }
+  expect(await tools()).toEqual(['Reply</summary>', 'Edit</a>'])
+  await site.call(moderation.decide, { id: comment.id, decision: 'spam' })
+  expect(await page()).toContain('Eve was here')
+  expect(await tools()).toEqual([])
+  const edit = await site.http(`GET //posts/${post.slug}/comments/${comment.id}/edit`, { headers: mine })
+  expect([edit.status, edit.headers.location]).toEqual([303, `/posts/${post.slug}/comments/${comment.id}`])
+  await site.call(moderation.decide, { id: comment.id, decision: 'keep' })
+
   const wrong = await send(site, '/settings/delete', { password: 'wrong', posts: 'keep' }, mine)
   expect([wrong.status, wrong.text.includes('The password is wrong.')]).toEqual([403, true])
   const gone = await send(site, '/settings/delete', { password: 'a good password', posts: 'keep' }, mine)

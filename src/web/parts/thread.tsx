@@ -11,6 +11,10 @@ import { Time } from './time.js'
 /** Headings in a comment are below that of the comments. */
 export const textOf = ({ comment: { body } }: Pick<Activity, 'comment'>): Text => ({ markdown: body, level: 3 })
 
+/** Whether it is hidden as spam from all but its author and those who may change that. */
+export const isHidden = ({ can }: View, { is_spam: isSpam }: Activity['comment']): boolean =>
+  isSpam && !can('comment:update:any')
+
 interface Node extends Activity {
   replies: Node[]
 }
@@ -55,7 +59,8 @@ function CommentItem({
   const { comment, author } = node
   const at = `/posts/${encodeURIComponent(slug)}/comments/${comment.id}`
   const isOwn = viewer?.userId === author.userId
-  const mayEdit = view.can('comment:update:any') || (isOwn && view.can('comment:update:own'))
+  const isFixed = isHidden(view, comment)
+  const mayEdit = view.can('comment:update:any') || (isOwn && !isFixed && view.can('comment:update:own'))
   const mayDelete = view.can('comment:delete:any') || (isOwn && view.can('comment:delete:own'))
   const replies = (
     <>
@@ -85,10 +90,12 @@ function CommentItem({
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
-          <details data-reply="">
-            <summary class="link">{t('comment.reply')}</summary>
-            <CommentForm view={view} slug={slug} to={comment} />
-          </details>
+          {isFixed ? null : (
+            <details data-reply="">
+              <summary class="link">{t('comment.reply')}</summary>
+              <CommentForm view={view} slug={slug} to={comment} />
+            </details>
+          )}
           {mayEdit ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
           {mayDelete ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
           {view.can('comment:update:any') ? (
