@@ -237,8 +237,10 @@ describe.each(engines)('events on %s', (engine) => {
       .userId
     expect(await signIn(OWNER.email, OWNER.password)).toBe(200)
     expect(await signIn('not an address', 'x')).toBe(400)
-    expect(await signIn(OWNER.email, 'wrong', '203.0.113.9', { 'feedbackctl-dry-run': '1' })).toBe(403)
+    expect(await signIn(OWNER.email, OWNER.password, '203.0.113.9', { 'feedbackctl-dry-run': '1' })).toBe(200)
     expect(await failed()).toEqual([])
+    expect(await signIn(OWNER.email, 'wrong', '203.0.113.9', { 'feedbackctl-dry-run': '1' })).toBe(403)
+    expect(await failed()).toHaveLength(1)
     expect(await signIn(OWNER.email, 'wrong')).toBe(403)
     expect(await signIn(OWNER.email, 'wrong again')).toBe(403)
     expect(await signIn('nobody@example.org', 'my secret password')).toBe(404)
