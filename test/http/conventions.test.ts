@@ -6,7 +6,9 @@ import * as boards from '../../src/service/boards.js'
 import { connect as connectDatabase } from '../../src/db/connect.js'
 import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
-import { cleanup, engines, makeSite } from '../support/site.js'
+import { oneTimeToken } from '../../src/service/lib/tokens.js'
+import { countHashes } from '../support/argon2.js'
+import { cleanup, engines, makeSite, OWNER } from '../support/site.js'
 
 describe.each(engines)('authentication on %s', (engine) => {
   const secret = 'a secret of the tests, long enough'
@@ -234,22 +236,30 @@ describe('HTTP', () => {
     ])
   })
 
-  it('requires an account for a dry run of a write only', async () => {
+  it('requires an account for a dry run of a write only, and makes no hash for one', async () => {
     const site = await makeSite('sqlite')
     const headers = { 'feedbackctl-dry-run': '1' }
+    const hashed = countHashes()
+    const setup = await site.http('POST /auth/setup', { headers, body: OWNER })
+    expect([setup.status, setup.body.code]).toEqual([400, 'INVALID_AUTH_HEADER'])
     expect((await site.http('POST /posts/get', { headers })).status).toBe(200)
     const refused = await site.http('POST /auth/signup', {
       headers,
       body: { email: 'eve@example.org', password: 'a good password' },
     })
     expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_AUTH_HEADER'])
-    const { token } = await site.member()
+    const { token, userId } = await site.member()
+    const reset = await oneTimeToken(site.db, site.clock.now, { userId, purpose: 'resetPassword', hours: 1 })
+    const choice = { token: reset, password: 'another password' }
+    const chosen = await site.http('POST /auth/password/set', { headers, body: choice })
+    expect([chosen.status, chosen.body.code]).toEqual([400, 'INVALID_AUTH_HEADER'])
     const signed = await site.http('POST /auth/signup', {
       headers,
       token,
       body: { email: 'eve@example.org', password: 'a good password' },
     })
     expect([signed.status, signed.body.user.authToken]).toEqual([201, ''])
+    expect(hashed.hash).toBe(0)
     expect(
       (await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'a good password' } })).body
         .code,

@@ -24,14 +24,15 @@ export async function hashPassword(password: string, asker: Asker = {}): Promise
   return queue.run(asker, () => hash(password, COST))
 }
 
-/** Hashes the new password of an account after all checks. */
+/** Hashes the new password of an account after all checks. A dry run stores nothing, so it costs no hash. */
 export async function hashNewPassword(
-  { commonPasswords, client }: Pick<Context, 'commonPasswords' | 'client'>,
+  { commonPasswords, client, dryRun }: Pick<Context, 'commonPasswords' | 'client' | 'dryRun'>,
   password: string | null | undefined,
   account?: string,
 ): Promise<string> {
   assertNewPassword(password)
   if (commonPasswords === 'refuse') await assertUncommonPassword(password)
+  if (dryRun) return NO_PASSWORD
   return hashPassword(password, { client, ...(account !== undefined && { account }) })
 }
 
