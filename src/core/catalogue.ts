@@ -26,6 +26,8 @@ export interface Words {
   /** A day and the time of day. */
   time(this: void, iso: string): string
   number(this: void, value: number): string
+  /** A count where there is little room: `10K` from ten thousand on. */
+  compact(this: void, value: number): string
 }
 
 type Values = Record<string, string | number>
@@ -44,6 +46,7 @@ function read(language: string): Words {
   const catalogue = catalogues.get(language) ?? en
   const plurals = new Intl.PluralRules(language)
   const numbers = new Intl.NumberFormat(language)
+  const compact = new Intl.NumberFormat(language, { notation: 'compact' })
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' })
   const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const shown = (value: string | number = '') => (typeof value === 'number' ? numbers.format(value) : value)
@@ -59,8 +62,12 @@ function read(language: string): Words {
     date: (iso) => dates.format(new Date(iso)),
     time: (iso) => `${times.format(new Date(iso))} UTC`,
     number: (value) => numbers.format(value),
+    compact: (value) => (value < MIN_COMPACT ? numbers : compact).format(value),
   }
 }
+
+/** Up to here each vote is seen in the number. */
+const MIN_COMPACT = 10_000
 
 const pluralOf = (forms: Exclude<Entry, string>, form: Intl.LDMLPluralRule): string => forms[form] ?? forms.other ?? ''
 

@@ -4,6 +4,7 @@ import { withQuery } from './lib/addresses.js'
 import { EVERY, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { Swatch } from './parts/chip.js'
+import { Count } from './parts/count.js'
 import { Empty, Unmatched } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
 import { Head } from './parts/head.js'
@@ -54,7 +55,9 @@ export const roadmaps = page({
                     <Icon name="lock" /> {t('mark.private')}
                   </span>
                 )}
-                <span class="soft count">{view.words.number(list.total_count)}</span>
+                <span class="soft count">
+                  <Count view={view} of={list.total_count} />
+                </span>
               </h2>
               {list.posts.length > 0 ? (
                 <PostList view={view} posts={list.posts} without="roadmap" isShort />

@@ -15,7 +15,7 @@ const outcome = (view: View, form: Fields, json?: object): Outcome => ({ to: bac
 
 /** The new count, as a number and in words, for the script. */
 const told = ({ words, t }: View, count: number) => ({
-  votes: words.number(count),
+  votes: words.compact(count),
   count: t('voters.count', { count }),
 })
 

@@ -66,7 +66,7 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
               href={`${href}#comments`}
               aria-label={view.t('comment.count', { count: post.commentsCount })}
             >
-              <Icon name="comment" /> {view.words.number(post.commentsCount)}
+              <Icon name="comment" /> {view.words.compact(post.commentsCount)}
             </a>
           ) : null}
         </Facts>

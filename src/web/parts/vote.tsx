@@ -1,4 +1,5 @@
 import type { View } from '../lib/page.js'
+import { Count } from './count.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 
@@ -19,7 +20,9 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
     return (
       <span class="voted" title={view.t('vote.given')}>
         <Icon name="up" />
-        {view.words.number(count)}
+        <span>
+          <Count view={view} of={count} />
+        </span>
       </span>
     )
   return (
@@ -31,7 +34,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
         aria-label={labelOf(view, post)}
       >
         <Icon name="up" />
-        <span>{view.words.number(count)}</span>
+        <span>{view.words.compact(count)}</span>
       </button>
     </span>
   )
@@ -53,7 +56,7 @@ export function Vote({ view, post }: { view: View; post: Voted }) {
       <Hidden name="to" value={view.path.startsWith('/posts/') ? undefined : `${view.url}#post-${post.number}`} />
       <button type="submit" aria-pressed={isVoted ? 'true' : 'false'} aria-label={labelOf(view, post)}>
         <Icon name="up" />
-        <span data-count="">{view.words.number(count)}</span>
+        <span data-count="">{view.words.compact(count)}</span>
       </button>
     </Form>
   )

@@ -1,0 +1,43 @@
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
+
+/** How many lines the text of each element has. */
+const linesOf = (page: Page, selector: string) =>
+  page.locator(selector).evaluateAll((all) =>
+    all.map((each) => {
+      const range = document.createRange()
+      range.selectNodeContents(each)
+      return new Set(Array.from(range.getClientRects(), ({ top }) => top)).size
+    }),
+  )
+
+it('a count has one line however large it is, and is whole for a screen reader', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  for (const votesCount of [9_999, 10_432, 123_456, 1_234_567]) {
+    const { post } = await site.call(posts.create, { title: `Dark mode ${votesCount}` })
+    await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
+    await site.db.updateTable('posts').set({ votesCount, commentsCount: votesCount }).where('postId', '=', post.postId).execute() // prettier-ignore
+  }
+  for (const [window, counts, label] of [
+    [{ viewport: WIDE, locale: 'en' }, ['1.2M', '123K', '10K', '9,999'], '1,234,567 votes'],
+    [{ viewport: NARROW, locale: 'de' }, ['1,2 Mio.', '123.456', '10.432', '9.999'], '1.234.567 Stimmen'],
+  ] as const) {
+    const { page } = await visit(window)
+    for (const path of ['/?sort=votes', '/roadmaps']) {
+      await page.goto(site.url + path)
+      const seen = async (selector: string) => (await page.locator(selector).allInnerTexts()).map((text) => text.trim().replaceAll('\u00a0', ' ')) // prettier-ignore
+      expect([path, await seen('.vote button'), await seen('.facts [href$="#comments"]')]).toEqual([
+        path,
+        counts,
+        counts,
+      ])
+      expect([path, await linesOf(page, '.vote button span')]).toEqual([path, [1, 1, 1, 1]])
+      expect(await page.locator('.vote button').first().getAttribute('aria-label')).toContain(label)
+    }
+  }
+})
