@@ -38,9 +38,10 @@ it.each([
     display: true,
   })
   await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const columns = Array.from({ length: 20 }, (_, index) => `Column ${index}|`).join('')
   const { post } = await site.call(posts.create, {
     title: 'Dark'.repeat(25),
-    contentMarkdown: `# Heading\n\n- one\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | d |\n\n\`\`\`\n${'code '.repeat(50)}\n\`\`\`\n`,
+    contentMarkdown: `# Heading\n\n- one\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | d |\n\n|${columns}\n|${'-|'.repeat(20)}\n|${columns}\n\n\`\`\`\n${'code '.repeat(50)}\n\`\`\`\n`,
     boardId: board.boardId,
   })
   await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })

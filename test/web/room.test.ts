@@ -41,3 +41,17 @@ it('a count has one line however large it is, and is whole for a screen reader',
     }
   }
 })
+
+it('a wide table keeps its words whole, and scrolls by keyboard under a name', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const row = Array.from({ length: 20 }, (_, index) => `Column **${index}**|`).join('')
+  const { post } = await site.call(posts.create, { title: 'Tables', contentMarkdown: `|${row}\n|${'-|'.repeat(20)}\n|${row}\n\n||\n|-|\n|1|\n` }) // prettier-ignore
+  const { page } = await visit({ viewport: NARROW })
+  await page.goto(`${site.url}/posts/${post.slug}`)
+  expect(Math.max(...(await linesOf(page, '.prose td')))).toBeLessThanOrEqual(2)
+  const table = page.getByRole('group', { name: 'Column 0, Column 1, Column 2' })
+  await table.focus()
+  await page.keyboard.press('ArrowRight')
+  await expect.poll(() => table.evaluate((box) => box.scrollLeft)).toBeGreaterThan(0)
+})

@@ -3,17 +3,31 @@ import sanitize from 'sanitize-html'
 import { makeParser } from './parser.js'
 
 const parser = makeParser({ html: false, linkify: true }).enable(['strikethrough', 'linkify'])
+parser.renderer.rules.table_open = (tokens, index) => `<div class="table" role="group" tabindex="0"${namedBy(tokens, index)}><table>\n` // prettier-ignore
+parser.renderer.rules.table_close = () => '</table>\n</div>\n'
+
+/** Characters of the name of a table. */
+const MAX_NAME = 100
+
+/** A wide table scrolls, by keyboard too. Its head names what scrolls, in the language of the text. */
+function namedBy(tokens: readonly Token[], start: number): string {
+  const cells = []
+  for (let index = start; index < tokens.length && tokens[index]?.type !== 'thead_close'; index++)
+    if (tokens[index]?.children?.length) cells.push(tokens[index]?.children?.map(({ content }) => content).join(''))
+  const name = cells.join(', ').slice(0, MAX_NAME).toWellFormed()
+  return name === '' ? '' : ` aria-label="${parser.utils.escapeHtml(name)}"`
+}
 
 /** Only what Markdown makes. Links of visitors earn nothing in search engines, and open without our address. */
 const RULES: sanitize.IOptions = {
-  allowedTags: 'p br hr h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a img table thead tbody tr th td'.split(
-    ' ',
-  ),
+  allowedTags:
+    'p br hr h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a img div table thead tbody tr th td'.split(' '),
   allowedAttributes: {
     a: ['href', 'title', 'rel'],
     img: ['src', 'alt', 'title', 'loading'],
     ol: ['start'],
     pre: ['tabindex'],
+    div: ['class', 'role', 'tabindex', 'aria-label'],
   },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowedSchemesByTag: { img: ['https'] },
