@@ -55,3 +55,26 @@ it('a wide table keeps its words whole, and scrolls by keyboard under a name', a
   await page.keyboard.press('ArrowRight')
   await expect.poll(() => table.evaluate((box) => box.scrollLeft)).toBeGreaterThan(0)
 })
+
+it('letters of twice the size make everything larger, and nothing wider than its window', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const { post } = await site.call(posts.create, { title: 'Dark mode for the evening', contentMarkdown: 'Please.' })
+  const { page, context } = await visit({ viewport: NARROW })
+  const sizes = () => page.evaluate(() => Array.from(document.querySelectorAll('main :is(p, h2, input, button, summary, a):not(.hidden)'), (each) => Number.parseFloat(getComputedStyle(each).fontSize))) // prettier-ignore
+  const devtools = await context.newCDPSession(page)
+  const use = (size: number) => devtools.send('Page.setFontSizes', { fontSizes: { standard: size, fixed: size } })
+  for (const path of ['/', `/posts/${post.slug}`, '/roadmaps', '/boards', '/posts/new', '/login']) {
+    await use(16)
+    await page.goto(site.url + path)
+    const usual = await sizes()
+    await use(32)
+    for (const width of [NARROW.width, WIDE.width]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect([path, await sizes()]).toEqual([path, usual.map((size) => size * 2)])
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      expect([path, width, scrollWidth]).toEqual([path, width, clientWidth])
+    }
+  }
+})
