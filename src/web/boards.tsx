@@ -3,7 +3,7 @@ import * as service from '../service/boards.js'
 import { withQuery } from './lib/addresses.js'
 import { EVERY, filterOf, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
-import { Swatch } from './parts/chip.js'
+import { BoardSwatch } from './parts/chip.js'
 import { Empty, Unmatched } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
 import { Head } from './parts/head.js'
@@ -50,8 +50,10 @@ export const boards = page({
             {places.map((board) => (
               <li>
                 <a href={href(`/boards/${encodeURIComponent(board.url)}`)}>
-                  <Swatch color={board.color} />
-                  <bdi class="name">{board.name}</bdi>
+                  <BoardSwatch color={board.color} />
+                  <bdi class="name" title={board.name}>
+                    {board.name}
+                  </bdi>
                   {board.display ? null : (
                     <span class="mark">
                       <Icon name="lock" /> {t('mark.private')}
@@ -91,7 +93,7 @@ export const board = page({
         <div class="top">
           <div>
             <h1>
-              <Swatch color={shown.color} /> <bdi>{shown.name}</bdi>
+              <BoardSwatch color={shown.color} /> <bdi>{shown.name}</bdi>
             </h1>
             <p class="soft">
               {shown.display ? null : (

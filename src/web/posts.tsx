@@ -104,16 +104,18 @@ export const post = page({
                 <bdi>{shown.title}</bdi>
               </h1>
               <div class="facts">
-                {stages.length > 0 ? (
-                  <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
-                ) : shown.roadmap ? (
-                  <RoadmapChip view={view} roadmap={shown.roadmap} />
-                ) : null}
                 {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
-                {shown.board ? <BoardChip view={view} board={shown.board} /> : null}
+                <div class="places">
+                  {stages.length > 0 ? (
+                    <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
+                  ) : shown.roadmap ? (
+                    <RoadmapChip view={view} roadmap={shown.roadmap} />
+                  ) : null}
+                  {shown.board ? <BoardChip view={view} board={shown.board} /> : null}
+                </div>
                 <Person view={view} person={shown.author} />
-                <Time view={view} at={shown.createdAt} />
                 <span>#{shown.number}</span>
+                <Time view={view} at={shown.createdAt} />
               </div>
             </div>
           </div>

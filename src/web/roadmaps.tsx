@@ -3,7 +3,7 @@ import * as service from '../service/roadmaps.js'
 import { withQuery } from './lib/addresses.js'
 import { EVERY, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
-import { Swatch } from './parts/chip.js'
+import { StatusSwatch } from './parts/chip.js'
 import { Count } from './parts/count.js'
 import { Empty, Unmatched } from './parts/empty.js'
 import { Filters } from './parts/filters.js'
@@ -46,7 +46,7 @@ export const roadmaps = page({
           {columns.map(({ roadmap, list }) => (
             <section class="column" aria-labelledby={`roadmap-${roadmap.id}`}>
               <h2 id={`roadmap-${roadmap.id}`}>
-                <Swatch color={roadmap.color} />
+                <StatusSwatch color={roadmap.color} />
                 <a href={href(`/roadmaps/${encodeURIComponent(roadmap.url)}`)}>
                   <bdi>{roadmap.name}</bdi>
                 </a>
@@ -101,7 +101,7 @@ export const roadmap = page({
     return (
       <>
         <h1>
-          <Swatch color={shown.color} /> <bdi>{shown.name}</bdi>
+          <StatusSwatch color={shown.color} /> <bdi>{shown.name}</bdi>
         </h1>
         <p class="soft">
           <a href={view.href('/roadmaps')}>{t('roadmap.all')}</a>

@@ -1,8 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as settings from '../../src/service/settings.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
+import { makeGate } from '../support/gate.js'
 
 /** How many lines the text of each element has. */
 const linesOf = (page: Page, selector: string) =>
@@ -76,5 +80,49 @@ it('letters of twice the size make everything larger, and nothing wider than its
       const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
       expect([path, width, scrollWidth]).toEqual([path, width, clientWidth])
     }
+  }
+})
+
+it('a phone shows the chosen tab, the name of the site, and the facts of a post in two lines; ages move nothing', async () => {
+  const title = 'Feedback for the people of Moonbase on the far side'
+  const site = await serveSite('sqlite')
+  await site.owner()
+  await site.call(settings.update, { title })
+  await site.call(boards.create, { name: 'Ideas of people on the far side', display: true })
+  await site.call(roadmaps.create, { name: 'Waiting for the next supply ship', display: true })
+  const { post } = await site.call(posts.create, { title: 'Dark mode', contentMarkdown: 'Please.', boardId: 'ideas-of-people-on-the-far-side' }) // prettier-ignore
+  await site.call(posts.update, { id: post.postId, roadmapId: 'waiting-for-the-next-supply-ship', partial: true })
+  const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
+  await site.call(comments.update, { post_id: post.postId, comment_id: activity.id, body: 'Yes!' })
+  const isInside = (page: Page) =>
+    page.locator('.tabs [aria-current]').evaluate((tab) => {
+      const [row, own] = [tab.parentElement?.getBoundingClientRect(), tab.getBoundingClientRect()]
+      return row !== undefined && own.left >= row.left - 1 && own.right <= row.right + 1
+    })
+  const { page: plain } = await visit({ viewport: NARROW, script: false })
+  await plain.goto(`${site.url}/?sort=discussed`)
+  expect([await isInside(plain), await plain.innerText('footer bdi')]).toEqual([true, title])
+  const { height = 0 } = (await plain.locator('.facts').boundingBox()) ?? {}
+  expect(height).toBeLessThan(60)
+
+  const { page } = await visit({ viewport: NARROW })
+  await page.goto(`${site.url}/?sort=discussed`)
+  await expect.poll(() => isInside(page)).toBe(true)
+  for (const path of ['/', `/posts/${post.slug}`]) {
+    const gate = makeGate()
+    await page.route('**/assets/site.*.js', (route) => gate.opened.then(() => route.continue()), { times: 1 })
+    await page.goto(site.url + path, { waitUntil: 'commit' })
+    await page.locator('footer').waitFor()
+    const placed = () =>
+      page.locator('.facts *, .prose *, .tools *').evaluateAll((all) =>
+        all.map((each) => {
+          const { left, top } = each.getBoundingClientRect()
+          return [each.tagName, left, top]
+        }),
+      )
+    const before = await placed()
+    gate.open()
+    await page.locator('time:has-text("ago")').first().waitFor()
+    expect(await placed()).toEqual(before)
   }
 })

@@ -25,6 +25,12 @@ function showAges(root) {
 }
 showAges(document)
 
+// A narrow window cuts the row of tabs: the chosen one is in it.
+const tabs = document.querySelector('.tabs')
+const chosenTab = tabs?.querySelector('[aria-current]')
+if (tabs && chosenTab instanceof HTMLElement)
+  tabs.scrollLeft = chosenTab.offsetLeft - (tabs.clientWidth - chosenTab.offsetWidth) / 2
+
 // What was done is said once, and not again after a reload.
 const here = new URL(location.href)
 const justDone = here.searchParams.get('done')

@@ -7,15 +7,19 @@ interface Place {
 }
 
 /** The colour is an attribute of a drawing, because the policy of the pages allows no style in them. */
-export const Swatch = ({ color }: { color: string }) => (
+const Drawing = ({ color, round }: { color: string; round: number }) => (
   <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false">
-    <rect width="10" height="10" rx="3" fill={`#${/^[0-9a-f]{6}$/i.test(color) ? color : '888888'}`} />
+    <rect width="10" height="10" rx={round} fill={`#${/^[0-9a-f]{6}$/i.test(color) ? color : '888888'}`} />
   </svg>
 )
 
+/** A board is a square, and a status a circle. */
+export const BoardSwatch = ({ color }: { color: string }) => <Drawing color={color} round={3} />
+export const StatusSwatch = ({ color }: { color: string }) => <Drawing color={color} round={5} />
+
 export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
   <a class="chip" href={view.href(`/boards/${encodeURIComponent(board.url)}`)}>
-    <Swatch color={board.color} />
+    <BoardSwatch color={board.color} />
     <bdi>{board.name}</bdi>
   </a>
 )
@@ -23,7 +27,7 @@ export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
 /** Where a post stands. */
 export const RoadmapChip = ({ view, roadmap }: { view: View; roadmap: Place }) => (
   <a class="chip status" href={view.href(`/roadmaps/${encodeURIComponent(roadmap.url)}`)}>
-    <Swatch color={roadmap.color} />
+    <StatusSwatch color={roadmap.color} />
     <bdi>{roadmap.name}</bdi>
   </a>
 )

@@ -1,7 +1,7 @@
 import type { Move } from '../../service/posthistory.js'
 import { isolated } from '../lib/bidi.js'
 import type { View } from '../lib/page.js'
-import { Swatch } from './chip.js'
+import { BoardSwatch, StatusSwatch } from './chip.js'
 import { Time } from './time.js'
 
 /** Through which roadmaps and boards a post went, oldest first. */
@@ -10,14 +10,17 @@ export const History = ({ view, moves }: { view: View; moves: readonly Move[] })
     <details class="history">
       <summary>{view.t('history.title')}</summary>
       <ol>
-        {moves.toReversed().map((move) => (
-          <li>
-            <Time view={view} at={move.movedAt} />
-            <span>
-              {move.to ? <Swatch color={move.to.color} /> : null} {sentenceOf(view, move)}
-            </span>
-          </li>
-        ))}
+        {moves.toReversed().map((move) => {
+          const Swatch = move.kind === 'roadmap' ? StatusSwatch : BoardSwatch
+          return (
+            <li>
+              <Time view={view} at={move.movedAt} />
+              <span>
+                {move.to ? <Swatch color={move.to.color} /> : null} {sentenceOf(view, move)}
+              </span>
+            </li>
+          )
+        })}
       </ol>
     </details>
   )

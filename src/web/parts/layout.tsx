@@ -59,6 +59,7 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
           {children}
         </main>
         <footer>
+          <bdi>{settings.title}</bdi>
           {isSetup || isAlone ? null : (
             <a href={href('/feed.atom')}>
               <Icon name="feed" /> {t('layout.feed')}

@@ -54,12 +54,13 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
         ) : null}
         <Facts>
           {post.is_spam ? <span class="mark spam">{view.t('mark.spam')}</span> : null}
-          {post.roadmap && without !== 'roadmap' ? <RoadmapChip view={view} roadmap={post.roadmap} /> : null}
-          {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}
+          <div class="places">
+            {post.roadmap && without !== 'roadmap' ? <RoadmapChip view={view} roadmap={post.roadmap} /> : null}
+            {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}
+          </div>
           <span class="by">
             <bdi>{nameOf(view, post.author)}</bdi>
           </span>
-          <Time view={view} at={post.createdAt} />
           {post.commentsCount > 0 ? (
             <a
               class="chip"
@@ -69,6 +70,7 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
               <Icon name="comment" /> {view.words.compact(post.commentsCount)}
             </a>
           ) : null}
+          <Time view={view} at={post.createdAt} />
         </Facts>
       </div>
     </li>

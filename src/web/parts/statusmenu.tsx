@@ -1,5 +1,5 @@
 import type { View } from '../lib/page.js'
-import { Swatch } from './chip.js'
+import { StatusSwatch } from './chip.js'
 import { Form } from './form.js'
 
 interface Stage {
@@ -24,14 +24,14 @@ export function StatusMenu({
   return (
     <details class="menu">
       <summary class="chip status">
-        {chosen ? <Swatch color={chosen.color} /> : null}
+        {chosen ? <StatusSwatch color={chosen.color} /> : null}
         <bdi>{chosen ? chosen.name : t('post.noRoadmap')}</bdi>
         <span class="hidden">{t('post.changeStatus')}</span>
       </summary>
       <Form view={view} to={to}>
         {stages.map(({ name, url, color }) => (
           <button type="submit" name="roadmapId" value={url} aria-current={url === chosen?.url ? 'true' : undefined}>
-            <Swatch color={color} />
+            <StatusSwatch color={color} />
             <bdi>{name}</bdi>
           </button>
         ))}

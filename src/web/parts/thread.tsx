@@ -77,16 +77,16 @@ function CommentItem({
           {to && depth >= DEEPEST ? (
             <a href={`#comment-${to.id}`}>{t('comment.to', { name: isolated(nameOf(view, to.author)) })}</a>
           ) : null}
-          <a href={view.href(at)}>
-            <Time view={view} at={comment.created_at} />
-          </a>
-          {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
           {comment.is_internal ? (
             <span class="mark">
               <Icon name="lock" /> {t('mark.internal')}
             </span>
           ) : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+          <a href={view.href(at)}>
+            <Time view={view} at={comment.created_at} />
+          </a>
+          {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
