@@ -7,6 +7,7 @@ import { explain, helpOf, rowOf, section } from './lib/helptext.js'
 import { settingOptions } from './lib/options.js'
 import { FORMATS } from './lib/output.js'
 import { session, type Cli } from './lib/session.js'
+import { assertNoSwitchValues } from './lib/switchvalues.js'
 import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal.js'
 import { wrapped, wrappedText } from './lib/wrap.js'
 import { branches, type Branch } from './tree.js'
@@ -35,7 +36,10 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
   for (const { name, summary, group } of branches) {
     program.command(name).description(summary).helpGroup(group).helpCommand(false)
   }
-  program.hook('preSubcommand', async (_program, branch) => fill(branch, cli))
+  program.hook('preSubcommand', async (_program, branch) => {
+    await fill(branch, cli)
+    assertNoSwitchValues(program, terminal.args)
+  })
   program
     .command('help [words...]')
     .description('Show help for a command or a topic')

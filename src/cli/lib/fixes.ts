@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Command, Option } from 'commander'
 import type { AppError, ErrorCode, Reason } from '../../core/errors.js'
 import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from './commandline.js'
+import { Mistyped } from './mistyped.js'
 import { FieldOption } from './options.js'
 import type { Fixes } from './view.js'
 
@@ -125,6 +126,7 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
     MAIL_TEST_FAILED: missing,
     INPUT_MISSING: missing,
   }
+  if (error instanceof Mistyped && error.corrected) return again(error.corrected)
   const ownFixes = fixes[error.code]
   if (ownFixes) return run(...ownFixes)
   const unknown = error.unknown

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { AppError } from '../../core/errors.js'
 import type { Field } from '../../core/fields.js'
 import { FieldOption } from './fieldoption.js'
@@ -41,34 +41,33 @@ export function switchOptions(field: Field, flag: string, preset: unknown, given
   return [...options, ...own.map((option) => option.hideHelp())]
 }
 
+/** Whether an option is a switch of a field that takes `true` and `false` as its value. */
+export const isSwitchOfField = (option: Option): boolean => option instanceof SwitchOption && !option.negate
+
 /** Lets a command take `--private true` and `--private=false` for --private and --no-private. */
 export function takeSwitchValues(command: Command): void {
   const parse = command.parseOptions.bind(command)
-  command.parseOptions = (args) =>
-    parse(withoutValues(args, namesOf(command), command.registeredArguments.length === 0))
+  command.parseOptions = (args) => parse(withoutValues(args, namesOf(command)))
 }
 
 const namesOf = (command: Command): string[] =>
-  command.options.flatMap((option) => (option instanceof SwitchOption && !option.negate ? [option.long ?? ''] : []))
+  command.options.filter(isSwitchOfField).flatMap(({ long }) => long ?? [])
 
-/** Where the command takes no argument, any word after a switch is meant as its value. */
-function withoutValues(args: readonly string[], names: readonly string[], isAlone: boolean): string[] {
+function withoutValues(args: readonly string[], names: readonly string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length
   const taken: string[] = []
   for (let index = 0; index < end; index++) {
-    const [name = '', ...rest] = (args[index] ?? '').split('=')
-    const isSwitch = names.includes(name)
-    const after = args[index + 1]
-    const isValue = after !== undefined && index + 1 < end && (isWord(after) || (isAlone && !after.startsWith('-')))
-    const next = isSwitch && rest.length === 0 && isValue ? args[++index] : undefined
-    const value = isSwitch ? (next ?? (rest.length > 0 ? rest.join('=') : undefined)) : undefined
-    if (value === undefined) taken.push(next ?? args[index] ?? '')
-    else taken.push(wordOf(name, value))
+    const arg = args[index] ?? ''
+    const [name = '', ...rest] = arg.split('=')
+    if (!names.includes(name)) taken.push(arg)
+    else if (rest.length > 0) taken.push(wordOf(name, rest.join('=')))
+    else if (index + 1 < end && isWord(args[index + 1])) taken.push(wordOf(name, args[++index] ?? ''))
+    else taken.push(arg)
   }
   return [...taken, ...args.slice(end)]
 }
 
-const isWord = (text: string): boolean => text === 'true' || text === 'false'
+const isWord = (text: string | undefined): boolean => text === 'true' || text === 'false'
 
 function wordOf(name: string, value: string): string {
   if (!isWord(value))
