@@ -55,6 +55,12 @@ it('the help of every command and topic', async () => {
   const texts: string[] = []
   for (const call of calls) texts.push(await lines(call))
   await expect(texts.join('\n')).toMatchFileSnapshot('help.txt')
+  const untrue = texts.filter((text) => {
+    const [usage = ''] = /^Usage: [^]*?\n\n/m.exec(text) ?? []
+    const rows = text.split(/\n(?= {2}\S|\n)/)
+    return (usage.match(/--[\w-]+/g) ?? []).some((flag) => rows.some((row) => row.includes(`${flag} `) && row.includes('(default:'))) // prettier-ignore
+  })
+  expect(untrue).toEqual([]) // a usage line names no option that has a default
 })
 
 it('every operation has its id, path and status once, and says what it needs', () => {

@@ -146,8 +146,14 @@ export function command<In, Out, Row, Subject>(
   /** One flag for each field without which the command asks or fails. */
   function requiredFlags(): string[] {
     const { required = [] } = op.input as { required?: string[] }
-    const names = [...required, ...(inputView.prompts ?? [])]
-    return flagNames(options.filter(({ field }) => names.includes(field) && inputView.defaults?.[field as keyof In] === undefined && !inputView.finds?.fields.includes(field as never))) // prettier-ignore
+    const { prompts = [], defaults, finds } = inputView
+    const optional = [
+      ...flagFields.filter((field) => field.default !== undefined).map(({ name }) => name),
+      ...Object.keys(defaults ?? {}),
+      ...(finds?.fields ?? []),
+    ]
+    const names = [...required, ...prompts].filter((name) => !optional.includes(name))
+    return flagNames(options.filter(({ field }) => names.includes(field)))
   }
 
   async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {

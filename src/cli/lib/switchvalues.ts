@@ -51,7 +51,7 @@ function optionOf(command: Command, arg: string): { option: Option | undefined; 
     const [name] = arg.split('=')
     return { option: known.find(({ long }) => long === name), hasValue: arg.includes('=') }
   }
-  for (const [index, letter] of [...arg.slice(1)].entries()) {
+  for (const [index, letter] of Array.from(arg.slice(1)).entries()) {
     const option = known.find(({ short }) => short === `-${letter}`)
     const isLast = index === arg.length - 2
     if (!option || isLast) return { option, hasValue: false }
