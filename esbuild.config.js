@@ -153,7 +153,12 @@ async function bundleWorker() {
 /** The style and the scripts of pages, which browsers load. */
 async function minifyAssets() {
   await build({
-    entryPoints: ['src/web/assets/site.css', 'src/web/assets/site.js'],
+    entryPoints: [
+      'src/web/assets/site.css',
+      'src/web/assets/site.js',
+      'src/web/assets/votes.js',
+      'src/web/assets/writing.js',
+    ],
     outdir: path.join(outdir, 'web/assets'),
     minify: true,
     target: ['chrome123', 'firefox120', 'safari17.5'], // these know light-dark()

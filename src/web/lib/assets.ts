@@ -23,7 +23,9 @@ const folder = [path.join(import.meta.dirname, '../assets'), path.join(import.me
   (each) => existsSync(path.join(each, 'site.css')),
 )
 
-function assetOf(name: string, bytes = readFileSync(path.join(folder ?? '', name))): Asset {
+const read = (name: string): Buffer => readFileSync(path.join(folder ?? '', name))
+
+function assetOf(name: string, bytes = read(name)): Asset {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
   const [stem = '', extension = ''] = name.split('.')
   return {
@@ -36,7 +38,8 @@ function assetOf(name: string, bytes = readFileSync(path.join(folder ?? '', name
 }
 
 export const style = assetOf('site.css')
-export const script = assetOf('site.js')
+/** One file to load. The later parts use what the first one declares. */
+export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', 'writing.js'].map(read)))
 export const icon = assetOf('icon.svg')
 
 export const assets = new Map([style, script, icon].map((asset) => [asset.path, asset]))
