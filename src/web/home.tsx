@@ -2,7 +2,7 @@ import { searchWords } from '../core/words.js'
 import * as posts from '../service/posts.js'
 import * as site from '../service/site.js'
 import { withQuery } from './lib/addresses.js'
-import { boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
+import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
 import { page, Redirect } from './lib/page.js'
 import { Empty, Unmatched } from './parts/empty.js'
 import { Filters, Select } from './parts/filters.js'
@@ -14,6 +14,7 @@ import { SearchForm } from './parts/search.js'
 /** All posts, by board and roadmap. */
 export const home = page({
   async load(view) {
+    assertTidy(view)
     const { board, roadmap, by } = view.query
     if (by === 'me' && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
     const [places, stages] = [await boardsWith(view, board), await roadmapsWith(view, roadmap)]
@@ -75,6 +76,7 @@ const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
 export const search = page({
   isUnlisted: true,
   async load(view) {
+    assertTidy(view)
     const text = filterOf(view).trim()
     const { roadmap } = view.query
     const { rows: stages } = await roadmapsWith(view, roadmap)

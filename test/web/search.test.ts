@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
@@ -15,6 +16,7 @@ it.each(engines)('a search is limited to a status, and led out of it where nothi
     const { post } = await site.call(posts.create, { title })
     await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
   }
+  await site.call(boards.create, { name: 'Ideas', display: true })
   for (const window of [
     { script: true, viewport: WIDE },
     { script: false, viewport: NARROW },
@@ -32,5 +34,19 @@ it.each(engines)('a search is limited to a status, and led out of it where nothi
     await page.click('.search-page button')
     await page.click('.empty >> text=Search in any status')
     expect(await titles()).toHaveLength(2)
+
+    await page.goto(`${site.url}/?sort=newest`)
+    await page.locator('.filters').evaluate((filters) => filters.querySelector('details')?.setAttribute('open', ''))
+    await page.focus('.filters input[type=search]')
+    await page.keyboard.type('mode')
+    for (const key of ['Tab', 'ArrowDown', 'Tab', 'ArrowDown']) await page.keyboard.press(key)
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('roadmap')
+    await page.selectOption('.filters select[name=board]', '')
+    expect(page.url(), 'only the button and Enter send a filter').toBe(`${site.url}/?sort=newest`)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Filter')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/?sort=newest&q=mode&roadmap=planned')
+    expect(await titles()).toEqual(['Dark mode'])
   }
 })

@@ -45,17 +45,11 @@ async function pageOf(address, options) {
   return new DOMParser().parseFromString(await response.text(), 'text/html')
 }
 
-// Filters apply when they change.
-for (const form of document.querySelectorAll('form[data-submit]'))
-  if (form instanceof HTMLFormElement) {
-    const button = form.querySelector('button')
-    if (button) button.hidden = true
-    form.addEventListener('change', () => {
-      for (const field of form.elements)
-        if (field instanceof HTMLSelectElement && field.value === '') field.disabled = true
-      form.submit()
-    })
-  }
+// The address of a filter or a search names what was filled in.
+document.addEventListener('formdata', ({ target, formData }) => {
+  if (!(target instanceof HTMLFormElement) || target.method !== 'get') return
+  for (const [name, value] of [...formData]) if (value === '') formData.delete(name)
+})
 
 // More posts of a column.
 document.addEventListener('click', (event) => void more(event))

@@ -81,8 +81,14 @@ export async function roadmapsWith(view: View, url?: string) {
 /** The filter by words, as far as it is looked for. */
 export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200)
 
+/** Leads to the address without fields that are empty. A form without a script sends those too. */
+export function assertTidy({ path, query }: Pick<View, 'path' | 'query'>): void {
+  if (Object.values(query).includes('')) throw new Redirect(withQuery(path, query))
+}
+
 /** The posts that the address of a page asks for. After the last page it leads to that. */
 export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
+  assertTidy(view)
   const list = await view.call(posts.list, {
     ...filter,
     ...(view.query.by === 'me' && { mine: true }),

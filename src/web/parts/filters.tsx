@@ -10,8 +10,9 @@ interface Named {
 const NONE: Choices<Named> = { rows: [], total: 0 }
 
 /**
- * Order and filter of a list. The order is links; the filter is a form, which a script sends when it changes. A phone
- * shows it behind a button unless it is in use, so that the list begins on the first screen.
+ * Order and filter of a list. The order is links; the filter is a form that only its button and Enter send, so that the
+ * keyboard can go through the choices. A phone shows it behind a button unless it is in use, so that the list begins on
+ * the first screen.
  */
 export function Filters({
   view,
@@ -41,7 +42,7 @@ export function Filters({
       </nav>
       <details open={isInUse}>
         <summary class="button plain">{t('filter.title')}</summary>
-        <form action={view.href(view.path)} data-submit="">
+        <form action={view.href(view.path)}>
           {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
           <input
             type="search"
