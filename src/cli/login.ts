@@ -19,7 +19,8 @@ interface Flags extends OutputFlags {
 }
 
 export function register(command: Command, cli: Cli): void {
-  for (const option of optionsOf(fieldsOf(auth.login.input), {})) command.addOption(option)
+  const fields = fieldsOf(auth.login.input).filter(({ name }) => name !== 'passwordToken') // the command keeps the password
+  for (const option of optionsOf(fields, {})) command.addOption(option)
   explain(command, {
     examples: ['login --server https://feedback.example.org', 'boards list --server https://feedback.example.org'],
     required: ['--server'],

@@ -144,6 +144,8 @@ export class AppError extends Error {
   readonly reason: Reason | undefined
   /** Seconds after which the caller may try again. */
   readonly retryAfter: number | undefined
+  /** Of TOTP_REQUIRED: stands for the password in the next sign-in. */
+  readonly passwordToken: string | undefined
   readonly status: number
 
   constructor(
@@ -154,6 +156,7 @@ export class AppError extends Error {
       why?: string | undefined
       reason?: Reason | undefined
       retryAfter?: number | undefined
+      passwordToken?: string | undefined
       cause?: unknown
     } = {},
   ) {
@@ -166,6 +169,7 @@ export class AppError extends Error {
     this.why = details.why
     this.reason = details.reason
     this.retryAfter = details.retryAfter
+    this.passwordToken = details.passwordToken
   }
 
   /** The exit code of a command that fails with this error, as listed in `feedbackctl help exit-codes`. */
@@ -199,6 +203,7 @@ export class AppError extends Error {
       message: this.message,
       ...body?.(this.message),
       ...(this.why !== undefined && { why: this.why }),
+      ...(this.passwordToken !== undefined && { passwordToken: this.passwordToken }),
       ...(this.errors && { errors: this.errors }),
     }
   }
@@ -213,6 +218,7 @@ export interface ErrorBody {
   code: string
   message: string
   why?: string
+  passwordToken?: string
   errors?: Issue[]
 }
 

@@ -24,7 +24,8 @@ import {
   passwordField,
   userNotFound,
 } from './lib/people.js'
-import { fields } from './lib/schemas.js'
+import { isPasswordToken, passwordToken } from './lib/passwordtoken.js'
+import { fields, nullable } from './lib/schemas.js'
 import { beginSession, personOf } from './lib/sessions.js'
 import { recordFailedSignIn } from './lib/signins.js'
 import { proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
@@ -43,24 +44,23 @@ export const login = operation({
     'USER_NOT_FOUND',
     'USER_BLOCKED',
     'INCORRECT_PASSWORD',
+    'INVALID_TOKEN',
     'TOTP_REQUIRED',
     'TOTP_WRONG',
   ],
-  input: fields({ email: emailField, password: passwordField, code: codeField }),
+  input: fields({
+    email: emailField,
+    password: passwordField,
+    passwordToken: Type.Optional(
+      nullable('string', { description: 'passwordToken of a TOTP_REQUIRED, in place of the password', secret: true }),
+    ),
+    code: codeField,
+  }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password, code }) {
+  async run(ctx, { email, password, passwordToken: token, code }) {
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
-    const user = await findUserByEmail(ctx.db, address)
-    // Checked first, so that every response to a password takes the same time.
-    const matches =
-      Boolean(password) &&
-      (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
-    if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
-    if (!user) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
-    if (user.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
-    assertPasswordGiven(password)
-    if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
+    const user = await (token && !password ? userOfToken(ctx, address, token) : userOfPassword(ctx, address, password))
     return { user: await authUser(ctx, user, await newSession(ctx, user, await secondFactor(ctx, user, code))) }
   },
 })
@@ -224,12 +224,38 @@ export const setPassword = operation({
   },
 })
 
+async function userOfPassword(ctx: Context, address: string, password: string | null | undefined): Promise<UserRow> {
+  const user = await findUserByEmail(ctx.db, address)
+  // Checked first, so that every response to a password takes the same time.
+  const matches =
+    Boolean(password) &&
+    (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
+  if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
+  if (!user) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
+  if (user.isBlocked) throw userBlocked()
+  assertPasswordGiven(password)
+  if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
+  return user
+}
+
+async function userOfToken(ctx: Context, address: string, token: string): Promise<UserRow> {
+  const user = await findUserByEmail(ctx.db, address)
+  if (!user || !isPasswordToken(ctx, user, token))
+    throw new AppError('INVALID_TOKEN', 'The passwordToken has expired or is not valid. Send the password again.')
+  if (user.isBlocked) throw userBlocked()
+  return user
+}
+
+const userBlocked = () => new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
+
 /** The proof of a second factor, where the account has one. */
 async function secondFactor(ctx: Context, user: UserRow, code: string | null | undefined): Promise<Proof | undefined> {
   const totp = await findTotp(ctx.db, user.userId)
   if (!totp?.enabledAt) return undefined
   if (!code)
-    throw new AppError('TOTP_REQUIRED', 'This account has a second factor. Give a code of the authenticator app too.')
+    throw new AppError('TOTP_REQUIRED', 'This account has a second factor. Give a code of the authenticator app too.', {
+      passwordToken: passwordToken(ctx, user),
+    })
   const proof = await proofOf(ctx, totp, code)
   if (proof) return proof
   await recordFailedSignIn(ctx, user.userId)

@@ -2,7 +2,7 @@ import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
 import * as roles from '../../src/service/roles.js'
 import { bindSecret } from '../../src/service/lib/tokens.js'
-import { engines, makeSite, type TestSite } from '../support/site.js'
+import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const EVE = { email: 'eve@example.org', password: 'secret of eve' }
 const later = (site: TestSite, seconds: number) =>
@@ -59,6 +59,35 @@ describe.each(engines)('a second factor on %s', (engine) => {
     for (const text of [secret, codes[1]!, code]) expect(stored).not.toContain(text)
     expect(await site.events()).toContainEqual(['user.totp_enabled', userId])
     expect(await site.events()).toContainEqual(['user.sign_in_failed', userId])
+  })
+
+  it('needs the password once: a token stands for it for ten minutes, for this account and this password', async () => {
+    const site = await makeSite(engine)
+    const { secret, codes, post } = await makeEve(site)
+    const ask = async () => (await site.http('POST /auth/login', { body: EVE })).body.passwordToken as string
+    const passwordToken = await ask()
+    const { email } = EVE
+    const use = (more: object) => login(site, { password: undefined, email, passwordToken, ...more })
+    expect(await login(site, { password: 'wrong one' })).toBe('INCORRECT_PASSWORD')
+    expect([await use({}), await use({ code: '000000' }), await use({ code: codes[0] })]).toEqual(['TOTP_REQUIRED', 'TOTP_WRONG', 'ok']) // prettier-ignore
+    for (const wrong of [
+      { email: OWNER.email },
+      { email: 'nobody@example.org' },
+      { passwordToken: `9${passwordToken}` },
+      { passwordToken: 'x' },
+      { passwordToken: `${passwordToken.slice(0, -1)}_` },
+    ])
+      expect([wrong, await use({ code: codes[1], ...wrong })]).toEqual([wrong, 'INVALID_TOKEN'])
+    expect((await site.http('GET /users/profile', { token: passwordToken })).status).toBe(401)
+    later(site, 599)
+    expect(await use({ code: codes[2] })).toBe('ok')
+    later(site, 1)
+    expect(await use({ code: codes[3] })).toBe('INVALID_TOKEN')
+    const before = await ask()
+    await post('/users/password', { currentPassword: EVE.password, password: 'another secret' })
+    expect(await use({ passwordToken: before, code: codes[4] })).toBe('INVALID_TOKEN')
+    expect(site.logs.join('')).not.toContain(passwordToken.slice(-43))
+    expect(await login(site, { password: 'another secret', code: await codeAt(site, secret) })).toBe('ok')
   })
 
   it('is not guessed: wrong codes count as failed sign-ins', async () => {

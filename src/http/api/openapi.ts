@@ -139,6 +139,10 @@ const ERROR = {
     code: { type: 'string', description: 'For machines' },
     message: { type: 'string', description: 'For people' },
     why: { type: 'string' },
+    passwordToken: {
+      type: 'string',
+      description: 'With TOTP_REQUIRED: send it in place of the password, with the code; valid for ten minutes',
+    },
     errors: {
       type: 'array',
       description: 'With VALIDATION_ERROR: each field that is not valid',
