@@ -5,6 +5,7 @@ import * as sessions from '../service/sessions.js'
 import { within, withQuery } from './lib/addresses.js'
 import { action, page, Redirect, type Fields, type View } from './lib/page.js'
 import { PENDING } from './lib/pending.js'
+import { WISH_WORDS, wishOf, type Wish } from './lib/wish.js'
 import { Field, Form, Hidden, Pending, Submit, Summary } from './parts/form.js'
 import { Empty } from './parts/empty.js'
 
@@ -22,25 +23,18 @@ export const loginPage = page({
   isUnlisted: true,
   async load(view) {
     if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
-    return {}
+    return wishOf(view)
   },
   title: ({ t }) => t('login.title'),
-  show(view) {
-    const { t, form, settings } = view
-    const isAsked = form.error?.code === 'TOTP_REQUIRED' && !form.values.code
-    const needsCode = isAsked || form.error?.code === 'TOTP_WRONG' || form.values.code !== undefined
-    const isPending = form.values[PENDING.path] !== undefined
+  show(view, wish) {
+    const { t, settings } = view
+    const token = passwordTokenOf(view)
+    if (token !== undefined) return <CodeForm view={view} wish={wish} token={token} />
     return (
       <div class="narrow">
         <h1>{t('login.title')}</h1>
-        {isAsked ? (
-          <p class="note" role="status">
-            {t('login.codeNeeded')}
-          </p>
-        ) : (
-          <Summary view={view} />
-        )}
-        {isPending && !form.error ? <p class="note">{t('login.pending')}</p> : null}
+        <Summary view={view} text={view.form.error?.code === 'INVALID_TOKEN' ? t('login.late') : undefined} />
+        <Wanted view={view} wish={wish} on="login" />
         <Form view={view} to="/login">
           <Next view={view} />
           <Field
@@ -60,19 +54,7 @@ export const loginPage = page({
             label={t('field.password')}
             required
             autocomplete="current-password"
-            autofocus={isAsked}
           />
-          {needsCode ? (
-            <Field
-              view={view}
-              of={service.login}
-              name="code"
-              label={t('field.code')}
-              hint={t('field.codeHint')}
-              required
-              autocomplete="one-time-code"
-            />
-          ) : null}
           <Submit>{t('login.send')}</Submit>
         </Form>
         <p class="next">
@@ -83,6 +65,52 @@ export const loginPage = page({
     )
   },
 })
+
+/** Stands for a password that was right, where the code of the second factor is still to come. */
+function passwordTokenOf({ form: { error, values } }: View): string | undefined {
+  if (error?.code === 'TOTP_REQUIRED') return error.passwordToken
+  return error === undefined || error.code === 'INVALID_TOKEN' ? undefined : values.passwordToken
+}
+
+/** The second step of signing in. */
+function CodeForm({ view, wish, token }: { view: View; wish: Wish | undefined; token: string }) {
+  const { t, form } = view
+  const isAsked = form.error?.code === 'TOTP_REQUIRED' && form.values.code === undefined
+  return (
+    <div class="narrow">
+      <h1>{t('login.title')}</h1>
+      {isAsked ? (
+        <p class="note" role="status">
+          {t('login.codeNeeded')}
+        </p>
+      ) : (
+        <Summary view={view} />
+      )}
+      <Wanted view={view} wish={wish} on="login" />
+      <Form view={view} to="/login">
+        <Next view={view} />
+        <Hidden name="passwordToken" value={token} />
+        <input type="email" name="email" value={form.values.email} autocomplete="username" hidden readOnly />
+        <Field
+          view={view}
+          of={service.login}
+          name="code"
+          label={t('field.code')}
+          hint={t('field.codeHint')}
+          required
+          autocomplete="one-time-code"
+          autofocus={isAsked}
+        />
+        <Submit>{t('login.send')}</Submit>
+      </Form>
+      <Other view={view} to="/login" text={t('login.restart')} />
+    </div>
+  )
+}
+
+/** What the form goes on with. */
+const Wanted = ({ view, wish, on }: { view: View; wish: Wish | undefined; on: 'login' | 'join' }) =>
+  wish ? <p class="note">{view.t(WISH_WORDS[on][wish.kind], { title: wish.title })}</p> : null
 
 /** The way from signing in to signing up, and back, with what the visitor wanted. */
 const Other = ({ view, to, text }: { view: View; to: string; text: string }) =>
@@ -102,7 +130,11 @@ const Other = ({ view, to, text }: { view: View; to: string; text: string }) =>
 export const login = action({
   operation: service.login,
   page: async () => loginPage,
-  input: (_view, { email, password, code }) => ({ email, password, ...(code && { code }) }),
+  input: (_view, { email, password, passwordToken, code }) => ({
+    email,
+    ...(passwordToken ? { passwordToken } : { password }),
+    ...(code && { code }),
+  }),
   done: (view, { user }) => ({ to: nextOf(view) ?? '/', session: user.authToken }),
 })
 
@@ -110,11 +142,11 @@ export const joinPage = page({
   isUnlisted: true,
   async load(view) {
     if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
-    return {}
+    return wishOf(view)
   },
   title: ({ t }) => t('join.title'),
-  show(view) {
-    const { t, settings, form } = view
+  show(view, wish) {
+    const { t, settings } = view
     if (!settings.allowSignup)
       return (
         <Empty title={t('join.closed')} isPage>
@@ -128,7 +160,7 @@ export const joinPage = page({
       <div class="narrow">
         <h1>{t('join.title')}</h1>
         <Summary view={view} />
-        {form.values[PENDING.path] !== undefined && !form.error ? <p class="note">{t('login.pending')}</p> : null}
+        <Wanted view={view} wish={wish} on="join" />
         <Form view={view} to="/join">
           <Next view={view} />
           <Field

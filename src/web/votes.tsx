@@ -1,6 +1,6 @@
 import * as service from '../service/votes.js'
 import { within } from './lib/addresses.js'
-import { action, page, type Fields, type Outcome, type View } from './lib/page.js'
+import { action, page, type Fields, type Flash, type Outcome, type View } from './lib/page.js'
 import * as posts from '../service/posts.js'
 import { Empty } from './parts/empty.js'
 import { Pager, pageNumber } from './parts/pager.js'
@@ -11,26 +11,37 @@ const pathOf = (view: View): string => `/posts/${encodeURIComponent(view.params.
 /** Back to where the vote was given, at that post. */
 const back = (view: View, form: Fields): string => within(form.to) ?? pathOf(view)
 
-const outcome = (view: View, form: Fields, json?: object): Outcome => ({ to: back(view, form), ...(json && { json }) })
-
-/** The new count, as a number and in words, for the script. */
-const told = ({ words, t }: View, count: number) => ({
-  votes: words.compact(count),
-  count: t('voters.count', { count }),
+/** The script gets the new count, as a number and in words. */
+const outcome = (view: View, form: Fields, flash: Flash, count: number): Outcome => ({
+  to: back(view, form),
+  flash,
+  json: {
+    isVoted: flash !== 'unvoted',
+    votes: view.words.compact(count),
+    count: view.t('voters.count', { count }),
+  },
 })
+
+/** Where nothing changed: in two windows, or by a vote that was given before signing in. */
+const unchanged =
+  (flash: Flash) =>
+  async (view: View, form: Fields): Promise<Outcome> => {
+    const { post } = await view.call(posts.show, { id: view.params.slug })
+    return outcome(view, form, flash, post.voters.votesCount)
+  }
 
 export const vote = action({
   operation: service.add,
   input: (view) => ({ postId: view.params.slug }),
-  done: (view, { voters }, form) => outcome(view, form, told(view, voters.votesCount)),
-  settled: { VOTE_EXISTS: outcome }, // two tabs, or a vote that was given before signing in
+  done: (view, { voters: now }, form) => outcome(view, form, 'voted', now.votesCount),
+  settled: { VOTE_EXISTS: unchanged('votedBefore') },
 })
 
 export const unvote = action({
   operation: service.remove,
   input: (view) => ({ postId: view.params.slug }),
-  done: (view, { voters }, form) => outcome(view, form, told(view, voters.votesCount)),
-  settled: { VOTE_NOT_FOUND: outcome },
+  done: (view, { voters: now }, form) => outcome(view, form, 'unvoted', now.votesCount),
+  settled: { VOTE_NOT_FOUND: unchanged('unvoted') },
 })
 
 export const voters = page({

@@ -184,10 +184,13 @@ describe('what a page says', () => {
     const fields = { email: OWNER.email, password: OWNER.password }
     const { text: asked } = await send(site, '/login', fields)
     expect(asked).not.toContain('class="problem"')
-    expect(asked).toMatch(/<input[^>]* id="field-password"[^>]* autofocus/)
-    const { text: refused } = await send(site, '/login', { ...fields, code: '000000' })
+    expect(asked).toMatch(/<input[^>]* id="field-code"[^>]* autofocus/)
+    expect(asked).not.toContain('field-password')
+    const passwordToken = /name="passwordToken" value="([^"]+)"/.exec(asked)?.[1] ?? ''
+    const { text: refused } = await send(site, '/login', { email: OWNER.email, passwordToken, code: '000000' })
     expect(refused).toContain('<a href="#field-code">The code is wrong')
     expect(refused).not.toContain('value="000000"')
+    expect(refused).not.toContain('field-password')
   })
 
   it('is how long a locked account waits', async () => {

@@ -177,6 +177,18 @@ describe.each(engines)('pages on %s', (engine) => {
     )
   })
 
+  it('answer a vote that changes nothing, as of another window, with the votes as they are', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const headers = { ...(await signedIn(site)), accept: 'application/json' }
+    const give = async (word: string) => (await send(site, `/posts/${post.slug}/${word}`, {}, headers)).body
+    const voted = { isVoted: true, votes: '1', count: '1 vote' }
+    const unvoted = { isVoted: false, votes: '0', count: '0 votes' }
+    expect(await give('vote')).toMatchObject(voted)
+    for (const now of [unvoted, unvoted]) expect(await give('unvote')).toMatchObject(now)
+    for (const now of [voted, voted]) expect(await give('vote')).toMatchObject(now)
+  })
+
   it('follow writes at once, for visitors and for whoever wrote', async () => {
     const site = await at(engine)
     const { post } = await filled(site)

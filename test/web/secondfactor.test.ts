@@ -11,7 +11,7 @@ it.each(cases)(
   async (engine, script) => {
     const site = await serveSite(engine)
     await site.owner()
-    const { page } = await visit({ script, expected: /status of (403|422)/ })
+    const { page } = await visit({ script, expected: /status of (401|403|422)/ })
     const codeOf = async (secret: string) => {
       site.clock.now = new Date(site.clock.now.getTime() + 30_000)
       return generate({ secret, epoch: site.clock.now.getTime() / 1000 })
@@ -21,8 +21,9 @@ it.each(cases)(
       await page.fill('#field-email', OWNER.email)
       await page.fill('#field-password', OWNER.password)
       await page.click('main form button[type=submit]')
-      if (code === undefined) return
-      await page.fill('#field-password', OWNER.password)
+      if (code !== undefined) await enter(code)
+    }
+    const enter = async (code: string) => {
       await page.fill('#field-code', code)
       await page.click('main form button[type=submit]')
     }
@@ -49,10 +50,22 @@ it.each(cases)(
 
     await signOut()
     await signIn()
-    expect(await page.innerText('p[role=status]')).toContain('Enter your password again')
-    await signIn('000000')
+    expect(await page.innerText('p[role=status]')).toBe('Now enter the code from your authenticator app.')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('field-code')
+    expect(await page.locator('#field-password').count(), 'the password is asked for once').toBe(0)
+    expect(await page.title()).toBe('Sign in · Moonbase')
+    await enter('000000')
     expect(await page.innerText('.summary')).toContain('The code is wrong')
-    await signIn(codes[0])
+    await page.click('text=Use another account')
+    await page.locator('#field-password').waitFor()
+    await signIn()
+    site.clock.now = new Date(site.clock.now.getTime() + 601_000)
+    await enter(codes[0] ?? '')
+    expect(await page.innerText('.summary')).toContain('You took longer than ten minutes.')
+    expect(await page.inputValue('#field-email')).toBe(OWNER.email)
+    await page.fill('#field-password', OWNER.password)
+    await page.click('main form button[type=submit]')
+    await enter(codes[0] ?? '')
     await page.locator('header >> text=Sign out').waitFor()
     await signOut()
     await signIn(codes[0])

@@ -62,7 +62,7 @@ export class Forms {
       return await this.#settle(request, view, act, form, outcome)
     } catch (error) {
       const settled = error instanceof AppError ? act.settled?.[error.code] : undefined
-      if (settled) return this.#settle(request, view, act, form, settled(view, form))
+      if (settled) return this.#settle(request, view, act, form, await settled(view, form))
       return this.#refuse(request, view, act, form, error)
     }
   }
@@ -85,7 +85,8 @@ export class Forms {
       const target = this.#pendingAction(pending)
       const wanted = await target?.load()
       if (target && wanted && mayWait(wanted)) {
-        const next: PageRequest = { ...request, url: target.url }
+        const said = outcome.flash === undefined ? [] : [outcome.flash]
+        const next: PageRequest = { ...request, url: target.url, said }
         return this.receive(next, target.params, wanted, fieldsIn(form[PENDING.fields]), outcome.session)
       }
     }
@@ -97,8 +98,8 @@ export class Forms {
     if (view.isAlone && outcome.flash) return this.#renderer.say(request, view, outcome.flash)
     const [address = '', fragment] = outcome.to.split('#', 2)
     const [path, query] = pathAndQuery(address)
-    const flash: Record<string, string> = outcome.flash === undefined ? {} : { done: outcome.flash }
-    return this.#renderer.redirect(reply, withQuery(path, { ...query, ...flash }, fragment))
+    const done = [outcome.flash, ...request.said].filter((flash) => flash !== undefined).join(',')
+    return this.#renderer.redirect(reply, withQuery(path, { ...query, ...(done && { done }) }, fragment))
   }
 
   /** Shows the form again, with what was typed and what is wrong with it. */

@@ -40,6 +40,8 @@ export interface View extends Addresses {
   path: string
   params: Record<string, string>
   query: Record<string, string>
+  /** What was done, to say it first. */
+  said: readonly Flash[]
   /** The form that was sent, where the page shows it again. */
   form: Form
   /** The HTML of a text that the page declares in `texts`. */
@@ -124,7 +126,7 @@ export interface Action<In = never, Out = unknown> {
   ): Promise<{ title: string; texts?: readonly Text[]; show: VNode } | undefined>
   done(this: void, view: View, output: Out, form: Fields): Outcome | Promise<Outcome>
   /** What to do where the operation refuses with this code, as if it had been done. */
-  settled?: Partial<Record<AppError['code'], (this: void, view: View, form: Fields) => Outcome>>
+  settled?: Partial<Record<AppError['code'], (this: void, view: View, form: Fields) => Outcome | Promise<Outcome>>>
 }
 
 export const action = <In, Out, Subject>(

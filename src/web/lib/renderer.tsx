@@ -38,6 +38,8 @@ export interface PageRequest {
   allowCaching?: (expiresAt: number) => void
   form: Form
   html: Html
+  /** What was done before, to say it on the next page. */
+  said: readonly Flash[]
 }
 
 interface Parts {
@@ -61,7 +63,16 @@ export class Renderer {
 
   /** `db` reads through the query cache; without it nothing is cached. */
   open(raw: FastifyRequest, reply: FastifyReply, db: Context['db'] = this.#parts.site.db): PageRequest {
-    return { raw, reply, url: raw.url, db, isCacheable: true, form: { values: {}, error: undefined }, html: noHtml }
+    return {
+      raw,
+      reply,
+      url: raw.url,
+      db,
+      isCacheable: true,
+      form: { values: {}, error: undefined },
+      html: noHtml,
+      said: [],
+    }
   }
 
   /** The view of whoever sends the request, or of this token. */
@@ -96,6 +107,7 @@ export class Renderer {
       path,
       params,
       query,
+      said: [...flashesIn(query.done, words), ...request.said],
       get form() {
         return request.form
       },
@@ -197,11 +209,16 @@ export class Renderer {
       path,
       params: {},
       query,
+      said: [],
       form: { values: {}, error: undefined },
       html: noHtml,
     }
   }
 }
+
+/** What the address says was done. */
+const flashesIn = (done: string | undefined, words: Words): Flash[] =>
+  (done ?? '').split(',', 2).filter((name): name is Flash => words.has(`flash.${name}`))
 
 /** A site has a description before its owner writes one: that is ours, and translated. */
 const inLanguage = (settings: Settings, { t }: Words): Settings =>

@@ -19,10 +19,9 @@ interface LayoutProps {
 
 /** What every page has around it. */
 export function Layout({ view, title, head, isUnlisted, isSetup, children }: LayoutProps) {
-  const { t, settings, words, href, isAlone } = view
+  const { t, settings, words, href, isAlone, said } = view
   const accent = /^[0-9a-f]{6}$/i.test(settings.accentColor ?? '') ? settings.accentColor?.toLowerCase() : undefined
   const whole = title === settings.title ? title : `${title} · ${settings.title}`
-  const flash = `flash.${view.query.done ?? ''}`
   return (
     <html lang={words.language} dir={words.direction}>
       <head>
@@ -37,7 +36,7 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
         <script src={href(script.path)} type="module" />
         {head}
       </head>
-      <body>
+      <body data-viewer={view.viewer?.userId}>
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
@@ -50,10 +49,10 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
         ) : (
           <Header view={view} />
         )}
-        <main id="main" tabIndex={-1}>
-          {words.has(flash) && !view.form.error ? (
-            <p class="flash" role="status">
-              {t(flash)}
+        <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
+          {said.length > 0 && !view.form.error ? (
+            <p class="flash" role="status" tabIndex={-1} autofocus>
+              {said.map((flash) => t(`flash.${flash}`)).join(' ')}
             </p>
           ) : null}
           {children}
@@ -75,7 +74,7 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
 
 /** Whether a form comes back with what is wrong; a screen reader says the title first. To be asked for a code is no error. */
 const isRefused = ({ form }: View): boolean =>
-  form.error !== undefined && (form.error.code !== 'TOTP_REQUIRED' || Boolean(form.values.code))
+  form.error !== undefined && (form.error.code !== 'TOTP_REQUIRED' || form.values.code !== undefined)
 
 function Header({ view }: { view: View }) {
   const { t, settings, href, viewer, path } = view
