@@ -122,7 +122,9 @@ export const post = page({
           {shown.contentMarkdown ? (
             <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
           ) : null}
-          <Voters view={view} post={shown} />
+          <div id="voters">
+            <Voters view={view} post={shown} />
+          </div>
           <History view={view} moves={moves} />
           <div class="tools">
             <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>

@@ -138,7 +138,7 @@ describe('what was typed', () => {
   it('of one post is not lost by publishing a comment on another', async () => {
     const { site, path } = await filled()
     const { post: other } = await site.call(posts.create, { title: 'Export' })
-    const { page } = await visit()
+    const { page, context } = await visit()
     await page.goto(`${site.url}/login?redirect=${path}`)
     await signIn(page, OWNER)
     await page.locator('#field-body').waitFor()
@@ -149,7 +149,56 @@ describe('what was typed', () => {
     await expect.poll(() => page.locator('.comment .prose').allInnerTexts()).toContain('A whole one')
     await page.goto(site.url + path)
     expect(await typed(page)).toBe('Half a thought')
+    await page.click('header >> text=Sign out')
+    await page.locator('.flash:text-is("You are signed out.")').waitFor()
+    await page.goto(site.url + path)
+    expect(await typed(page), 'nobody else on this tab finds it').toBe('')
+
+    await page.fill('#field-body', 'A thought of a visitor')
+    await page.goto(`${site.url}/login?redirect=${path}`)
+    await signIn(page)
+    await page.waitForURL(`**${path}`)
+    expect(await typed(page), 'it was typed by whoever signs in then').toBe('A thought of a visitor')
+    await context.clearCookies()
+    await page.goto(`${site.url}/login?redirect=${path}`)
+    await signIn(page, OWNER)
+    await page.waitForURL(`**${path}`)
+    expect(await typed(page), 'another person').toBe('')
   })
+})
+
+it('the votes of a post are the same everywhere on its page, in two windows, and on the way back', async () => {
+  const { site, path } = await filled()
+  const { page, context } = await visit({ expected: /ERR_INTERNET_DISCONNECTED/ })
+  await page.goto(`${site.url}/login`)
+  await signIn(page)
+  await page.click('.post h2 a')
+  const shown = async (on: Page) => {
+    const [button, voters] = [on.locator('.vote button'), on.locator('#voters a')]
+    const label = await button.getAttribute('aria-label')
+    return [await button.getAttribute('aria-pressed'), (await button.innerText()).trim(), label?.slice(-7).trim(), await voters.allInnerTexts()] // prettier-ignore
+  }
+  const one = ['false', '1', '1 vote']
+  const two = ['true', '2', '2 votes']
+  const other = await context.newPage()
+  await other.goto(site.url + path)
+  expect(await shown(other)).toEqual([...one, ['1 vote']])
+  await page.click('.title .vote button')
+  await expect.poll(() => shown(page)).toEqual([...two, ['2 votes']])
+  expect(await page.locator('#voters .avatar').count()).toBe(2)
+  await expect.poll(() => shown(other)).toEqual([...two, ['2 votes']])
+  await page.goBack()
+  await expect.poll(() => shown(page)).toEqual([...two, []])
+
+  await context.setOffline(true)
+  await page.click('.vote button')
+  await page.locator('.notice:text-is("The site cannot be reached. Check your connection, then try again.")').waitFor()
+  expect(await shown(page)).toEqual([...two, []])
+  await context.setOffline(false)
+  await page.keyboard.press('Shift')
+  expect(await page.locator('.notice').count()).toBe(0)
+  await page.click('.vote button')
+  await expect.poll(() => shown(page)).toEqual([...one, []])
 })
 
 describe.each([true, false])('the focus (script: %s)', (script) => {

@@ -31,12 +31,29 @@ const chosenTab = tabs?.querySelector('[aria-current]')
 if (tabs && chosenTab instanceof HTMLElement)
   tabs.scrollLeft = chosenTab.offsetLeft - (tabs.clientWidth - chosenTab.offsetWidth) / 2
 
-// What was done is said once, and not again after a reload.
+// What was done is said once, and not again after a reload. It has the focus: there a screen reader begins, and the
+// keyboard goes on. Where the address leads to what was done, it is said there.
 const here = new URL(location.href)
 const justDone = here.searchParams.get('done')
 if (justDone !== null) {
   here.searchParams.delete('done')
   history.replaceState(history.state, '', here)
+}
+
+const flash = document.querySelector('.flash')
+if (flash instanceof HTMLElement) {
+  const target = document.getElementById(here.hash.slice(1))
+  if (target?.matches('li')) (target.querySelector(':scope > .body') ?? target).prepend(flash)
+  const focus = () => flash.focus({ preventScroll: true })
+  if (document.readyState === 'complete' || here.hash === '') focus()
+  else addEventListener('load', focus) // the browser goes to the fragment first
+}
+
+/** Says what went wrong, until the next step. The page stays as it is. @param {string} [text] */
+function tell(text = '') {
+  const notice = Object.assign(document.createElement('p'), { className: 'notice', role: 'alert', textContent: text })
+  main?.append(notice)
+  for (const type of ['pointerdown', 'keydown']) document.addEventListener(type, () => notice.remove(), { once: true })
 }
 
 /** A page of ours, for a part of it. @param {string | URL} address @param {RequestInit} [options] */
@@ -48,7 +65,7 @@ async function pageOf(address, options) {
 // The address of a filter or a search names what was filled in.
 document.addEventListener('formdata', ({ target, formData }) => {
   if (!(target instanceof HTMLFormElement) || target.method !== 'get') return
-  for (const [name, value] of [...formData]) if (value === '') formData.delete(name)
+  for (const name of new Set(formData.keys())) if (formData.get(name) === '') formData.delete(name)
 })
 
 // More posts of a column.
@@ -75,7 +92,7 @@ async function more(event) {
     if (next instanceof HTMLAnchorElement) link.href = next.href
     else link.remove()
   } catch {
-    location.assign(link.href)
+    tell(main?.dataset.unreachable)
   }
   link.ariaBusy = null
 }

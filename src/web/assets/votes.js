@@ -1,5 +1,23 @@
+/** Null where the browser allows none. @param {'localStorage' | 'sessionStorage'} name */
+function storage(name) {
+  try {
+    return globalThis[name]
+  } catch {
+    return null
+  }
+}
+
+/** Tells the other windows of the site. */
+const others = storage('localStorage')
+
 // Votes, without leaving the page.
 document.addEventListener('submit', (event) => void vote(event))
+
+/** The forms of a post lead to its address, and on. @param {HTMLFormElement} form */
+const postOf = (form) => form.action.replace(/\/(un)?vote$/, '')
+
+/** @param {ParentNode} root */
+const voteForms = (root) => root.querySelectorAll(/** @type {'form'} */ ('form.vote'))
 
 /** @param {SubmitEvent} event */
 async function vote(event) {
@@ -8,8 +26,9 @@ async function vote(event) {
   event.preventDefault()
   const button = form.querySelector('button')
   if (!button || button.ariaBusy === 'true') return
+  const before = button.getAttribute('aria-pressed') ?? 'false'
   button.ariaBusy = 'true'
-  const isVoted = button.getAttribute('aria-pressed') === 'true'
+  button.setAttribute('aria-pressed', String(before === 'false')) // at once; taken back where it fails
   try {
     const response = await fetch(form.action, {
       method: 'POST',
@@ -17,17 +36,55 @@ async function vote(event) {
       body: new URLSearchParams(),
     })
     if (!response.ok) return form.submit() // to the page that says what to do: sign in, above all
-    const { votes, count: said } = await response.json()
-    button.setAttribute('aria-pressed', String(!isVoted))
-    const count = form.querySelector('[data-count]')
-    if (count && votes !== undefined) {
-      button.ariaLabel = (form.dataset.label ?? '').replace('{votes}', () => said)
-      count.textContent = votes
-    }
-    form.action = `${form.dataset.vote}/${isVoted ? 'vote' : 'unvote'}`
+    showVote(form, await response.json())
+    others?.setItem('voted', `${form.action} ${performance.now()}`)
+    if (document.querySelector('#voters')) await showVotes()
   } catch {
-    form.submit()
+    button.setAttribute('aria-pressed', before)
+    tell(main?.dataset.unreachable)
   } finally {
     button.ariaBusy = null
   }
 }
+
+/** @param {HTMLFormElement} voted @param {{ isVoted: boolean, votes: string, count: string }} now */
+function showVote(voted, { isVoted, votes, count: said }) {
+  for (const form of voteForms(document)) {
+    if (postOf(form) !== postOf(voted)) continue
+    const [button, count] = [form.querySelector('button'), form.querySelector('[data-count]')]
+    button?.setAttribute('aria-pressed', String(isVoted))
+    button?.setAttribute(
+      'aria-label',
+      (form.dataset.label ?? '').replace('{votes}', () => said),
+    )
+    if (count) count.textContent = votes
+    if (form !== voted) form.action = `${form.dataset.vote}/${isVoted ? 'unvote' : 'vote'}`
+  }
+  voted.action = `${voted.dataset.vote}/${isVoted ? 'unvote' : 'vote'}`
+}
+
+/** Shows who voted, and how many, as they are now. */
+async function showVotes() {
+  const page = await pageOf(here, { cache: 'no-cache' }).catch(() => null)
+  if (!page) return
+  const now = new Map(Array.from(voteForms(page), (form) => [postOf(form), form]))
+  for (const form of voteForms(document)) {
+    const [fresh, button] = [now.get(postOf(form)), form.querySelector('button')]
+    const other = fresh?.querySelector('button')
+    if (!fresh || !button || !other || button.ariaBusy === 'true') continue
+    form.action = fresh.action
+    for (const name of ['aria-pressed', 'aria-label']) button.setAttribute(name, other.getAttribute(name) ?? '')
+    button.replaceChildren(...Array.from(other.childNodes, (node) => document.importNode(node, true)))
+  }
+  const [voters, fresh] = [document.querySelector('#voters'), page.querySelector('#voters')]
+  voters?.replaceChildren(...Array.from(fresh?.childNodes ?? [], (node) => document.importNode(node, true)))
+}
+
+// A page that comes back is as it was left, and so is one in another window.
+addEventListener('pageshow', ({ persisted }) => {
+  const [way] = performance.getEntriesByType('navigation')
+  if (persisted || (way instanceof PerformanceNavigationTiming && way.type === 'back_forward')) void showVotes()
+})
+addEventListener('storage', ({ key }) => {
+  if (key === 'voted') void showVotes()
+})

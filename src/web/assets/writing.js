@@ -80,14 +80,29 @@ async function showPreview(event, button, form) {
     place.hidden = false
     place.scrollIntoView({ block: 'nearest' })
   } catch {
-    form.requestSubmit(button)
+    tell(main?.dataset.unreachable)
   }
 }
 
 // What was typed is there again after a reload, an error or the way back, until it is stored.
-const drafts = 'sessionStorage' in globalThis ? sessionStorage : null
+const drafts = storage('sessionStorage')
+
+/** Forgets what was typed: it is of who signed out, or of who was signed in before. */
+function forget() {
+  for (const key of Object.keys(drafts ?? {})) if (/^(draft |sent$|writer$)/.test(key)) drafts?.removeItem(key)
+}
+const [writer, reader] = [drafts?.getItem('writer'), document.body.dataset.viewer]
+if (/^(loggedOut|accountDeleted)$/.test(justDone ?? '')) {
+  forget()
+  others?.setItem('left', String(performance.timeOrigin))
+} else if (writer && reader && writer !== reader) forget()
+if (reader) drafts?.setItem('writer', reader)
+addEventListener('storage', ({ key }) => {
+  if (key === 'left') forget()
+})
+
 const sent = drafts?.getItem('sent')
-if (sent && ['posted', 'saved', 'commented', 'noted'].includes(justDone ?? '')) drafts?.removeItem(sent)
+if (sent && /^(posted|saved|commented|noted)\b/.test(justDone ?? '')) drafts?.removeItem(sent)
 for (const form of document.querySelectorAll('form.post-form, form.comment-form'))
   if (form instanceof HTMLFormElement && main) {
     const parent = form.querySelector('input[name=parent_id]')
