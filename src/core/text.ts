@@ -54,3 +54,9 @@ export function sizeText(bytes: number): string {
   const power = Math.min(4, Math.floor(Math.log10(Math.max(bytes, 1)) / 3))
   return power === 0 ? `${bytes} B` : `${(bytes / 1000 ** power).toFixed(1)} ${' kMGT'[power]}B`
 }
+
+/**
+ * A copy for what outlives the string that it was cut from, such as a key of a cache: V8 makes a slice by pointing into
+ * that string, and so keeps all of it in memory.
+ */
+export const detached = (slice: string): string => Buffer.from(slice).toString()

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 import { LRUCache } from 'lru-cache'
 import { randomWord } from '../core/ids.js'
+import { detached } from '../core/text.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 import { withoutPort } from '../service/lib/clients.js'
 
@@ -25,7 +26,7 @@ export function trustOf(setting = 'false'): Trust | undefined {
   return (address, hop) => {
     if (address.length > MAX_ADDRESS) return false
     let entry = known.get(address)
-    if (!entry) known.set(address, (entry = { trusted: isTrusted(withoutPort(address), hop) }))
+    if (!entry) known.set(detached(address), (entry = { trusted: isTrusted(withoutPort(address), hop) }))
     return entry.trusted
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { excerptOf } from '../../src/core/markdown/excerpt.js'
+import { excerptCached, excerptOf } from '../../src/core/markdown/excerpt.js'
+import { heapUsed } from '../support/heap.js'
 
 describe('an excerpt', () => {
   it.each([
@@ -20,5 +21,11 @@ describe('an excerpt', () => {
     const text = excerptOf('word '.repeat(100), 52)
     expect(text).toBe(`${'word '.repeat(10).trim()}…`)
     expect(excerptOf('x'.repeat(300))).toBe(`${'x'.repeat(240)}…`)
+  })
+
+  it('keeps no text in memory when it is cached', () => {
+    const before = heapUsed()
+    for (let number = 0; number < 1000; number++) excerptCached(Buffer.alloc(60_000, `post ${number} `).toString())
+    expect(heapUsed() - before).toBeLessThan(20_000_000) // of 60 MB
   })
 })

@@ -1,12 +1,18 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Token } from 'markdown-it'
 import { makeParser } from './parser.js'
 
 const parser = makeParser({ html: false, linkify: true }).enable(['strikethrough', 'linkify'])
 
+/** Characters of an excerpt in a list. */
+const LENGTH = 240
+/** Characters of Markdown that are read for each character of an excerpt. */
+const READ_PER_CHARACTER = 4
+
 /** The first words of a text, without its Markdown, at most `length` characters. */
-export function excerptOf(markdown: string, length = 240): string {
-  const words = textOf(parser.parse(markdown.slice(0, length * 4), {}))
+export function excerptOf(markdown: string, length = LENGTH): string {
+  const words = textOf(parser.parse(markdown.slice(0, length * READ_PER_CHARACTER), {}))
   const plain = words.replaceAll(/\s+/g, ' ').trim()
   if (plain.length <= length) return plain
   return `${plain
@@ -30,11 +36,11 @@ const inlineText = (tokens: readonly Token[]): string =>
 
 const BLOCKS = new Set(['fence', 'code_block'])
 
-/** Excerpts of a list, shown many times. */
-const excerpts = new LRUCache<string, string>({ max: 5000 })
+/** Excerpts of lists, by the hash of what was read for them: a slice of the text as the key would keep all of it in memory. */
+const excerpts = new LRUCache<string, string>({ max: 2000 })
 
 export function excerptCached(markdown: string): string {
-  const key = markdown.slice(0, 1000)
+  const key = hash('sha1', markdown.slice(0, LENGTH * READ_PER_CHARACTER))
   let text = excerpts.get(key)
   if (text === undefined) excerpts.set(key, (text = excerptOf(markdown)))
   return text

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
+import { detached } from '../../core/text.js'
 
 const known = new LRUCache<string, { key: string; isLoopback: boolean }>({ max: 10_000 })
 
@@ -18,7 +19,10 @@ export interface Source {
 export function clientKey({ address, isForwarded }: Source): string | undefined {
   if (address === '127.0.0.1' && !isForwarded) return undefined
   let entry = known.get(address)
-  if (!entry) known.set(address, (entry = read(address)))
+  if (!entry) {
+    const own = detached(address.slice(0, MAX_LENGTH)) // trust-proxy believes anything, such as half a header
+    known.set(own, (entry = read(own)))
+  }
   return entry.isLoopback && !isForwarded ? undefined : entry.key
 }
 
@@ -34,7 +38,7 @@ const NETWORK = 4
 const MAX_LENGTH = 50
 
 function read(address: string): { key: string; isLoopback: boolean } {
-  if (!ipaddr.isValid(address)) return { key: address.slice(0, MAX_LENGTH), isLoopback: false } // trust-proxy believes anything
+  if (!ipaddr.isValid(address)) return { key: address, isLoopback: false }
   const parsed = ipaddr.process(address) // as IPv4 where it is mapped
   const key = parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, NETWORK).join(':') : parsed.toString()
   return { key, isLoopback: parsed.range() === 'loopback' }
