@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { makePrivateFolder } from './core/files.js'
+import { durationOf } from './core/settings.js'
 import { isPostgres, openDatabase, type Database } from './db/connect.js'
 import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
@@ -82,6 +83,7 @@ export async function openApp(
     setupToken: config.get('setup.token'),
     commonPasswords: config.get('passwords.common') as 'allow' | 'refuse', // checked by the table of settings
     unverified: config.get('accounts.unverified') as 'allow' | 'read',
+    newFor: durationOf(config.get('accounts.new') ?? 'off'),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
     siteLanguage: config.get('site.language'),
   }

@@ -18,7 +18,7 @@ export function rateOf(text: string): Rate | null | undefined {
 }
 
 /** What an operation may declare as its `limit`, or a page guards its work with. */
-export type LimitName = 'sign-in' | 'mail' | 'token' | 'preview'
+export type LimitName = 'sign-in' | 'mail' | 'token' | 'preview' | 'posts' | 'comments' | 'reports'
 
 interface Limit {
   default: string
@@ -34,6 +34,8 @@ interface Limit {
    * signed in before, so that strangers do not shut it out.
    */
   accounts: 'none' | 'together' | 'by address'
+  /** Whether it is for new accounts alone, whose work counts. */
+  isForNew?: true
   /** Begins the message of the refusal. */
   message: string
 }
@@ -46,6 +48,17 @@ export const SHARED = 10
 
 /** The default of `limits.requests`: of one address. */
 export const REQUESTS = '5000/10s'
+
+const ofNewAccounts = (what: string, rate: string): Limit => ({
+  default: rate,
+  what: `${what} of a new account`,
+  counted: `${what} of new accounts outside the team`,
+  failures: [],
+  successes: true,
+  accounts: 'together',
+  isForNew: true,
+  message: `You have reached the limit of ${what} for new accounts.`,
+})
 
 /** The limits of operations. The setting is `limits.` and the name. */
 export const LIMITS: Readonly<Record<LimitName, Limit>> = {
@@ -83,6 +96,9 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     accounts: 'none',
     message: 'Too many previews.',
   },
+  posts: ofNewAccounts('posts', '20/1h'),
+  comments: ofNewAccounts('comments', '60/1h'),
+  reports: ofNewAccounts('reports', '20/1h'),
 }
 
 export const limitNames = Object.keys(LIMITS) as LimitName[]
@@ -91,10 +107,11 @@ export const limitNames = Object.keys(LIMITS) as LimitName[]
 export type Rates = Partial<Record<LimitName | 'requests', Rate>>
 
 /** The error of a limit that was met, for so many seconds. */
-export function rateLimited(message: string, seconds: number): AppError {
+export function rateLimited(message: string, seconds: number, reason?: 'new-account'): AppError {
   const retryAfter = Math.max(1, Math.ceil(seconds))
   const [number, unit] = retryAfter < 100 ? [retryAfter, 'second'] : [Math.ceil(retryAfter / 60), 'minute']
   return new AppError('RATE_LIMITED', `${message} Try again in ${number} ${unit}${number === 1 ? '' : 's'}.`, {
     retryAfter,
+    reason,
   })
 }

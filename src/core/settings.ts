@@ -62,6 +62,9 @@ export function durationOf(text: string): number | null | undefined {
   return seconds <= 366 * SECONDS.d ? seconds : undefined
 }
 
+const durationProblem = (text: string): string | undefined =>
+  durationOf(text) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined
+
 /** What makes a secret guessable; undefined for one that may be random. */
 export function secretProblem(secret: string): string | undefined {
   const fix = 'make one with "openssl rand -hex 32"'
@@ -166,8 +169,7 @@ const SETTINGS = {
     default: 'off',
     command: 'serve',
     notFromHere: () => true,
-    check: (value) =>
-      durationOf(value) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined,
+    check: durationProblem,
   },
   'backup.keep': {
     description: 'how many backups "backup prune" and the schedule keep, from 1 to 9999',
@@ -234,6 +236,15 @@ const SETTINGS = {
     notFromHere: () => true,
     check: (value) => (['allow', 'read'].includes(value) ? undefined : 'must be allow or read'),
   },
+  'accounts.new': {
+    description:
+      'how long an account is new, such as 1d, or off: new accounts have limits.posts, limits.comments and limits.reports',
+    value: 'time',
+    default: '1d',
+    command: 'serve',
+    notFromHere: () => true,
+    check: durationProblem,
+  },
   'passwords.common': {
     description: 'whether serve accepts very common passwords: allow or refuse; commands always refuse them',
     value: 'word',
@@ -247,6 +258,9 @@ const SETTINGS = {
   'limits.mail': limitOf('mail'),
   'limits.token': limitOf('token'),
   'limits.preview': limitOf('preview'),
+  'limits.posts': limitOf('posts'),
+  'limits.comments': limitOf('comments'),
+  'limits.reports': limitOf('reports'),
   'log.level': {
     description: `how much serve logs: ${LEVELS.join(', ')}`,
     value: 'level',

@@ -90,7 +90,9 @@ export async function findActor(
   db: Db,
   userId: string,
 ): Promise<
-  | (Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'isVerified' | 'sessions'> & { permissions: string[] })
+  | (Pick<UserRow, 'userId' | 'isOwner' | 'isBlocked' | 'isVerified' | 'sessions' | 'createdAt'> & {
+      permissions: string[]
+    })
   | undefined
 > {
   const rows = await compiled(
@@ -114,6 +116,7 @@ export async function findActor(
           'users.isBlocked',
           'users.isVerified',
           'users.sessions',
+          'users.createdAt',
           'role_permissions.permission',
         ])
         .where('users.userId', '=', given.userId),

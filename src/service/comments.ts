@@ -125,6 +125,7 @@ export const create = operation({
   http: 'POST /posts/:post_id/comments 201',
   access: 'comment:create',
   writes: 'content',
+  limit: 'comments',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
   input: fields({
     post_id: inPost,

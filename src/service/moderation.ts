@@ -20,7 +20,7 @@ import {
 } from '../db/moderation.js'
 import { updatePost, type PostView } from '../db/posts.js'
 import { commentNotFound, shownComment } from './comments.js'
-import { can, notAllowed, type Actor } from './lib/access.js'
+import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import { maySee } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
@@ -60,9 +60,6 @@ const Item = Type.Object({
   ),
 })
 export type Item = Type.Static<typeof Item>
-
-/** Whoever may delete posts decides about posts; whoever may change comments of others, about comments. */
-const MODERATORS = ['post:destroy', 'comment:update:any'] as const
 
 export const list = operation({
   id: 'moderation.list',
@@ -270,6 +267,7 @@ export const reportPost = operation({
   http: 'POST /posts/:post_id/report 200',
   access: 'signed-in',
   writes: 'content',
+  limit: 'reports',
   errors: ['POST_NOT_FOUND'],
   input: fields({ post_id: inPath('Id, slug or number of the post', 'post'), reason }),
   output: Noted,
@@ -283,6 +281,7 @@ export const reportComment = operation({
   http: 'POST /posts/:post_id/comments/:comment_id/report 200',
   access: 'signed-in',
   writes: 'content',
+  limit: 'reports',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
   input: fields({
     post_id: inPath('Id, slug or number of the post', 'post'),

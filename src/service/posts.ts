@@ -55,6 +55,7 @@ export const create = operation({
   http: 'POST /posts 201',
   access: 'post:create',
   writes: 'content',
+  limit: 'posts',
   errors: ['BOARD_NOT_FOUND'],
   input: fields(
     { title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) },

@@ -4,6 +4,7 @@ import { withQuery } from './lib/addresses.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { Confirm } from './parts/confirm.js'
 import { Check, Field, Form, Submit, Summary } from './parts/form.js'
+import { Refused } from './parts/refused.js'
 import { ReportForm } from './parts/report.js'
 import { isHidden } from './parts/thread.js'
 import { COMMENTS, post } from './posts.js'
@@ -61,6 +62,7 @@ async function loadShown(view: View) {
 
 export const editComment = page({
   signedIn: true,
+  forms: [service.update],
   load: loadShown,
   title: ({ t }) => t('comment.edit'),
   show: (view, comment) => (
@@ -68,6 +70,7 @@ export const editComment = page({
       <h1>{view.t('comment.edit')}</h1>
       <Summary view={view} />
       <Form view={view} to={`${pathOf(view)}/edit`}>
+        <Refused view={view} of={service.update} />
         <Field
           view={view}
           of={service.create}
@@ -129,10 +132,17 @@ export const remove = action({
 
 export const reportComment = page({
   signedIn: true,
+  forms: [moderation.reportComment],
   load: loadShown,
   title: ({ t }) => t('report.comment'),
   show: (view) => (
-    <ReportForm view={view} title={view.t('report.comment')} to={`${pathOf(view)}/report`} back={pathOf(view)} />
+    <ReportForm
+      view={view}
+      of={moderation.reportComment}
+      title={view.t('report.comment')}
+      to={`${pathOf(view)}/report`}
+      back={pathOf(view)}
+    />
   ),
 })
 

@@ -17,6 +17,7 @@ const placesOf = async (view: View, board = view.form.values.boardId, roadmap = 
 
 export const newPost = page({
   isUnlisted: true,
+  forms: [service.create],
   async load(view) {
     const title = view.form.values.title ?? view.query.title ?? ''
     return {
@@ -111,6 +112,7 @@ export const create = action({
 
 export const editPost = page({
   signedIn: true,
+  forms: [service.update],
   async load(view) {
     const shown = await postAt(view)
     if (!mayEdit(view, shown)) throw new Redirect(pathOf(shown.slug))

@@ -41,6 +41,7 @@ export async function postAt(view: View): Promise<DashboardPost> {
 const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
 
 export const post = page({
+  forms: [comments.create],
   async load(view) {
     const shown = await postAt(view)
     const {
@@ -221,11 +222,13 @@ export const remove = action({
 
 export const reportPost = page({
   signedIn: true,
+  forms: [moderation.reportPost],
   load: postAt,
   title: ({ t }, { title }) => t('report.post', { title }),
   show: (view, { title, slug }) => (
     <ReportForm
       view={view}
+      of={moderation.reportPost}
       title={view.t('report.post', { title })}
       to={`${pathOf(slug)}/report`}
       back={pathOf(slug)}

@@ -95,6 +95,8 @@ interface SiteOptions extends ServerOptions {
   setupToken?: string
   commonPasswords?: 'refuse'
   unverified?: 'read'
+  /** For how many seconds accounts are new; without it no account is. */
+  newFor?: number
   siteLanguage?: string
 }
 
@@ -111,6 +113,7 @@ export async function makeSite(
     setupToken,
     commonPasswords,
     unverified,
+    newFor,
     siteLanguage,
     ...options
   }: SiteOptions = {},
@@ -130,6 +133,7 @@ export async function makeSite(
     ...(setupToken !== undefined && { setupToken }),
     ...(commonPasswords !== undefined && { commonPasswords }),
     ...(unverified !== undefined && { unverified }),
+    ...(newFor !== undefined && { newFor }),
     ...(siteLanguage !== undefined && { siteLanguage }),
     limits: new Limits(rates),
   }

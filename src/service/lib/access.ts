@@ -31,6 +31,8 @@ export interface Actor {
   generation?: number
   /** Whether the person has not confirmed the address yet. The owner need not. */
   isUnverified?: boolean
+  /** When the account was created. Absent for the team, whose accounts are never new. ISO 8601. */
+  joinedAt?: string
   /** The API key of the request, which has at most the rights of its person. */
   key?: { keyId: string; isLimited: boolean }
 }
@@ -51,6 +53,9 @@ export const visitor = (refusal: AppError, expiresAt = 0): Actor => ({
   refusal,
   expiresAt,
 })
+
+/** Whether an account decides about posts or comments of others, as `byOthers` in `db/moderation.ts` has it. */
+export const MODERATORS = ['post:destroy', 'comment:update:any'] as const
 
 export const can = (actor: Actor, permission: Permission): boolean => actor.isOwner || actor.permissions.has(permission)
 

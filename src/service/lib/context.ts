@@ -1,3 +1,4 @@
+import type { AppError } from '../../core/errors.js'
 import type { LimitName } from '../../core/limits.js'
 import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
@@ -14,6 +15,8 @@ interface Client extends Source {
 export interface Limiter {
   /** Runs the work, and counts how it ends. Throws RATE_LIMITED. */
   guard<T>(name: LimitName, ctx: Context, account: string | undefined, work: () => Promise<T>): Promise<T>
+  /** What it would refuse now. */
+  refusal(name: LimitName, ctx: Context, account: string | undefined): Promise<AppError | undefined>
   /** Forgets what was counted for an account. */
   forgive(name: LimitName, ctx: Context, account: string): Promise<void>
 }
@@ -36,6 +39,8 @@ export interface Context {
   commonPasswords?: 'allow' | 'refuse' | undefined
   /** What people may do before they confirm their address. Absent: all they may. */
   unverified?: 'allow' | 'read' | undefined
+  /** For how many seconds an account is new. Absent or null: no account is. */
+  newFor?: number | null | undefined
   /** What setup needs over HTTP. Absent: nothing. */
   setupToken?: string | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */

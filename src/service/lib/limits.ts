@@ -59,15 +59,24 @@ export class Limits implements Limiter {
     }
   }
 
+  async refusal(name: LimitName, ctx: Context, account: string | undefined): Promise<AppError | undefined> {
+    const counters = this.#countersOf(name, ctx, account)
+    if (counters.length === 0) return undefined
+    const now = ctx.now()
+    const found = await findCounters(ctx.db, counters.map(({ key }) => key), now.toISOString()) // prettier-ignore
+    return refusalBy(name, counters, new Map(found.map((each) => [each.key, each])), now)
+  }
+
   async forgive(name: LimitName, ctx: Context, account: string): Promise<void> {
     const counters = this.#countersOf(name, ctx, account).filter((counter) => counter.of !== 'address')
     if (counters.length > 0) await forget(ctx.db, counters.map(({ key }) => key)) // prettier-ignore
   }
 
-  #countersOf(name: LimitName, { client }: Pick<Context, 'client'>, account: string | undefined): Counter[] {
+  #countersOf(name: LimitName, ctx: Context, account: string | undefined): Counter[] {
     const rate = this.#rates[name]
-    if (!rate || !client) return []
-    const { successes = false, accounts } = LIMITS[name]
+    const { client } = ctx
+    const { successes = false, accounts, isForNew = false } = LIMITS[name]
+    if (!rate || !client || (isForNew && !isNew(ctx))) return []
     const address = clientKey(client)
     const [few, many] = [rate.points, rate.points * SHARED]
     const counter = (of: Counter['of'], points: number, ...whose: string[]): Counter => ({
@@ -105,10 +114,10 @@ export class Limits implements Limiter {
       const used = new Map(found.map((each) => [each.key, each]))
       const isKnown = known !== undefined && used.has(known)
       const applying = isKnown ? counters.filter((counter) => counter.of !== 'account') : counters
-      const full = applying.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
-      if (full) {
+      const refusal = refusalBy(name, applying, used, now)
+      if (refusal) {
         if (waited !== undefined) this.#wake(waited, Infinity) // they find the same
-        throw rateLimited(LIMITS[name].message, (Date.parse(used.get(full.key)?.until ?? '') - now.getTime()) / 1000)
+        throw refusal
       }
       const busy = applying.find(
         ({ key, points }) => (used.get(key)?.points ?? 0) + (this.#running.get(key)?.count ?? 0) >= points,
@@ -151,6 +160,24 @@ export class Limits implements Limiter {
       now().toISOString(),
     )
   }
+}
+
+function refusalBy(
+  name: LimitName,
+  counters: readonly Counter[],
+  used: ReadonlyMap<string, Stored>,
+  now: Date,
+): AppError | undefined {
+  const { message, isForNew } = LIMITS[name]
+  const full = counters.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
+  if (!full) return undefined
+  const seconds = (Date.parse(used.get(full.key)?.until ?? '') - now.getTime()) / 1000
+  return rateLimited(message, seconds, isForNew ? 'new-account' : undefined)
+}
+
+function isNew({ actor, newFor, now }: Context): boolean {
+  if (actor.joinedAt === undefined || newFor === undefined || newFor === null) return false
+  return actor.isUnverified === true || now().getTime() - Date.parse(actor.joinedAt) < newFor * 1000
 }
 
 /** The key says nothing to who reads it. */

@@ -80,6 +80,22 @@ export async function execute<In, Out, Subject>(
     : run()
 }
 
+/**
+ * What refuses the operation whatever is sent, so that a form can say it before somebody fills it in. Visitors sign in
+ * first.
+ */
+export async function refusalOf(op: AnyOperation, ctx: Context): Promise<AppError | undefined> {
+  if (ctx.actor.userId === null || ctx.actor.refusal) return undefined
+  try {
+    assertAllowed(op.access, ctx.actor)
+    if (op.writes) assertVerified(ctx.actor, ctx.unverified)
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+  return op.limit && ctx.limits?.refusal(op.limit, ctx, accountOf(op.access, ctx, {}))
+}
+
 /** A visitor names the account. Whoever is signed in cannot choose another one. */
 function accountOf(access: Access, { actor }: Context, { email }: Fields): string | undefined {
   if (access === 'public' && typeof email === 'string') return email.trim().toLowerCase()

@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.js'
 import { findSession, insertSession, putSessionUse } from '../../db/sessions.js'
 import type { UserRow } from '../../db/tables.js'
 import { findActor, findOwner } from '../../db/users.js'
-import { operator, visitor, type Actor } from './access.js'
+import { MODERATORS, operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { KEY_PREFIX, readKey } from './keys.js'
 import { readSessionToken, SESSION_LIFETIME, type SessionClaims } from './tokens.js'
@@ -104,8 +104,8 @@ async function keyActor(token: string, { db, now }: Pick<Context, 'db' | 'now'>)
       isOwner: 0,
       permissions: user.isOwner ? limits : limits.filter((each) => user.permissions.includes(each)),
     }
-  const actor = personActor(limited ?? user, { expiresAt })
-  return { ...actor, key: { keyId, isLimited: limits !== undefined } }
+  const { joinedAt: _, ...actor } = personActor(limited ?? user, { expiresAt })
+  return { ...actor, ...joinedOf(user), key: { keyId, isLimited: limits !== undefined } }
 }
 
 function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }: { expiresAt: number }): Actor {
@@ -129,11 +129,17 @@ function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }:
     userId,
     isOwner: user.isOwner === 1,
     isUnverified: user.isVerified === 0 && user.isOwner === 0,
+    ...joinedOf(user),
     permissions: new Set(user.permissions),
     refusal: null,
     expiresAt,
   }
 }
+
+const joinedOf = (user: Awaited<ReturnType<typeof findActor>>): Pick<Actor, 'joinedAt'> =>
+  user && !user.isOwner && !MODERATORS.some((permission) => user.permissions.includes(permission))
+    ? { joinedAt: user.createdAt }
+    : {}
 
 /** The user id that visibility is decided by; the owner's for the operator. */
 export async function viewerOf({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string | null> {

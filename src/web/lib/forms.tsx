@@ -52,6 +52,7 @@ export class Forms {
       if (form[ASK_AGAIN] !== undefined && act.page) return await this.#renderer.show(request, view, await act.page())
       const between = wantsJson(raw) ? undefined : await act.before?.(view, form)
       if (between) {
+        if (operation) await this.#renderer.findRefusals(request, view, [operation])
         request.html = await render(between.texts ?? [])
         return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore
       }

@@ -5,7 +5,7 @@ import type { LimitName } from '../../core/limits.js'
 import type { Html, Text } from '../../core/markdown/index.js'
 import type { Permission } from '../../core/permissions.js'
 import type { Actor } from '../../service/lib/access.js'
-import type { KnownCall, Operation } from '../../service/lib/operation.js'
+import type { AnyOperation, KnownCall, Operation } from '../../service/lib/operation.js'
 import type { Settings } from '../../service/settings.js'
 import type { Addresses } from './addresses.js'
 
@@ -46,6 +46,10 @@ export interface View extends Addresses {
   form: Form
   /** The HTML of a text that the page declares in `texts`. */
   html: Html
+  /** What refuses an operation, whatever is sent. */
+  refusalOf(this: void, op: AnyOperation): Promise<AppError | undefined>
+  /** The same of the operations of the page's `forms`, by their ids. */
+  refusals: ReadonlyMap<string, AppError>
 }
 
 /** What was typed, and what is wrong with it. */
@@ -66,6 +70,8 @@ export interface Page<Data = unknown> {
   isSetup?: true
   /** Its address or what it shows is a secret: nobody may store it. */
   isSecret?: true
+  /** The operations of its forms that are said above the fields to be refused, where they are (`Refused`). */
+  forms?: readonly AnyOperation[]
   /** Loads what it shows. To lead elsewhere, it throws a `Redirect`. */
   load(this: void, view: View): Promise<Data>
   /** The texts that it shows as HTML. They are rendered before it is. */

@@ -11,7 +11,7 @@ import { asAppError, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/site.js'
 import { can, visitor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
-import { execute, type KnownCall } from '../../service/lib/operation.js'
+import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
@@ -40,6 +40,7 @@ export interface PageRequest {
   html: Html
   /** What was done before, to say it on the next page. */
   said: readonly Flash[]
+  refusals: View['refusals']
 }
 
 interface Parts {
@@ -72,6 +73,7 @@ export class Renderer {
       form: { values: {}, error: undefined },
       html: noHtml,
       said: [],
+      refusals: new Map(),
     }
   }
 
@@ -112,6 +114,10 @@ export class Renderer {
         return request.form
       },
       html: (text) => request.html(text),
+      refusalOf: (op) => refusalOf(op, context()),
+      get refusals() {
+        return request.refusals
+      },
     }
   }
 
@@ -132,6 +138,7 @@ export class Renderer {
     if (page.isSecret) request.isCacheable = false
     const data = await page.load(view)
     if (page.texts) request.html = await render(page.texts(view, data))
+    await this.findRefusals(request, view, page.forms)
     const title = page.title(view, data)
     const html = (
       <Layout
@@ -145,6 +152,12 @@ export class Renderer {
       </Layout>
     )
     return this.send(request, view, html, status)
+  }
+
+  /** Finds what refuses the operations of forms, before they are shown. The last reads of a request, as they are not cached. */
+  async findRefusals(request: PageRequest, view: View, operations: readonly AnyOperation[] = []): Promise<void> {
+    const found = await Promise.all(operations.map(async (op) => [op.id, await view.refusalOf(op)] as const))
+    request.refusals = new Map(found.flatMap(([id, refusal]) => (refusal ? [[id, refusal]] : [])))
   }
 
   /** A page that says what was done, where there is no other to say it on. */
@@ -212,6 +225,8 @@ export class Renderer {
       said: [],
       form: { values: {}, error: undefined },
       html: noHtml,
+      refusalOf: unreachable,
+      refusals: new Map(),
     }
   }
 }

@@ -2,6 +2,7 @@ import * as comments from '../../service/comments.js'
 import type { View } from '../lib/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
+import { Refused } from './refused.js'
 
 interface Parent {
   id: string
@@ -17,6 +18,7 @@ export function CommentForm({ view, slug, to }: { view: View; slug: string; to?:
   return (
     <Form view={view} to={`/posts/${encodeURIComponent(slug)}/comments`} class="comment-form">
       <Hidden name="parent_id" value={parent} />
+      <Refused view={view} of={comments.create} />
       <Field
         view={mine}
         of={comments.create}

@@ -238,9 +238,9 @@ export function Summary({
 }
 
 /** The text of an error in the language of the reader: that of the catalogue, or what the operation says. */
-export const errorText = (view: Pick<View, 'words'>, { code, message, retryAfter }: AppError): string =>
+export const errorText = (view: Pick<View, 'words'>, { code, message, retryAfter, reason }: AppError): string =>
   code === 'RATE_LIMITED' && retryAfter !== undefined
-    ? view.words.t('error.wait', { count: Math.ceil(retryAfter / 60) })
+    ? view.words.t(reason === 'new-account' ? 'error.waitNew' : 'error.wait', { count: Math.ceil(retryAfter / 60) })
     : messageOf(view, code, message)
 
 function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, field = ''): string {

@@ -6,6 +6,7 @@ import type { View } from '../lib/page.js'
 import { BoardField } from './boardfield.js'
 import { Choice, Field, Form, Hidden, Submit } from './form.js'
 import { PostList } from './postlist.js'
+import { Refused } from './refused.js'
 
 interface Named {
   name: string
@@ -15,7 +16,7 @@ interface Named {
 interface PostFormProps {
   view: View
   to: string
-  of: { input: TObject }
+  of: { id: string; input: TObject }
   boards: Choices<Named>
   roadmaps?: Choices<Named>
   values?: {
@@ -56,6 +57,7 @@ export function PostForm({
       {/* Enter presses the first button of a form: this one, and not a vote */}
       <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true" />
       {isChecked ? <Hidden name="checked" value="yes" /> : null}
+      <Refused view={view} of={of} />
       <Field
         view={view}
         of={of}

@@ -1,0 +1,19 @@
+import type { View } from '../lib/page.js'
+import { errorText } from './form.js'
+
+/** Above the fields of a form: what refuses it, whatever somebody fills in. The page names the operation in `forms`. */
+export function Refused({ view, of }: { view: View; of: { id: string } }) {
+  const refusal = view.form.error ? undefined : view.refusals.get(of.id)
+  if (!refusal) return null
+  return (
+    <p class="note" role="note">
+      {errorText(view, refusal)}
+      {refusal.code === 'EMAIL_NOT_VERIFIED' ? (
+        <>
+          {' '}
+          <a href={view.href('/settings')}>{view.t('settings.sendAgain')}</a>
+        </>
+      ) : null}
+    </p>
+  )
+}

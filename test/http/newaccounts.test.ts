@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
+import { buildServer } from '../../src/http/server.js'
+import { operations } from '../../src/service/index.js'
+import { Limits } from '../../src/service/lib/limits.js'
+import * as posts from '../../src/service/posts.js'
+import * as users from '../../src/service/users.js'
+import { cleanup, engines, httpOf, makeSite, type Engine, type TestSite } from '../support/site.js'
+
+const HOUR = 3600
+const TWO = { points: 2, seconds: HOUR }
+const RATES = { posts: TWO, comments: TWO, reports: TWO }
+const PASSWORD = 'a long password'
+
+async function makeLimited(engine: Engine, options: { unverified?: 'read' } = {}) {
+  const site = await makeSite(engine, { rates: RATES, newFor: 24 * HOUR, siteUrl: 'http://localhost', ...options })
+  const owner = await site.owner()
+  const { post } = await site.call(posts.create, { title: 'First' })
+  return { site, owner, post }
+}
+
+const later = (site: TestSite, hours: number) =>
+  void (site.clock.now = new Date(site.clock.now.getTime() + hours * HOUR * 1000))
+
+/** The outcomes of the same write, three times. */
+async function thrice(
+  site: TestSite,
+  request: string,
+  token: string,
+  body: object,
+  http = site.http,
+): Promise<(number | string)[]> {
+  const outcomes: (number | string)[] = []
+  for (let time = 0; time < 3; time++) {
+    const { status, body: answer } = await http(request, { token, body })
+    outcomes.push(answer.code ?? status)
+  }
+  return outcomes
+}
+
+describe.each(engines)('new accounts on %s', (engine) => {
+  it('write so many posts, comments and reports, and then wait', async () => {
+    const { site, owner, post } = await makeLimited(engine)
+    const [eve, bob] = [await site.member(), await site.member()]
+    const writes = [
+      ['POST /posts', { title: 'New' }, 201],
+      [`POST /posts/${post.slug}/comments`, { body: 'Yes' }, 201],
+      [`POST /posts/${post.slug}/report`, { reason: 'why' }, 200],
+    ] as const
+    for (const [request, body, done] of writes) {
+      expect((await site.http(request, { token: eve.token, body: { title: 5 } })).status).toBe(400) // does not count
+      const dry = { 'feedbackctl-dry-run': '1' }
+      expect((await site.http(request, { token: eve.token, body, headers: dry })).status).toBe(done) // nor does this
+      expect(await thrice(site, request, eve.token, body)).toEqual([done, done, 'RATE_LIMITED'])
+      expect((await site.http(request, { token: eve.token, body, headers: dry })).status).toBe(429)
+      expect(await thrice(site, request, owner, body)).toEqual([done, done, done])
+      expect((await site.http(request, { token: bob.token, body })).status).toBe(done)
+    }
+    later(site, 0.5)
+    const refused = await site.http('POST /posts', { token: eve.token, body: { title: 'New' } })
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1800'])
+    expect(refused.body.message).toBe('You have reached the limit of posts for new accounts. Try again in 30 minutes.')
+    later(site, 0.5)
+    expect(await thrice(site, 'POST /posts', eve.token, { title: 'New' })).toEqual([201, 201, 'RATE_LIMITED'])
+  })
+
+  it('are those of a day, and those without a confirmed address, but none of the team, whatever its key permits', async () => {
+    const { site } = await makeLimited(engine)
+    const write = (token: string) => thrice(site, 'POST /posts', token, { title: 'New' })
+    const [young, unconfirmed, old] = [await site.member(), await site.member(), await site.member()]
+    const moderator = await site.member(['post:destroy'])
+    const { body } = await site.http('POST /keys', { token: moderator.token, body: { name: 'Import', permissions: ['post:create'] satisfies Permission[] } }) // prettier-ignore
+    for (const { userId } of [young, old]) await site.call(users.update, { user: userId, isVerified: true })
+    expect(await write(moderator.token)).toEqual([201, 201, 201])
+    expect(await write(body.token)).toEqual([201, 201, 201])
+    expect(await write(young.token)).toEqual([201, 201, 'RATE_LIMITED'])
+    later(site, 25)
+    expect(await write(old.token)).toEqual([201, 201, 201])
+    expect(await write(unconfirmed.token)).toEqual([201, 201, 'RATE_LIMITED'])
+  })
+
+  it('are counted together by all servers on a database', async () => {
+    const { site } = await makeLimited(engine)
+    const eve = await site.member()
+    const parts = { ...site.base, ping: async () => {}, limits: new Limits(RATES) }
+    const other = await buildServer(operations, parts, { level: 'silent', stream: { write: () => {} } }, {})
+    cleanup(() => other.close())
+    expect(await thrice(site, 'POST /posts', eve.token, { title: 'New' })).toEqual([201, 201, 'RATE_LIMITED'])
+    const there = httpOf(other)
+    expect((await there('POST /posts', { token: eve.token, body: { title: 'New' } })).status).toBe(429)
+  })
+
+  it('read above the fields of a form that it is refused now, before they write', async () => {
+    const { site, post } = await makeLimited(engine)
+    const cookie = await signedIn(site, 'eve@example.org')
+    const forms = ['/posts/new', `/posts/${post.slug}`, `/posts/${post.slug}/report`]
+    const notes = async () => Promise.all(forms.map((path) => noteOn(site, path, cookie)))
+    expect(await notes()).toEqual([undefined, undefined, undefined])
+    const fields = [{ title: 'New', checked: 'yes' }, { body: 'Yes' }, { reason: '' }]
+    const targets = ['/posts/new', `/posts/${post.slug}/comments`, `/posts/${post.slug}/report`]
+    for (const [index, path] of targets.entries())
+      for (let time = 0; time < 2; time++)
+        expect((await send(site, path, fields[index] ?? {}, cookie)).status).toBe(303)
+    later(site, 0.5)
+    const text = 'You have reached the limit for new accounts. You can write again in 30 minutes.'
+    expect(await notes()).toEqual([text, text, text])
+
+    const refused = await send(site, '/posts/new', { title: 'Third', checked: 'yes' }, cookie)
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1800'])
+    expect(refused.text.match(new RegExp(text, 'g'))).toHaveLength(1)
+    expect(refused.text).toContain('value="Third"')
+    const other = await signedIn(site, 'bob@example.org')
+    expect(await noteOn(site, '/posts/new', other)).toBeUndefined()
+    later(site, 0.5)
+    expect(await notes()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('read the same where they may not write before their address is confirmed, or at all', async () => {
+    const { site, post } = await makeLimited(engine, { unverified: 'read' })
+    const cookie = await signedIn(site, 'eve@example.org')
+    const text = 'Confirm your e-mail address first: open the link in the mail that we sent you. Send the mail again'
+    for (const path of ['/posts/new', `/posts/${post.slug}`, `/posts/${post.slug}/report`]) {
+      expect([path, await noteOn(site, path, cookie)]).toEqual([path, text])
+      expect(await noteOn(site, path)).toBeUndefined()
+    }
+    await site.call(users.update, { user: 'eve@example.org', isVerified: true })
+    expect(await noteOn(site, '/posts/new', cookie)).toBeUndefined()
+    await site.db.deleteFrom('role_permissions').where('permission', '=', 'post:create').execute()
+    expect(await noteOn(site, '/posts/new', cookie)).toBe('Your account does not have permission to do this.')
+  })
+})
+
+const send = (site: TestSite, path: string, fields: Record<string, string>, cookie?: string) =>
+  site.http(`POST /${path}`, {
+    body: new URLSearchParams(fields).toString(),
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
+      ...(cookie !== undefined && { cookie }),
+    },
+  })
+
+async function signedIn(site: TestSite, email: string): Promise<string> {
+  await site.member([], { email, password: PASSWORD })
+  const { headers } = await send(site, '/login', { email, password: PASSWORD })
+  return String([headers['set-cookie']].flat()[0]).split(';')[0] ?? ''
+}
+
+/** The text above the fields. */
+async function noteOn(site: TestSite, path: string, cookie?: string): Promise<string | undefined> {
+  const { text } = await site.http(`GET /${path}`, { headers: { accept: 'text/html', ...(cookie !== undefined && { cookie }) } }) // prettier-ignore
+  return /<p class="note" role="note">(.*?)<\/p>/s.exec(text)?.[1]?.replaceAll(/<[^>]*>/g, '')
+}
