@@ -22,6 +22,7 @@ export const show = operation({
 /** The contract ignores a value that is not true or false. */
 const whatever = Type.Unsafe<unknown>({
   type: ['boolean', 'null', 'number', 'string', 'array', 'object'],
+  items: {},
   description: 'Whether staff may vote on behalf of others; values other than true and false are ignored',
 })
 

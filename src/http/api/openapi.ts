@@ -2,6 +2,8 @@ import type { TObject, TSchema } from 'typebox'
 import { statusOf, type ErrorCode, type Failure } from '../../core/errors.js'
 import { SIGN_IN_ERRORS } from '../../service/lib/access.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
+import { documented, inBody, requiredOf } from './documented.js'
+import { tagOf, tags } from './tags.js'
 
 /** The OpenAPI 3.1 document: each operation with its input, its response and every error code. */
 export function openapi(operations: readonly AnyOperation[], root: string): object {
@@ -17,8 +19,11 @@ export function openapi(operations: readonly AnyOperation[], root: string): obje
       title: 'feedbackctl',
       version: '1',
       description: 'The published LogChimp API v1, as this version of feedbackctl serves it.',
+      contact: { name: 'The operator of this site' },
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: root }],
+    tags: tags(operations),
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -60,46 +65,59 @@ function describe(op: AnyOperation): object {
   const [method, url, status] = op.http.split(' ') as [string, string, string]
   const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name]) => name)
   const properties = Object.entries(op.input.properties)
+  const required = requiredOf(op.input)
   const inQuery = method === 'GET'
   const parameters = properties
     .filter(([name]) => inQuery || inPath.includes(name))
-    .map(([name, schema]) =>
-      parameter(name, schema, inPath.includes(name) ? 'path' : 'query', op.input.required?.includes(name) ?? false),
-    )
+    .map(([name, schema]) => parameter(name, schema, inPath.includes(name) ? 'path' : 'query', required.includes(name)))
   const success = { description: op.summary, ...(status !== '204' && { content: content(op.output) }) }
   return {
     operationId: op.id,
     summary: op.summary,
-    tags: [op.id.split('.')[0]],
+    description: accessOf(op),
+    tags: [tagOf(op)],
     ...(op.access === 'public' ? { security: [{}, { bearer: [] }] } : { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(!inQuery && {
       requestBody: {
-        required: (op.input.required ?? []).some((name) => !inPath.includes(name)),
-        content: json(plain(bodyOf(op.input, inPath))),
+        required: required.some((name) => !inPath.includes(name)),
+        content: json(bodyOf(op.input, inPath)),
       },
     }),
     responses: { [status]: success, ...failures(failuresOf(op)) },
   }
 }
 
+/** Who may call it. */
+function accessOf({ access }: AnyOperation): string {
+  if (access === 'public') return 'No account is needed.'
+  if (access === 'signed-in') return 'Any account may call it.'
+  if (access === 'session') return 'Any account may call it, but not with an API key.'
+  if (access === 'owner') return 'Only the owner of the site may call it.'
+  return `The account needs the permission ${[access].flat().join(' or ')}.`
+}
+
 const parameter = (name: string, schema: TSchema, where: string, required: boolean) => {
-  const { description, ...rest } = plain(schema) as { description?: string; type?: string }
+  const { description, ...rest } = documented(schema)
   return {
     name,
     in: where,
     required,
-    ...(description && { description }),
+    ...(description !== undefined && { description }),
     schema: rest,
     ...(rest.type === 'array' && { style: 'form', explode: false }),
   }
 }
 
-const bodyOf = (input: TObject, inPath: (string | undefined)[]): object => ({
-  type: 'object',
-  properties: Object.fromEntries(Object.entries(input.properties).filter(([name]) => !inPath.includes(name))),
-  ...(input.required && { required: input.required.filter((name) => !inPath.includes(name)) }),
-})
+function bodyOf(input: TObject, inPath: (string | undefined)[]): object {
+  const own = Object.entries(input.properties).filter(([name]) => !inPath.includes(name))
+  const required = requiredOf(input).filter((name) => !inPath.includes(name))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(own.map(([name, schema]) => [name, inBody(schema)])),
+    ...(required.length > 0 && { required }),
+  }
+}
 
 function failures(all: Failure[]): object {
   const known = all.map(statusOf)
@@ -119,18 +137,7 @@ const json = (schema: object) => ({ 'application/json': { schema } })
 
 /** A constant text is sent as plain text. */
 const content = (schema: TSchema) =>
-  'const' in schema ? { 'text/plain': { schema: plain(schema) } } : json(plain(schema))
-
-/** The schema without our own keywords. */
-function plain(schema: unknown): object {
-  const own = new Set(['codes', 'trim', 'anyCase', 'fromText', 'secret', 'names', 'early', 'time', 'rule', 'ignored'])
-  return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => (own.has(key) ? undefined : value)).replaceAll(
-      '"documentedFormat"',
-      '"format"',
-    ),
-  ) as object
-}
+  'const' in schema ? { 'text/plain': { schema: documented(schema) } } : json(documented(schema))
 
 const ERROR = {
   type: 'object',

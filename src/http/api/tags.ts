@@ -1,0 +1,33 @@
+import type { AnyOperation } from '../../service/lib/operation.js'
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  site: 'Setup of the site, and its state',
+  auth: 'Sign-in, sign-up, and what mailed links do',
+  users: 'Your profile, and the accounts of the site',
+  account: 'The data of your account, and its deletion',
+  totp: 'The second factor of your account',
+  sessions: 'The sessions of your account',
+  keys: 'API keys for programs',
+  posts: 'Feedback, and where it moved',
+  moderation: 'Reports, and the queue of the moderators',
+  votes: 'Votes for posts',
+  comments: 'Comments on posts',
+  boards: 'Boards, which group posts by subject',
+  roadmaps: 'Roadmaps, which say what happens to posts',
+  roles: 'Roles, and the permissions that they give',
+  settings: 'Settings of the site',
+  labs: 'Experimental features',
+  names: 'Names and short ids',
+  events: 'The event log',
+  audit: 'Check of the event log',
+}
+
+/** The noun of an operation. */
+export const tagOf = ({ id }: AnyOperation): string => id.split('.')[0] ?? id
+
+/** The tags of the API document, in the order of the operations. */
+export const tags = (operations: readonly AnyOperation[]): { name: string; description?: string }[] =>
+  [...new Set(operations.map(tagOf))].map((name) => {
+    const description = DESCRIPTIONS[name]
+    return { name, ...(description !== undefined && { description }) }
+  })
