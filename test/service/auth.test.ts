@@ -41,7 +41,9 @@ describe.each(engines)('signing up on %s', (engine) => {
         name: 'Zoë 李',
         username: expect.stringMatching(/^zo_[0-9a-z]{8}$/),
         email: 'eve@example.org',
-        avatar: expect.stringMatching(/^https:\/\/feedback\.example\.org\/board\/avatars\/[0-9a-f-]{36}\.svg$/),
+        avatar: expect.stringMatching(
+          /^https:\/\/feedback\.example\.org\/board\/api\/v1\/avatars\/[0-9a-f-]{36}\.svg$/,
+        ),
       },
     })
     expect(text).not.toContain(EVE.password)

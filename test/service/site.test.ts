@@ -18,7 +18,7 @@ describe.each(engines)('setup on %s', (engine) => {
         name: 'Ada',
         username: expect.stringMatching(/^ada_[0-9a-z]{8}$/),
         email: 'ada@example.org',
-        avatar: `https://feedback.example.org/board/avatars/${body.user.userId}.svg`,
+        avatar: `https://feedback.example.org/board/api/v1/avatars/${body.user.userId}.svg`,
       },
     })
     expect(text).not.toContain(OWNER.password)

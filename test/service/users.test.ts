@@ -165,7 +165,7 @@ describe.each(engines)('the list of people on %s', (engine) => {
       name: 'Member',
       email: EVE.email,
       username: expect.stringMatching(/^member_/),
-      avatar: `https://feedback.example.org/board/avatars/${eve.userId}.svg`,
+      avatar: `https://feedback.example.org/board/api/v1/avatars/${eve.userId}.svg`,
       isVerified: false,
       isBlocked: false,
       isOwner: false,

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.js'
-import { AVATARS, drawAvatar } from '../../service/lib/avatars.js'
+import { AVATARS, drawAvatar, OLD_AVATARS } from '../../service/lib/avatars.js'
 import type { Surface } from '../surface.js'
 
 /** Pages of every site may show a picture; opened by itself it runs nothing. */
@@ -12,16 +12,17 @@ const HEADERS = {
 
 /** The pictures of people. */
 export const avatars: Surface = (server, { responses }) => {
-  server.get<{ Params: { id: string } }>(
-    `${AVATARS}/:id.svg`,
-    { config: { op: 'avatar', cache: { vary: [] } } },
-    async ({ raw, params }, reply) => {
-      const { db, allowCaching } = await responses.open(raw)
-      const picture = await drawAvatar({ db }, params.id)
-      if (picture === undefined) throw new AppError('NOT_FOUND', 'There is no such person.')
-      allowCaching('avatar')
-      reply.headers(HEADERS)
-      return picture
-    },
-  )
+  for (const path of [AVATARS, OLD_AVATARS])
+    server.get<{ Params: { id: string } }>(
+      `${path}/:id.svg`,
+      { config: { op: 'avatar', cache: { vary: [] } } },
+      async ({ raw, params }, reply) => {
+        const { db, allowCaching } = await responses.open(raw)
+        const picture = await drawAvatar({ db }, params.id)
+        if (picture === undefined) throw new AppError('NOT_FOUND', 'There is no such person.')
+        allowCaching('avatar')
+        reply.headers(HEADERS)
+        return picture
+      },
+    )
 }

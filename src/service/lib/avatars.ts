@@ -1,5 +1,6 @@
 import escape from 'validator/lib/escape.js'
 import { isId } from '../../core/ids.js'
+import { API_ROOT } from '../../core/wire.js'
 import { findUser } from '../../db/users.js'
 import type { Context } from './context.js'
 import { PALETTE } from './named.js'
@@ -10,8 +11,14 @@ interface Pictured {
   avatar: string
 }
 
-/** Where the pictures of people are, below the address of the site. */
-export const AVATARS = '/avatars'
+/**
+ * Where the pictures of people are, below the address of the site. A proxy may send everything but the API to another
+ * web client.
+ */
+export const AVATARS = `${API_ROOT}/avatars`
+
+/** Where they were in earlier versions. Feeds and pages elsewhere still name these addresses. */
+export const OLD_AVATARS = '/avatars'
 
 /** The address of a picture of a person. It says nothing that their id does not say. */
 export const avatarOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, { userId, avatar }: Pictured): string =>
