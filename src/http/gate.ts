@@ -18,6 +18,7 @@ interface Parts {
 export function clientGate({ limit, trust, log }: Parts): Gate {
   let isWarned = false
   return (request, response) => {
+    if (isPreflight(request)) return true // its page could read no refusal, and it reads and changes nothing
     if (!isWarned && isBehindUnknownProxy(request, trust)) {
       isWarned = true
       log().warn(
@@ -41,6 +42,9 @@ export const hostGate: Gate = (request, response) => {
   sendError(response, new AppError('BAD_REQUEST', 'The request has more than one Host header.'), requestId(request))
   return false
 }
+
+const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
 /** Public addresses may send the header too, to mislead. */
 const isBehindUnknownProxy = ({ headers, socket }: IncomingMessage, trust: Trust | undefined): boolean =>

@@ -1,5 +1,6 @@
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
+import { REFUSAL_HEADER } from '../core/wire.js'
 
 /** A year: as long as browsers keep to https after a visit. */
 const HSTS_SECONDS = 365 * 24 * 60 * 60
@@ -7,12 +8,16 @@ const HSTS_SECONDS = 365 * 24 * 60 * 60
 /** For whatever is no page: a browser that is led to it runs nothing, loads nothing, and shows it in no frame. */
 const NOTHING_RUNS = "default-src 'none';frame-ancestors 'none'"
 
+/** What scripts of other origins may read of a response, beside what browsers always let them. */
+export const EXPOSED = ['Cache-Status', 'ETag', 'Retry-After', 'X-Request-Id', 'X-Should-Retry', REFUSAL_HEADER]
+
 /** Of responses that Fastify never sees: to requests that are refused early, or are not HTTP. */
 export const BARE_HEADERS = {
   'content-security-policy': NOTHING_RUNS,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'access-control-allow-origin': '*', // they tell nothing of the site, and scripts of every origin have to read them
+  'access-control-expose-headers': EXPOSED.join(', '),
 } as const
 
 /**

@@ -313,7 +313,14 @@ describe('HTTP', () => {
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET,HEAD,PUT,PATCH,POST,DELETE',
       'access-control-allow-headers': 'authorization,content-type',
+      'access-control-max-age': '3600',
     })
+    const answer = await site.http('GET /boards', {
+      headers: { origin: 'https://example.org', authorization: 'Bearer x' },
+    })
+    const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase()
+    for (const name of ['retry-after', 'etag', 'x-request-id', 'cache-status', 'x-should-retry', 'feedbackctl-refusal'])
+      expect(exposed.split(', ')).toContain(name)
     expect(String(headers.vary)).toContain('Access-Control-Request-Headers')
   })
 

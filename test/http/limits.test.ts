@@ -255,6 +255,11 @@ describe('the limit of requests', () => {
     const { status, body, headers } = await get(site.http, '198.51.100.1')
     expect([status, body.code, headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '60'])
     expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-request-id': expect.any(String) })
+    expect(headers['access-control-expose-headers']).toContain('Retry-After')
+    // A page could not read why its preflight is refused
+    const preflight = { origin: 'https://client.example.org', 'access-control-request-method': 'POST' }
+    const asked = await site.http('OPTIONS /posts', { headers: { ...preflight, 'x-forwarded-for': '198.51.100.1' } })
+    expect([asked.status, asked.headers['access-control-max-age']]).toEqual([204, '3600'])
     expect((await get(site.http, '198.51.100.2')).status).toBe(200)
     await get(site.http, '198.51.100.1')
     const warnings = site.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /too many/.test(msg))

@@ -5,6 +5,7 @@ import { API_ROOT } from '../../core/wire.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { contentOf, type ResponseCache } from '../cache/responses.js'
 import { asAppError, publicError } from '../errors.js'
+import { EXPOSED } from '../headers.js'
 import type { Origins } from '../origins.js'
 import type { Site } from '../site.js'
 import type { MissingHandler } from '../surface.js'
@@ -20,6 +21,9 @@ interface Parts {
   origins: Origins
 }
 
+/** How long a browser need not ask again. */
+const PREFLIGHT_SECONDS = 60 * 60
+
 /** The JSON API, a plugin with its own parsers, errors, 404 and CORS (contract, sections 1.0 and 7). */
 export async function api(server: FastifyInstance, { operations, site, responses, origins }: Parts): Promise<void> {
   server.setValidatorCompiler(() => () => true) // `execute` validates the input for every surface
@@ -30,7 +34,8 @@ export async function api(server: FastifyInstance, { operations, site, responses
   await server.register(cors, {
     origin: origins.cors,
     methods: 'GET,HEAD,PUT,PATCH,POST,DELETE',
-    exposedHeaders: ['Cache-Status', 'ETag', 'Retry-After', 'X-Request-Id'],
+    exposedHeaders: EXPOSED,
+    maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false,
   })
   server.addHook('onSend', (request, reply, _payload, done) => {
