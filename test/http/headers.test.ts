@@ -71,6 +71,27 @@ describe('a request with two Host headers', () => {
   })
 })
 
+it('a request target that names a host, or looks as if it did, is a path', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://feedback.example.org/board' })
+  await site.owner()
+  const url = await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
+  const get = async (target: string) =>
+    // A cached response has the same headers, some of them in lower case
+    (await exchange(url, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`))
+      .replaceAll(/^(x-request-id|date|content-length): .*\r\n/gim, '')
+      .replaceAll(/^[\w-]+:/gm, (name) => name.toLowerCase())
+  const plain = await get('/?sort=votes')
+  expect(plain).toMatch(/^HTTP\/1\.1 200/)
+  expect(await get('http://evil.example/?sort=votes')).toBe(plain)
+  expect(await get('HTTP://evil.example?sort=votes')).toBe(plain)
+  expect(await get('/board//?sort=votes')).toBe(plain)
+  for (const target of ['http://evil.example/evil.example/x', '//evil.example/x', '/board//evil.example/x']) {
+    const missing = await get(target)
+    expect(missing).toMatch(/^HTTP\/1\.1 404/)
+    expect(missing).not.toMatch(/["(]\s*(https?:)?\/\/evil/)
+  }
+})
+
 describe('cors.origins', () => {
   const LISTED = 'https://client.example.org'
   const from = (origin: string) => ({ headers: { origin } })

@@ -3,6 +3,7 @@ import type { FastifyServerOptions } from 'fastify'
 import { DRY_RUN_HEADER } from '../../core/wire.js'
 import { hasCredentials, type DataCache } from '../site.js'
 import type { Connections } from '../connections.js'
+import { pathOfTarget } from '../target.js'
 import type { ResponseBatch } from './batch.js'
 import type { CachedResponse, ResponseCache } from './responses.js'
 import type { CacheableRoute, CacheableRoutes } from './routes.js'
@@ -67,6 +68,7 @@ export class Front {
     const { batch, connections } = this.#parts
     return (request, response) => {
       batch.schedule()
+      request.url = pathOfTarget(request.url ?? '/')
       connections.use(request.socket, response, () => this.#runGates(request, response, handle))
     }
   }

@@ -1,6 +1,7 @@
 import type { Context } from '../../service/lib/context.js'
 import type { Gate } from '../../http/cache/front.js'
 import type { Encoding } from '../../http/encoding.js'
+import { pathOfTarget } from '../../http/target.js'
 import { languageFor } from '../../core/language.js'
 import { API_ROOT } from '../../core/wire.js'
 import { addressesOf } from './addresses.js'
@@ -16,8 +17,7 @@ export function pageGate({ siteUrl, siteLanguage }: Pick<Context, 'siteUrl' | 's
   return (request) => {
     const { headers, url = '/' } = request
     if (base !== '' && url.startsWith(base) && /^[/?]|^$/.test(url.slice(base.length, base.length + 1))) {
-      const rest = url.slice(base.length)
-      request.url = rest.startsWith('/') ? rest : `/${rest}`
+      request.url = pathOfTarget(url.slice(base.length))
     }
     if (request.url?.startsWith(API_ROOT)) return true
     const { token, language } = readCookies(cookies, headers.cookie)
