@@ -73,7 +73,7 @@ export const update = operation({
     const changes = {
       ...rest,
       ...(title !== undefined && { title: title || 'Feedback' }),
-      ...(logo !== undefined && { logo: logoFrom(logo), icon: logoFrom(logo) }),
+      ...(logo !== undefined && { logo: logoFrom(ctx, logo), icon: logoFrom(ctx, logo) }),
       ...(accentColor !== undefined && { accentColor: colorFrom(accentColor) }),
       ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
       ...(developerMode !== undefined && { developer_mode: developerMode ? 1 : 0 }),
@@ -88,7 +88,7 @@ export const update = operation({
 })
 
 /** The address to store. Browsers load it, so it must be a public http or https address. */
-function logoFrom(logo: string | null): string | null {
+function logoFrom({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | null {
   if (!logo) return null
   const rules = {
     protocols: ['http', 'https'],
@@ -100,6 +100,11 @@ function logoFrom(logo: string | null): string | null {
     throw new AppError(
       'INVALID_LOGO_URL',
       'The logo must be the address of an image, like https://example.com/logo.png.',
+    )
+  if (siteUrl.startsWith('https:') && /^http:/i.test(logo))
+    throw new AppError(
+      'INVALID_LOGO_URL',
+      'The logo must have an https address, because the site has one: browsers load nothing over http on an https page.',
     )
   if (logo.length > 255)
     throw new AppError(

@@ -51,7 +51,7 @@ async function atom(
 <author><name>${xml(entry.author)}</name></author>
 <published>${entry.at}</published>
 <updated>${entry.updated}</updated>
-<content type="html">${xml(html(shown(entry)))}</content>
+<content type="html" xml:base="${xml(view.absolute(entry.path))}">${xml(html(shown(entry)))}</content>
 </entry>
 `,
   )

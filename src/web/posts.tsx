@@ -170,7 +170,7 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
   return (
     <p class="voters">
       {voters.votes.map((voter) => (
-        <Avatar view={view} person={voter} size={28} />
+        <Avatar person={voter} size={28} />
       ))}
       <a href={view.href(`${pathOf(slug)}/voters`)}>{view.t('voters.count', { count: voters.votesCount })}</a>
     </p>

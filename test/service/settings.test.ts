@@ -93,7 +93,7 @@ describe.each(engines)('settings on %s', (engine) => {
       'http://192.0.2.1:8080/a.png',
       '192.0.2.1/a.png',
     ])('takes %s as a logo, as it is written', async (logo) => {
-      const site = await makeSite(engine)
+      const site = await makeSite(engine, { siteUrl: 'http://localhost' })
       expect((await site.call(settings.update, { logo })).settings).toMatchObject({ logo, icon: logo })
     })
 
@@ -101,6 +101,7 @@ describe.each(engines)('settings on %s', (engine) => {
       ['logo', 'nothing', 'INVALID_LOGO_URL'],
       ['logo', 'http://localhost/a.png', 'INVALID_LOGO_URL'],
       ['logo', 'http://me.localhost/a.png', 'INVALID_LOGO_URL'],
+      ['logo', 'http://example.com/a.png', 'INVALID_LOGO_URL'], // the site has https
       ['logo', 'javascript:alert(1)', 'INVALID_LOGO_URL'],
       ['logo', 'javascript:alert(1)//@example.com', 'INVALID_LOGO_URL'],
       ['logo', 'javascript:@example.com', 'INVALID_LOGO_URL'],

@@ -6,6 +6,7 @@ import { ResponseCache } from '../../src/http/cache/responses.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
+import * as settings from '../../src/service/settings.js'
 import { htmlOf } from '../../src/core/markdown/html.js'
 import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
@@ -114,6 +115,51 @@ it('links repeated by reference grow a page by no more than their text would', (
   expect(htmlOf({ markdown: reference(10_000, 20_000), level: 2 }).length).toBeLessThan(1_000_000)
   const pictures = `${'![b][a] '.repeat(8000)}\n\n[a]: https://example.org/${'u'.repeat(20_000)}`
   expect(htmlOf({ markdown: pictures, level: 2 }).length).toBeLessThan(1_000_000)
+})
+
+describe('a page', () => {
+  const shown = (markdown: string) => htmlOf({ markdown, level: 2 })
+  const link = (href: string, name: string) =>
+    `<p><a href="${href}" class="image" rel="ugc nofollow noopener noreferrer">${name}</a></p>\n`
+
+  it('links to images of other hosts, and shows those of its own', () => {
+    const at = 'https://evil.example/a/t.png'
+    expect(shown(`![A *nice* <chart>](${at} "x")`)).toBe(link(at, 'A nice &lt;chart&gt; (evil.example)'))
+    expect(shown(`![](${at}?x=1)`)).toBe(link(`${at}?x=1`, 't.png (evil.example)'))
+    expect(shown('![](http://evil.example:8080)')).toBe(link('http://evil.example:8080', '(evil.example:8080)'))
+    for (const other of ['//evil.example/t.png', 'https:evil.example/t.png', 'HTTPS://EVIL.example/t.png'])
+      expect([other, shown(`![a](<${other}>)`)]).toEqual([other, expect.not.stringContaining('<img')])
+    for (const other of [
+      String.raw`\\\evil.example/t.png`,
+      String.raw`/\\evil.example/t.png`,
+      '/&#47;evil.example/t.png',
+    ])
+      for (const [, src = ''] of shown(`![a](<${other}>)`).matchAll(/<img src="([^"]*)"/g))
+        expect([other, new URL(src, 'http://here').host]).toEqual([other, 'here'])
+    expect(shown(`[![b](${at})](/boards)`)).toContain('<a href="/boards" rel="ugc nofollow noopener noreferrer">b (evil.example)</a>') // prettier-ignore
+    expect(shown('![a](data:image/png;base64,AA)')).toBe('<p>a</p>\n')
+    expect(shown('![a](/icon.svg)')).toBe('<p><img src="/icon.svg" alt="a" loading="lazy" /></p>\n')
+  })
+
+  it('loads nothing from elsewhere but the logo, and none that browsers refuse', async () => {
+    const site = await makeSite('sqlite')
+    await site.owner()
+    const home = async () => {
+      const { headers, text } = await site.http('GET //')
+      const [, images] = /img-src ([^;]+)/.exec(String(headers['content-security-policy'])) ?? []
+      return [images, ...Array.from(text.matchAll(/<img src="([^"]*)"/g), ([, src]) => src)]
+    }
+    expect(await home()).toEqual(["'self' data:"])
+    await site.call(settings.update, { logo: 'https://cdn.example.com/logo.png' })
+    expect(await home()).toEqual(["'self' data: https://cdn.example.com", 'https://cdn.example.com/logo.png'])
+    await site.call(settings.update, { logo: 'example.com/logo.png' })
+    expect(await home()).toEqual(["'self' data: https://example.com", 'https://example.com/logo.png'])
+    await expect(site.call(settings.update, { logo: 'http://example.com/logo.png' })).rejects.toThrow(/https/)
+    await site.db.updateTable('settings').set({ logo: 'http://example.com/logo.png' }).execute() // of an earlier version
+    expect(await home()).toEqual(["'self' data:"])
+    await site.db.updateTable('settings').set({ logo: 'https://a;script-src/x.png' }).execute()
+    expect(await home()).toEqual(["'self' data:"])
+  })
 })
 
 it('an address in capitals is not led to itself', async () => {

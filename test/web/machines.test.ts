@@ -11,7 +11,7 @@ async function filled(site: ServedSite) {
   const { board } = await site.call(boards.create, { name: 'Ideas & more', display: true })
   const { post } = await site.call(posts.create, {
     title: 'Dark mode',
-    contentMarkdown: `Please, **soon**.\n\n${NASTY}`,
+    contentMarkdown: `Please, **soon**.\n\n![A *chart*](https://evil.example/t.png) ![](data:image/png;base64,AA)\n\n${NASTY}`,
     boardId: board.boardId,
   })
   await site.call(comments.create, { post_id: post.slug, body: `Yes. ${NASTY}` })
@@ -36,6 +36,7 @@ describe('what machines read', () => {
           titles: texts('title'),
           ids: texts('id'),
           contents: texts('content'),
+          bases: Array.from(xml.querySelectorAll('content'), (content) => content.getAttribute('xml:base')),
           places: texts('loc'),
           links: Array.from(xml.querySelectorAll('link'), (link) => link.getAttribute('href') ?? ''),
         }
@@ -54,6 +55,9 @@ describe('what machines read', () => {
       expect(feed.links.filter((link) => !link.startsWith(site.url))).toEqual([])
       expect(feed.contents.join('')).toContain('<strong>soon</strong>')
       expect(feed.contents.join('')).not.toContain('Only for us')
+      expect(feed.contents.join('')).not.toContain('<img')
+      expect(feed.contents.join('')).toContain('>A chart (evil.example)</a>')
+      expect(feed.bases).toContain(address)
     }
     expect(feeds[2]?.titles).toContain('Comment by Ada')
     const sitemap = await read('/sitemap.xml')

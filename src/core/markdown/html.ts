@@ -1,8 +1,10 @@
-import type { Token } from 'markdown-it'
+import type { RendererRule, Token } from 'markdown-it'
 import sanitize from 'sanitize-html'
 import { makeParser } from './parser.js'
 
 const parser = makeParser({ html: false, linkify: true }).enable(['strikethrough', 'linkify'])
+const { image: showImage } = parser.renderer.rules
+parser.renderer.rules.image = (...args) => imageOrLink(...args)
 parser.renderer.rules.table_open = (tokens, index) => `<div class="table" role="group" tabindex="0"${namedBy(tokens, index)}><table>\n` // prettier-ignore
 parser.renderer.rules.table_close = () => '</table>\n</div>\n'
 
@@ -18,22 +20,28 @@ function namedBy(tokens: readonly Token[], start: number): string {
   return name === '' ? '' : ` aria-label="${parser.utils.escapeHtml(name)}"`
 }
 
-/** Only what Markdown makes. Links of visitors earn nothing in search engines, and open without our address. */
+/** The class of a link to an image of another host. */
+const IMAGE_LINK = 'image'
+
+/**
+ * Only what Markdown makes. Links of visitors earn nothing in search engines, and open without our address. Images are
+ * those of this site: a page tells no other host who reads it.
+ */
 const RULES: sanitize.IOptions = {
   allowedTags:
     'p br hr h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a img div table thead tbody tr th td'.split(' '),
   allowedAttributes: {
-    a: ['href', 'title', 'rel'],
+    a: ['href', 'title', 'rel', 'class'],
     img: ['src', 'alt', 'title', 'loading'],
     ol: ['start'],
     pre: ['tabindex'],
     div: ['class', 'role', 'tabindex', 'aria-label'],
   },
   allowedSchemes: ['http', 'https', 'mailto'],
-  allowedSchemesByTag: { img: ['https'] },
+  allowedSchemesByTag: { img: [] },
   allowProtocolRelative: false,
   transformTags: {
-    a: sanitize.simpleTransform('a', { rel: 'ugc nofollow noopener' }),
+    a: sanitize.simpleTransform('a', { rel: 'ugc nofollow noopener noreferrer' }),
     pre: sanitize.simpleTransform('pre', { tabindex: '0' }), // long lines scroll, by keyboard too
     img: sanitize.simpleTransform('img', { loading: 'lazy' }),
   },
@@ -69,6 +77,7 @@ function rendered(markdown: string, level: number): string {
     heading.tag = `h${last}`
   }
   limitAddresses(tokens)
+  markLinked(tokens)
   return parser.renderer.render(tokens, parser.options, {})
 }
 
@@ -83,4 +92,33 @@ function limitAddresses(tokens: readonly Token[]): void {
       for (const [, value] of token.attrs ?? []) left -= String(value).length
       if (left < 0 && token.attrs) token.attrs = token.attrs.map(([name]) => [name, ''])
     }
+}
+
+/** Marks images in links, which cannot be links themselves. */
+function markLinked(tokens: readonly Token[]): void {
+  for (const { children } of tokens) {
+    let links = 0
+    for (const token of children ?? [])
+      if (token.type === 'image') token.meta = { isLinked: links > 0 }
+      else if (token.type === 'link_open') links++
+      else if (token.type === 'link_close') links--
+  }
+}
+
+/** Stands for this site, whichever it is. */
+const HERE = 'http://site.invalid'
+
+/** An image of another host is a link to it, named by its alternative text. One of this site is shown. */
+const imageOrLink: RendererRule = (tokens, index, options, env, self) => {
+  const token = tokens[index]
+  const src = String(token?.attrGet('src') ?? '')
+  if (!token || !showImage) return ''
+  const url = URL.canParse(src, HERE) ? new URL(src, HERE) : undefined
+  if (src !== '' && url?.origin === HERE) return showImage(tokens, index, options, env, self)
+  const alt = self.renderInlineAsText(token.children ?? [], options, env)
+  const { escapeHtml } = parser.utils
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return escapeHtml(alt)
+  const name = escapeHtml(`${alt || (url.pathname.split('/').at(-1) ?? '')} (${url.host})`.trim())
+  const { isLinked } = token.meta as { isLinked: boolean }
+  return isLinked ? name : `<a href="${escapeHtml(src)}" class="${IMAGE_LINK}">${name}</a>`
 }

@@ -21,7 +21,8 @@ import { addressesOf, withQuery, type Addresses } from './addresses.js'
 import { cookiesOf, readCookies, type Cookies } from './cookies.js'
 import { compressed } from './encoding.js'
 import { pathAndQuery } from './fields.js'
-import { HEADERS } from './headers.js'
+import { HEADERS, headersWith } from './headers.js'
+import { shownLogo } from './logo.js'
 import { Redirect, type AnyPage, type Flash, type Form, type View } from './page.js'
 import type { Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
@@ -92,7 +93,7 @@ export class Renderer {
     const words = wordsOf(
       viewer?.language ?? languageFor(raw.headers['accept-language'], this.#parts.site.siteLanguage),
     )
-    const settings = inLanguage((await call(siteSettings, {})).settings, words)
+    const { settings } = await call(siteSettings, {})
     const [path, query] = pathAndQuery(url)
     return {
       ...this.addresses,
@@ -101,7 +102,7 @@ export class Renderer {
       actor,
       viewer,
       can: (permission) => can(actor, permission),
-      settings,
+      settings: { ...inLanguage(settings, words), logo: shownLogo(settings.logo, this.#parts.site) },
       words,
       t: words.t,
       isAlone: this.#parts.routes.isAlone ?? false,
@@ -127,7 +128,7 @@ export class Renderer {
     if (request.isCacheable && status === 200) request.allowCaching?.(view.actor.expiresAt)
     return request.reply
       .code(status)
-      .headers({ ...HEADERS, 'content-language': view.words.language })
+      .headers({ ...headersWith(view.settings.logo), 'content-language': view.words.language })
       .header('cache-control', isShared ? 'no-cache' : request.isCacheable ? 'private, no-cache' : 'no-store')
       .type('text/html; charset=utf-8')
       .send(compressed(request.raw, request.reply, `<!doctype html>${renderToString(html)}`))

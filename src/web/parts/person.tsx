@@ -1,5 +1,5 @@
 import { NIL } from 'uuid'
-import { AVATARS, monogramOf } from '../../service/lib/avatars.js'
+import { monogramOf } from '../../service/lib/avatars.js'
 import type { View } from '../lib/page.js'
 
 interface Someone {
@@ -12,11 +12,9 @@ interface Someone {
 export const nameOf = (view: View, { userId, name, username }: Omit<Someone, 'avatar'>): string =>
   userId === NIL ? view.t('person.deleted') : name || username
 
-/** The picture that a person chose, or their initials: drawn in the page, as twenty pictures would be twenty requests. */
-export function Avatar({ view, person, size = 24 }: { view: View; person: Someone; size?: number }) {
+/** The initials of a person: drawn in the page, as twenty pictures would be twenty requests. */
+export function Avatar({ person, size = 24 }: { person: Someone; size?: number }) {
   if (person.avatar === '') return null
-  if (person.avatar !== view.absolute(`${AVATARS}/${person.userId}.svg`))
-    return <img class="avatar" src={person.avatar} alt="" width={size} height={size} loading="lazy" />
   const { color, initials } = monogramOf(person)
   return (
     <svg class="avatar" viewBox="0 0 64 64" width={size} height={size} aria-hidden="true">
@@ -30,7 +28,7 @@ export function Avatar({ view, person, size = 24 }: { view: View; person: Someon
 
 export const Person = ({ view, person }: { view: View; person: Someone }) => (
   <span class="person">
-    <Avatar view={view} person={person} />
+    <Avatar person={person} />
     <bdi>{nameOf(view, person)}</bdi>
   </span>
 )
