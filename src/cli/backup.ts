@@ -201,7 +201,10 @@ function registerCreate(group: Command, cli: Cli): void {
     .description('Back up the site, while it is served too')
     .argument('[to]', 'file, folder, or - for stdout (default: backup.dir)')
     .option('--dry-run', 'check whether the command would work, but write nothing')
-    .option('--redact', 'leave out the secret, the configuration, passwords, sessions, keys, second factors and mails')
+    .option(
+      '--redact',
+      'leave out the secret, the configuration, passwords, sessions, keys, second factors and mails; names, e-mail and IP addresses stay',
+    )
     .action(async (to: string | undefined, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; redact?: boolean }>()
       const config = await cli.config()

@@ -141,12 +141,19 @@ function newFile(file: string): string {
   return file
 }
 
-/** Writes a new file for its owner only. Its values are redacted as in "config list", and no address of a person is in it. */
+/**
+ * Writes a new file for its owner only. Its values are redacted as in "config list", and neither an address of a person
+ * nor the user of the mail server, which often is one, is in it.
+ */
 function writeReport(terminal: Terminal, file: string, config: Config, checks: readonly Row[]): void {
   const { node, v8, modules } = process.versions
   const settings = Object.fromEntries(keys.flatMap((key) => (config.get(key) === undefined ? [] : [[key, { value: redacted(config, key), origin: config.origin(key) }]]))) // prettier-ignore
   const report = { version, time: terminal.now().toISOString(), node, v8, modules, system: `${type()} ${release()} ${arch()}`, settings, checks } // prettier-ignore
-  const text = JSON.stringify(report, null, 2).replaceAll(/[^\s"'<>@=:/]+@(?=[^\s"'<>]+\.)/g, '***@')
+  const user = mailUser(config)
+  const text = JSON.stringify(report, null, 2)
+    .replaceAll(/\b(smtps?:\/\/)[^\s"'<>@/]*@/g, '$1***@')
+    .replaceAll(user === '' ? /$^/g : new RegExp(String.raw`(?<![\w.-])${user}(?![\w.-])`, 'g'), '***')
+    .replaceAll(/[^\s"'<>@=:/]+@(?=[^\s"'<>]+\.)/g, '***@')
   try {
     createFile(file, `${text}\n`)
   } catch (error) {
@@ -154,6 +161,21 @@ function writeReport(terminal: Terminal, file: string, config: Config, checks: r
     throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${code}.`, { cause: error })
   }
   tell(terminal, `Wrote ${file}. Read it before you send it: it has names of hosts and folders.`)
+}
+
+/** The user of the mail server as a pattern, empty without one. */
+function mailUser(config: Config): string {
+  const url = config.get('mail.url') ?? ''
+  const { username = '' } = URL.canParse(url) ? new URL(url) : {}
+  return decoded(username).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function sumOf(found: readonly Row[]): string {
