@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
+import type { TSchema } from 'typebox'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
 import { parse } from '../core/fields.js'
@@ -6,6 +7,8 @@ import { API_ROOT, DRY_RUN_HEADER, REFUSAL_HEADER } from '../core/wire.js'
 import type { AnyOperation, Call } from '../service/lib/operation.js'
 
 const TIMEOUT_MS = 30_000
+/** A list of a hundred posts has 50 MB at most. */
+const MAX_BYTES = 64 * 1024 * 1024
 
 export interface Remote {
   server: string
@@ -55,7 +58,7 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
     if (response.status === 204) return undefined as never
     const answer = bodyOf(response, 'const' in op.output)
     // The server serializes it by the operation's own schema.
-    if (response.status >= 200 && response.status < 300 && answer !== undefined) return answer as never
+    if (response.status >= 200 && response.status < 300 && isLike(op.output, answer)) return answer as never
     throw errorFrom(url, op, response.status, answer as ErrorBody | undefined, isSaved ? root : undefined)
   }
 }
@@ -76,6 +79,24 @@ function bodyOf({ type, text }: Response, isWord: boolean): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Whether an answer has the lists and objects that the output of an operation has at least. */
+function isLike(output: TSchema, answer: unknown): boolean {
+  const { type, required = [], properties = {} } = output as Shape
+  if (type === 'array') return Array.isArray(answer)
+  if (type !== 'object') return answer !== undefined
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return false
+  return required.every((name) => {
+    const expected = properties[name]?.type
+    return (expected !== 'array' && expected !== 'object') || isLike(properties[name] as TSchema, (answer as Record<string, unknown>)[name]) // prettier-ignore
+  })
+}
+
+interface Shape {
+  type?: string
+  required?: readonly string[]
+  properties?: Record<string, { type?: string }>
 }
 
 /** Moves a field into the path. */
@@ -103,14 +124,20 @@ async function send(
     // Node adds no length to a DELETE
     const headers = { ...options.headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) }
     const sent = request(url, { ...options, headers }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (part: string) => (text += part))
+      const parts: Buffer[] = []
+      let bytes = 0
+      response.on('data', (part: Buffer) => {
+        bytes += part.length
+        if (bytes <= MAX_BYTES) return void parts.push(part)
+        fail(new Error(`its response is larger than ${MAX_BYTES / 1024 / 1024} MB`))
+        sent.destroy()
+      })
       response.on('error', fail)
       response.on('end', () => {
         const { statusCode: status = 0, headers: received } = response
         if (status >= 300 && status < 400) return fail(new Error(`it redirects to ${received.location ?? 'another address'}. Give that address`)) // prettier-ignore
         const refusal = [received[REFUSAL_HEADER]].flat()[0]
-        resolve({ status, type: received['content-type'] ?? '', text, refusal })
+        resolve({ status, type: received['content-type'] ?? '', text: Buffer.concat(parts).toString(), refusal })
       })
     })
     sent.on('error', fail).on('close', () => clearTimeout(timer))

@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { checkServerIdentity, type TLSSocket } from 'node:tls'
 import { AppError } from '../core/errors.js'
 
-/** Milliseconds that a visitor waits. */
+/** Milliseconds that a visitor waits for the whole response. */
 const PATIENCE = 10_000
-/** Bytes of a page that are read. */
+/** Characters of a page that are read: no page of ours has as many. */
 const MOST = 1_000_000
 
 /** A certificate, whether browsers trust it or not. */
@@ -51,21 +51,29 @@ export const visit = (url: URL, headers: Record<string, string> = {}): Promise<A
     }
     const send = url.protocol === 'https:' ? secure : plain
     const sent = { accept: 'text/html', 'user-agent': 'feedbackctl doctor', ...headers }
-    const options = { headers: sent, timeout: PATIENCE, agent: false, rejectUnauthorized: false }
+    const options = { headers: sent, agent: false, rejectUnauthorized: false }
     const sending = send(url, options, (response) => {
       const { statusCode: status = 0, headers: received, socket } = response
       const certificate = 'getPeerCertificate' in socket ? certificateOf(socket as TLSSocket, url.hostname) : undefined
       const from = { address: socket.localAddress ?? '', port: socket.localPort ?? 0 } // gone when it has ended
       const isText = received['content-encoding'] === undefined
       let text = ''
-      response.setEncoding('utf8').on('data', (part: string) => {
-        if (isText && text.length < MOST) text += part
+      let read = 0
+      const end = () => resolve({ status, headers: received, text, certificate, from })
+      response.setEncoding(isText ? 'utf8' : 'latin1').on('data', (part: string) => {
+        if (isText) text += part
+        read += part.length
+        if (read < MOST) return
+        end()
+        sending.destroy()
       })
-      response.on('error', fail).on('end', () => resolve({ status, headers: received, text, certificate, from }))
+      response.on('error', fail).on('end', end)
     })
+    const late = new Error(`it does not answer within ${PATIENCE / 1000} seconds`)
+    const timer = setTimeout(() => sending.destroy(late), PATIENCE)
     sending
-      .on('timeout', () => sending.destroy(new Error('it does not answer within 10 seconds')))
       .on('error', fail)
+      .on('close', () => clearTimeout(timer))
       .end()
   })
 

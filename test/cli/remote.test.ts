@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { existsSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -18,6 +18,16 @@ async function answering(listener: RequestListener): Promise<{ url: string; aske
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 
+/** Sends until the client closes the connection. */
+function endless(response: ServerResponse): void {
+  const part = Buffer.alloc(1024 * 1024, 'x')
+  const send = () => {
+    while (response.write(part));
+  }
+  response.on('drain', send)
+  send()
+}
+
 it('a server that redirects is not followed, so that the token goes nowhere else', async () => {
   const machine = await makeMachine('sqlite')
   const other = await answering((_, response) => response.end('{}'))
@@ -32,6 +42,8 @@ it.each([
   ['closes the connection', ((request) => request.socket.destroy()) satisfies RequestListener],
   ['breaks off its answer', ((request, response) => { response.writeHead(200, { 'content-length': 100 }); response.write('{', () => request.socket.end()) }) satisfies RequestListener], // prettier-ignore
   ['answers in another form', ((_, response) => response.end('<html>')) satisfies RequestListener],
+  ['answers with other JSON', ((_, response) => response.end('{"boards":{}}')) satisfies RequestListener],
+  ['does not end its answer', ((_, response) => endless(response)) satisfies RequestListener],
 ] as [string, RequestListener][])('a server that %s is reported as unreachable', async (_, listener) => {
   const machine = await makeMachine('sqlite')
   const { url } = await answering(listener)
