@@ -10,7 +10,7 @@ import { formatOf, print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { say, widthOf, write } from './lib/terminal.js'
+import { say, widthOf, write, type Terminal } from './lib/terminal.js'
 import { wrappedText } from './lib/wrap.js'
 
 interface Preview {
@@ -89,7 +89,7 @@ export function registerPreview(group: Command, cli: Cli): void {
         return
       }
       const preview = await previewOf(template)
-      if (html || text) return write(cli.terminal, html ? preview.html : preview.text)
+      if (html || text) return write(cli.terminal, asPrinted(cli.terminal, html ? preview.html : preview.text))
       const isDrawn = format === 'table' || format === 'wide'
       await print(cli.terminal, flags, { body: preview, rows: [preview], columns: isDrawn ? drawn : columns, id: (row) => row.template, single: true }) // prettier-ignore
       if (!isDrawn) return
@@ -122,3 +122,6 @@ async function siteOf(cli: Cli): Promise<{ siteUrl: string; siteTitle: string; l
     throw error
   }
 }
+
+/** In a pipe it is the mail as it is sent. */
+const asPrinted = ({ stdout }: Terminal, text: string): string => (stdout.isTTY ? printableLines(text) : text)

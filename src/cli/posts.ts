@@ -33,7 +33,7 @@ export const columns: Column<ListedPost>[] = [
     head: 'ROADMAP',
     field: 'roadmap.name',
     text: (post) => post.roadmap?.name ?? '',
-    shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(printable(roadmap.name)) : ''),
+    shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(roadmap.name) : ''),
     drop: 1,
   },
   { head: 'AUTHOR', text: (post) => nameOf(post.author), drop: 3 },

@@ -188,10 +188,11 @@ function warnOf({ terminal }: Cli, others: readonly Neighbour[]): void {
 /** A visitor sees only that there is a site. */
 async function ofServer(cli: Cli, config: Config, server: string): Promise<Found> {
   const call: Call = await cli.connect()
-  const base = { ...UNKNOWN, data: server, origin: config.origin('server') }
+  const place = { data: server, origin: config.origin('server') }
+  const base = { ...UNKNOWN, ...place }
   const { is_setup: isSetUp } = await call(site.status, {})
   try {
-    return { status: { ...base, ...(await call(site.overview, {})) } }
+    return { status: { ...base, ...(await call(site.overview, {})), ...place } }
   } catch (error) {
     if (!(error instanceof AppError) || error.exit !== 4) throw error
     return {

@@ -13,7 +13,7 @@ import type { View } from './lib/view.js'
 type Person = Static<typeof User>
 
 const columns: Column<Person>[] = [
-  { head: 'NAME', field: 'name', text: (user) => user.name, shown: (user) => printable(nameOf(user)), drop: 1 },
+  { head: 'NAME', field: 'name', text: (user) => user.name, shown: (user) => nameOf(user), drop: 1 },
   { head: 'EMAIL', field: 'email', text: (user) => user.email, id: (user) => user.userId, drop: 0, whole: true },
   { head: 'ROLES', text: rolesOf, drop: 4 },
   { head: 'POSTS', field: 'posts', text: (user) => user.posts, right: true, drop: 3 },

@@ -1,3 +1,8 @@
+import { once } from 'node:events'
+import { copyFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { connect } from '../../src/db/connect.js'
@@ -119,5 +124,32 @@ describe('a formula', () => {
   it('cannot begin a cell of its own at another separator', async () => {
     const { machine, slug } = await hostileSite('x;=1+1')
     expect((await machine.run(`comments list ${slug} -o csv`)).stdout).toContain('"x;=1+1"')
+  })
+})
+
+describe('what a server or a folder says', () => {
+  it('controls no terminal either', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    await machine.run('backup create plain.backup')
+    copyFileSync(path.join(machine.folder, 'plain.backup'), path.join(machine.folder, `${HOSTILE}.backup`))
+    const overview = JSON.parse((await machine.run('status --json')).stdout)
+    const at = new Date().toISOString()
+    const server = { url: HOSTILE, host: HOSTILE, pid: 1, version: HOSTILE, startedAt: at, seenAt: at }
+    const backups = { madeAt: null, failedAt: at, error: HOSTILE }
+    const lying = createServer(({ url }, response) => {
+      if (url?.endsWith('/setup')) return response.end('{"is_setup":true}')
+      return response.end(JSON.stringify({ ...overview, title: HOSTILE, schema: HOSTILE, servers: [server], backups }))
+    }).listen(0, '127.0.0.1')
+    cleanup(() => void lying.close())
+    await once(lying, 'listening')
+    const address = `http://127.0.0.1:${(lying.address() as AddressInfo).port}`
+    for (const command of [`status --server ${address}`, 'backup list .'])
+      for (const format of ['table', 'wide', 'tsv', 'csv', 'json', 'jsonl', 'yaml', 'name']) {
+        const { stdout, stderr } = await machine.run(`${command} -o ${format}`)
+        expect([command, format, stdout]).toEqual([command, format, expect.not.stringMatching(CONTROLS)])
+        expect([command, format, stderr]).toEqual([command, format, expect.not.stringMatching(CONTROLS)])
+        expect(stdout).toMatch(command.startsWith('status') && format === 'name' ? /127/ : /31md/)
+      }
   })
 })

@@ -1,6 +1,7 @@
 import { open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError } from '../../core/errors.js'
+import { escaped } from '../../core/text.js'
 import { accountDocument } from '../../service/account.js'
 import type { Cli } from './session.js'
 import { tell, write } from './terminal.js'
@@ -14,7 +15,7 @@ export async function exportAccount(cli: Cli, { file, as }: { file: string | und
   const call = await cli.connect({ as })
   const document = await accountDocument(call)
   if (file === undefined || file === '-') {
-    for await (const text of document) await write(terminal, text)
+    for await (const text of document) await write(terminal, text.split('\n').map(escaped).join('\n'))
     return
   }
   const target = path.resolve(terminal.cwd, file)

@@ -1,5 +1,5 @@
 import type { Log } from '../../serve.js'
-import { hasColor, type ColorFlag, type Terminal } from './terminal.js'
+import { harmless, hasColor, type ColorFlag, type Terminal } from './terminal.js'
 
 /** Opens the log on stderr: readable lines on a terminal, JSON lines otherwise. */
 export async function openLog(
@@ -24,7 +24,7 @@ export async function openLog(
   })
   // A terminal that is gone fails every write, which `run` ignores.
   const write = (line: string) =>
-    void terminal.stderr.write((line.endsWith('"msg":"request"}\n') ? prettyRequest : pretty)(line))
+    void terminal.stderr.write(harmless((line.endsWith('"msg":"request"}\n') ? prettyRequest : pretty)(line)))
   return { level, stream: { write } }
 }
 

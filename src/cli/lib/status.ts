@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { redactedUrl } from '../../core/addresses.js'
 import { AppError } from '../../core/errors.js'
-import { counted } from '../../core/text.js'
+import { counted, printable } from '../../core/text.js'
 import * as boards from '../../service/boards.js'
 import * as site from '../../service/site.js'
 import type { Cli } from './session.js'
@@ -18,7 +18,7 @@ export async function statusLine(cli: Cli): Promise<string> {
     const { total_count: count } = await call(boards.list, { limit: 1, visibility: ['public', 'private'] })
     return `Status: ${where} is set up, with ${counted(count, 'board')}.`
   } catch (error) {
-    if (error instanceof AppError) return `Status: ${error.message}`
+    if (error instanceof AppError) return `Status: ${printable(error.message)}`
     throw error
   }
 }

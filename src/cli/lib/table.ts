@@ -53,12 +53,13 @@ const SHORT_ID = 18
  */
 export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): string {
   const paint = new Chalk({ level: style.color }) // chalk ignores NO_COLOR on a terminal
+  const safe = rows.map((row) => withText(row, printable))
   const measured = columns
     .filter((column) => style.wide || column.drop !== undefined)
     .filter((column) => !column.ifAny || rows.some((row) => column.text(row) !== ''))
     .map((column) => ({
       ...column,
-      cells: rows.map((row) => column.shown?.(row, paint, style.now) ?? printable(column.text(row))),
+      cells: safe.map((row) => column.shown?.(row, paint, style.now) ?? printable(column.text(row))),
     }))
     .map((column) => ({
       ...column,
@@ -99,6 +100,17 @@ export function drawTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')
+}
+
+/** A row whose every text is changed: what `shown` makes of it has colours, and no control character of a stranger. */
+function withText<T>(value: T, change: (text: string) => string): T {
+  const changed = (part: unknown): unknown => {
+    if (typeof part === 'string') return change(part)
+    if (Array.isArray(part)) return part.map(changed)
+    if (typeof part !== 'object' || part === null || part instanceof Date) return part
+    return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, changed(inner)]))
+  }
+  return changed(value) as T // texts stay texts
 }
 
 const widthOf = (head: string, cells: readonly string[]): number =>
@@ -191,7 +203,8 @@ export function drawRecord<Row>(columns: readonly Column<Row>[], row: Row, style
     const start = /^ */.exec(line)?.[0] ?? '' // of code in a text
     return wrapped(line.trimStart(), style.width, indent + start, stringWidth)
   }
-  const value = (column: Column<Row>) => column.shown?.(row, paint, style.now) ?? printableLines(column.text(row))
+  const safe = withText(row, printableLines)
+  const value = (column: Column<Row>) => column.shown?.(safe, paint, style.now) ?? printableLines(column.text(row))
   return shown
     .map((column) => {
       const lines = value(column).split('\n').map(broken).join('\n')

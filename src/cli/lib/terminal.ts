@@ -1,4 +1,5 @@
 import { WriteStream } from 'node:tty'
+import { printableLines } from '../../core/text.js'
 import { wrapped } from './wrap.js'
 
 /** The streams and the environment of a command. stdout carries data only; messages for people go to stderr. */
@@ -39,7 +40,18 @@ export async function write({ stdout }: Terminal, text: string): Promise<void> {
   if (!stdout.write(text)) await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
-export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${line}\n`)
+/** What a message says may come from a server, a file name or another process. */
+export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${harmless(line)}\n`)
+
+/** Text in which nothing controls the terminal but colours. */
+export const harmless = (text: string): string =>
+  text
+    .split(COLOR)
+    .map((part, index) => (index % 2 === 1 ? part : printableLines(part)))
+    .join('')
+
+// oxlint-disable-next-line no-control-regex -- what begins a colour
+const COLOR = /(\u001b\[[\d;]*m)/
 
 interface Shape {
   /** What stands before the sentence, of two columns where `indent` does not say otherwise. */
