@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { arch, release, type } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
-import { closest } from 'fastest-levenshtein'
 import type { Config } from '../config.js'
 import { visitedUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { asked, likely } from '../core/guesses.js'
 import { createFile } from '../core/files.js'
 import { keys } from '../core/settings.js'
 import { counted } from '../core/text.js'
@@ -13,6 +13,7 @@ import type { Mend, Result } from '../doctor/index.js'
 import { NAMES } from '../doctor/names.js'
 import { redacted } from './lib/redacted.js'
 import { explain } from './lib/helptext.js'
+import { Mistyped } from './lib/mistyped.js'
 import { formatOf, print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
 import { stepBar } from './lib/progress.js'
@@ -44,6 +45,25 @@ const ROW: (keyof Row)[] = ['id', 'title', 'severity', 'evidence', 'fix']
 const rowOf = ({ id, title, severity, evidence, fix }: Result): Row => ({ id, title, severity, evidence, fix })
 
 const isFinding = ({ severity }: Pick<Row, 'severity'>): boolean => severity === 'error' || severity === 'warning'
+
+/** What people call a check. */
+const OTHER_NAMES: Readonly<Record<string, keyof typeof NAMES>> = {
+  smtp: 'mail',
+  email: 'mail',
+  db: 'database',
+  sqlite: 'database',
+  postgres: 'database',
+  https: 'tls',
+  certificate: 'tls',
+  permissions: 'files',
+  owners: 'files',
+  space: 'disk',
+  time: 'clock',
+  events: 'audit',
+  settings: 'config',
+  node: 'runtime',
+  url: 'address',
+}
 
 interface Flags extends OutputFlags {
   offline?: boolean
@@ -92,11 +112,13 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   assertLocal(config, 'doctor')
   const { checkIds, examine, isCheck, siteOf } = await import('../doctor/index.js')
   const unknown = names.find((name) => !isCheck(name))
-  if (unknown !== undefined)
-    throw new AppError(
-      'USAGE',
-      `There is no check ${JSON.stringify(unknown)}. Did you mean "${closest(unknown, checkIds)}"?`,
+  if (unknown !== undefined) {
+    const meant = OTHER_NAMES[unknown] ?? likely(unknown, checkIds)
+    throw new Mistyped(
+      `There is no check ${JSON.stringify(unknown)}.${meant === undefined ? ` Checks: ${checkIds.join(', ')}.` : asked(meant)}`,
+      meant === undefined ? undefined : terminal.args.map((arg) => (arg === unknown ? meant : arg)),
     )
+  }
   const urlOnly = names.find(
     (name) => flags.url === undefined && NAMES[name as keyof typeof NAMES].startsWith('with --url'),
   )

@@ -1,15 +1,15 @@
-import { Command, CommanderError, Option } from 'commander'
-import { AppError } from '../core/errors.js'
+import { Command, Option } from 'commander'
 import { keys, settings } from '../core/settings.js'
-import { counted } from '../core/text.js'
-import { guess } from '../core/guesses.js'
+import { asked, likely } from '../core/guesses.js'
 import { explain, helpOf, rowOf, section } from './lib/helptext.js'
+import { Mistyped } from './lib/mistyped.js'
 import { settingOptions } from './lib/options.js'
 import { FORMATS } from './lib/output.js'
 import { session, type Cli } from './lib/session.js'
 import { assertNoSwitchValues } from './lib/switchvalues.js'
 import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal.js'
 import { wrapped, wrappedText } from './lib/wrap.js'
+import { assertKnown, unknownVerb, withWords } from './mistakes.js'
 import { branches, type Branch } from './tree.js'
 import { documents, version } from './version.js'
 
@@ -23,7 +23,7 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
   const styled = (command: Command) =>
     command
       .exitOverride()
-      .showSuggestionAfterError()
+      .showSuggestionAfterError(false)
       .configureOutput({
         writeOut: (text) => void terminal.stdout.write(text),
         writeErr: () => {},
@@ -47,11 +47,11 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .action(async (words: string[]) => help(program, cli, words))
   explain(program, { examples: [], notes: ['Topics: exit-codes, environment, formatting, mail-url, options.'] })
   program.addHelpText('beforeAll', ({ command }) => {
-    if (command === program) assertKnown(program)
+    if (command === program) assertKnown(program, terminal.args)
     return ''
   })
   program.allowExcessArguments().action(async () => {
-    assertKnown(program)
+    assertKnown(program, terminal.args)
     const { statusLine } = await import('./lib/status.js')
     await write(
       terminal,
@@ -63,14 +63,6 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
 
 /** Lines of more than 100 columns are hard to read. */
 const helpWidth = ({ stdout }: Terminal): number => Math.max(40, Math.min(stdout.isTTY ? widthOf(stdout) : 80, 100))
-
-/** Refuses a first word that is no command. The words of `help` are not commands of the program. */
-function assertKnown({ args }: Command): void {
-  const [word] = args
-  const names = [...branches.map(({ name }) => name), 'help']
-  if (word === undefined || word.startsWith('-') || names.includes(word)) return
-  throw new AppError('USAGE', `Unknown command "${word}".${guess(word, names)}`)
-}
 
 /** Every branch under the heading of its group. */
 function overview(): string[] {
@@ -157,13 +149,13 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
   for (const word of words) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
     if (!next) {
-      const known = command.commands.map((each) => each.name())
-      throw command === program
-        ? new AppError(
-            'USAGE',
-            `Unknown command or topic "${word}".${guess(word, [...known, ...Object.keys(topics)])} Topics: ${Object.keys(topics).join(', ')}, options.`,
-          )
-        : unknownVerb(command, word)
+      if (command !== program) throw unknownVerb(command, word, cli.terminal.args)
+      const names = [...Object.keys(topics), 'options']
+      const meant = likely(word, [...command.commands.map((each) => each.name()), ...names])
+      throw new Mistyped(
+        `Unknown command or topic "${word}".${asked(meant)} Topics: ${names.join(', ')}.`,
+        meant === undefined ? undefined : withWords(cli.terminal.args, [word], [meant]),
+      )
     }
     await fill(next, cli)
     command = next
@@ -185,44 +177,5 @@ function allOptions(program: Command, width: number): string {
     ]
       .join('\n\n')
       .trimEnd() + '\n'
-  )
-}
-
-/** The command exists, and has no such subcommand. */
-function unknownVerb(branch: Command, word: string): AppError {
-  const name = pathOf(branch)
-  const verbs = branch.commands.map((each) => each.name())
-  const aliases = branch.commands.flatMap((each) => each.aliases())
-  return new AppError(
-    'USAGE',
-    `Unknown command "${name} ${word}".${guess(word, [...verbs, ...aliases])} "${name}" has: ${verbs.join(', ')}.`,
-  )
-}
-
-/** The words of a command, without the name of the program. */
-const pathOf = (command: Command): string =>
-  command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
-
-/** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */
-export function usageError(error: unknown, branch?: Command): AppError | undefined {
-  if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
-  if (error.code === 'commander.help') {
-    const verbs = branch?.commands.map((each) => each.name()) ?? []
-    return new AppError('USAGE', `"${branch ? pathOf(branch) : ''}" needs a command: ${verbs.join(', ')}.`)
-  }
-  const [, most, count] = /^error: too many arguments.*Expected (\d+).*got (\d+)/s.exec(error.message) ?? []
-  if (error.code === 'commander.excessArguments' && most !== undefined)
-    return new AppError(
-      'USAGE',
-      `The command takes ${most === '0' ? 'no arguments' : counted(most, 'argument')}, not ${count}. Put a value with spaces in quotes.`,
-    )
-  const [, unknown] = /^error: unknown command '(.*?)'/s.exec(error.message) ?? []
-  if (error.code === 'commander.unknownCommand' && branch && unknown !== undefined) return unknownVerb(branch, unknown)
-  const message = error.message.startsWith("error: unknown option '--color")
-    ? `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}`
-    : error.message.replace(/^error: /, '').replace(/\n/g, ' ')
-  return new AppError(
-    'USAGE',
-    `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`,
   )
 }

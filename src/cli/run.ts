@@ -2,7 +2,8 @@ import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { endAfterFailure } from './lib/ending.js'
 import { fixesOf } from './lib/fixes.js'
-import { buildProgram, usageError, withColorFlag } from './program.js'
+import { usageError } from './mistakes.js'
+import { buildProgram, withColorFlag } from './program.js'
 import { NothingToDo } from './lib/nothingtodo.js'
 import { report } from './lib/report.js'
 import { heedFields } from './lib/rowfields.js'
@@ -37,23 +38,29 @@ export async function run(terminal: Terminal): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return
     if (error instanceof NothingToDo) return tell(terminal, error.message)
+    const flags = program.opts()
     const failed = {
-      flags: program.opts(),
-      server: await serverOf(cli, error),
+      flags,
+      ...(await placesOf(cli, error)),
       command: namesIn(program, program.args),
       options: running?.options ?? [],
       fixes: running ? fixesOf(running) : {},
     }
-    process.exitCode = report(terminal, failed, usageError(error, branchOf(program, program.args)) ?? error)
+    const { args } = program
+    const typed = { terminal, flags, program, branch: branchOf(program, args), leaf: leafOf(program, args) }
+    process.exitCode = report(terminal, failed, usageError(error, typed) ?? error)
   } finally {
     await cli.close()
   }
 }
 
-/** Where the command would have to sign in. It loads no settings for another failure. */
-async function serverOf(cli: Cli, error: unknown): Promise<string | undefined> {
-  if (!(error instanceof AppError) || ![3, 4, 5].includes(error.exit)) return undefined
-  return cli.config().then((config) => config.get('server'), () => undefined) // prettier-ignore
+/** Where the command would have to sign in, and which sites it knows. It loads no settings for another failure. */
+async function placesOf(cli: Cli, error: unknown): Promise<{ server?: string | undefined; contexts?: string[] }> {
+  if (!(error instanceof AppError) || ![3, 4, 5, 6].includes(error.exit)) return {}
+  return cli.config().then(
+    (config) => ({ server: config.get('server'), contexts: [...config.contexts.keys()] }),
+    () => ({}),
+  )
 }
 
 /** The branch of the command that was typed, or the group in it: the last word that has commands. */
@@ -62,6 +69,12 @@ function branchOf(command: Command, [word, ...rest]: readonly string[]): Command
   if (!next) return undefined
   const group = branchOf(next, rest)
   return group && group.commands.length > 0 ? group : next
+}
+
+/** The command that was typed, as far as it exists. */
+function leafOf(command: Command, [word, ...rest]: readonly string[]): Command | undefined {
+  const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word ?? ''))
+  return next && (leafOf(next, rest) ?? next)
 }
 
 /** The names of the command that was typed and of its parents, as far as they exist. */

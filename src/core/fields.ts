@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { Check, Compile, Errors } from 'typebox/schema'
-import { closest } from 'fastest-levenshtein'
 import { AppError, type Issue } from './errors.js'
+import { guess } from './guesses.js'
 import { plainText } from './text.js'
 
 /**
@@ -241,11 +241,10 @@ function issueOf({ properties }: CompiledSchema, keyword: string, field: string,
 
 function unknownField({ properties }: CompiledSchema, field: string): Issue {
   const known = Object.keys(properties)
-  const hint =
-    known.length === 0 ? 'This operation takes no fields.' : `Did you mean ${JSON.stringify(closest(field, known))}?`
+  const hint = known.length === 0 ? ' This operation takes no fields.' : guess(field, known)
   return {
     code: 'UNKNOWN_FIELD',
-    message: `There is no field ${JSON.stringify(shortened(field))}. ${hint}`,
+    message: `There is no field ${JSON.stringify(shortened(field))}.${hint}`,
     field,
     rule: known.length === 0 ? 'no fields' : `one of ${known.join(', ')}`,
   }

@@ -385,9 +385,9 @@ describe('errors', () => {
   it('name an unknown command, and the closest known one', async () => {
     const machine = await makeMachine('sqlite')
     expect((await machine.run('bords list')).stderr).toBe(
-      '✗ Unknown command "bords". Did you mean "boards"?\n  fix   feedbackctl --help\n  code  USAGE (exit 2)\n',
+      '✗ Unknown command "bords". Did you mean "boards"?\n  fix   feedbackctl boards list\n  code  USAGE (exit 2)\n',
     )
-    expect((await machine.run('-o json boards lst')).stderr).toContain('"fix":"feedbackctl boards --help"')
+    expect((await machine.run('-o json boards lst')).stderr).toContain('"fix":"feedbackctl -o json boards list"')
   })
 
   it('are dropped when stderr is closed, and the command still succeeds', async () => {
@@ -405,7 +405,10 @@ describe('errors', () => {
       env: machine.env,
       encoding: 'utf8',
     })
-    expect([status, stderr]).toEqual([1, '✗ Cannot write the output: ENOSPC.\n  code  OUTPUT_FAILED (exit 1)\n'])
+    expect([status, stderr]).toEqual([
+      1,
+      '✗ Cannot write the output: ENOSPC.\n  fix   Free some space, or write to another file.\n  code  OUTPUT_FAILED (exit 1)\n',
+    ])
   })
 
   it('hide secrets in the suggested command', async () => {

@@ -57,9 +57,9 @@ describe('help', () => {
     const { run } = await makeMachine('sqlite')
     for (const [args, message, fix] of [
       ['help nosuch', 'Unknown command or topic "nosuch". Topics: ', 'help'],
-      ['help envronment', 'Did you mean "environment"?', 'help'],
+      ['help envronment', 'Did you mean "environment"?', 'help environment'],
       ['help posts nosuch', 'Unknown command "posts nosuch". "posts" has: list, show, search, ', 'help'],
-      ['posts lst', 'Unknown command "posts lst". Did you mean "list"? "posts" has: list, ', 'posts --help'],
+      ['posts lst', 'Unknown command "posts lst". Did you mean "list"? "posts" has: list, ', 'posts list'],
       ['posts frobnicate', 'Unknown command "posts frobnicate". "posts" has: list, ', 'posts --help'],
       ['posts', '"posts" needs a command: list, ', 'posts --help'],
     ] as const)

@@ -13,7 +13,7 @@ describe('a mistyped command', () => {
     for (const [args, message] of [
       ['snapshot', 'Unknown command "snapshot".'],
       ['snapshot --help', 'Unknown command "snapshot".'],
-      ['version', 'Unknown command "version".'],
+      ['version', 'Unknown command "version". Did you mean "--version"?'],
       ['export -h', 'Unknown command "export".'],
       ['borads list', 'Unknown command "borads". Did you mean "boards"?'],
       ['setpu --help', 'Unknown command "setpu". Did you mean "setup"?'],

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
-import { closest } from 'fastest-levenshtein'
 import { AppError } from '../../core/errors.js'
+import { asked, likely } from '../../core/guesses.js'
+import { Mistyped } from './mistyped.js'
 import type { Column } from './table.js'
 
 interface Schema {
@@ -43,23 +44,28 @@ function sampleOf(schema: Schema): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Refuses names of --fields that rows do not have. */
-export function assertFields(list: string | true, known: readonly string[]): void {
+/** Refuses names of --fields that rows do not have. `args` are those of the command. */
+export function assertFields(list: string | true, known: readonly string[], args: readonly string[]): void {
   if (known.length === 0) throw new AppError('USAGE', 'The output of this command has no fields. Leave --fields out.')
   if (list === true) return
   const names = namesIn(list)
-  for (const name of names)
-    if (!known.includes(name))
-      throw new AppError(
-        'USAGE',
-        `Unknown field ${JSON.stringify(name.slice(0, 100))}. Did you mean ${meant(name, known)}? --fields alone lists the fields.`,
-      )
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    const field = meant(unknown, known)
+    const right = names.map((name) => (name === unknown && field !== undefined ? field : name)).join(',')
+    throw new Mistyped(
+      `Unknown field ${JSON.stringify(unknown.slice(0, 100))}.${asked(field)} --fields alone lists the fields.`,
+      field === undefined
+        ? undefined
+        : args.map((arg) => (arg === list ? right : arg === `--fields=${list}` ? `--fields=${right}` : arg)),
+    )
+  }
   if (names.length === 0) throw new AppError('USAGE', '--fields needs names, such as --fields id,name.')
 }
 
-/** The field of a part, where the name is whole: `voters.votesCount` for `votesCount`. */
-const meant = (name: string, known: readonly string[]): string =>
-  known.find((each) => each.toLowerCase().endsWith(`.${name.toLowerCase()}`)) ?? closest(name, known)
+/** The field of a part, where the name is whole: `voters.votesCount` for `votesCount`; else one with a near name. */
+const meant = (name: string, known: readonly string[]): string | undefined =>
+  known.find((each) => each.toLowerCase().endsWith(`.${name.toLowerCase()}`)) ?? likely(name, known)
 
 const namesIn = (list: string): string[] =>
   list

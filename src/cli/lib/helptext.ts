@@ -21,6 +21,9 @@ export function explain<C extends Command>(command: C, details: Details): C {
   return command
 }
 
+/** Options without which the command asks or fails. */
+export const requiredOf = (command: Command): readonly string[] => detailsOf.get(command)?.required ?? []
+
 /** Options of the program that the help of each command repeats, by their heading. The others are in `help options`. */
 const COMMON = [
   ['Output', ['--output', '--json', '--fields', '--quiet']],
@@ -59,8 +62,7 @@ export function helpOf(command: Command, { width, documents }: Shape): string {
 function usageOf(command: Command): string {
   const words: string[] = []
   for (let each: Command | null = command; each; each = each.parent) words.unshift(each.name())
-  const required = detailsOf.get(command)?.required ?? []
-  const needed = command.options.filter((option) => option.long !== undefined && required.includes(option.long))
+  const needed = command.options.filter(({ long = '' }) => requiredOf(command).includes(long))
   return [
     ...words,
     ...(command.commands.length > 0 ? ['COMMAND'] : []),

@@ -33,7 +33,7 @@ export async function heedFields(terminal: Terminal, command: Command): Promise<
   formatOf(terminal, flags) // refuses contradictory flags
   const known = typeof fields === 'function' ? await fields(command.args) : fields
   const { assertFields } = await import('./choice.js')
-  assertFields(flags.fields, known)
+  assertFields(flags.fields, known, terminal.args)
   if (flags.fields !== true) return
   await write(terminal, known.map((name) => `${name}\n`).join(''))
   throw new CommanderError(0, 'feedbackctl.fields', '')

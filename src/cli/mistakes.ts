@@ -1,0 +1,154 @@
+import { CommanderError, type Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import { asked, likely } from '../core/guesses.js'
+import { counted } from '../core/text.js'
+import { requiredOf } from './lib/helptext.js'
+import { Mistyped } from './lib/mistyped.js'
+import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal.js'
+import { branches } from './tree.js'
+
+/** Words that other programs have as commands, and what this one has. */
+const OTHER_COMMANDS: Readonly<Record<string, string>> = {
+  version: '--version',
+  server: 'serve',
+  start: 'serve',
+  init: 'setup',
+  install: 'setup',
+  user: 'users',
+  login: 'login',
+  check: 'doctor',
+  log: 'events',
+  logs: 'events',
+}
+
+/** Options that other programs have, and what this one has. */
+const OTHER_OPTIONS: Readonly<Record<string, string>> = {
+  '--port': '--listen',
+  '--host': '--listen',
+  '--bind': '--listen',
+  '--force': '--yes',
+  '--format': '--output',
+  '--per-page': '--limit',
+  '--size': '--limit',
+  '--body-text': '--body',
+}
+
+/** Verbs that several nouns have. */
+const VERBS = ['list', 'show', 'search', 'create', 'update', 'delete']
+
+/** Refuses a first word that is no command. The words of `help` are not commands of the program. */
+export function assertKnown({ args }: Command, typed: readonly string[]): void {
+  const mistake = unknownWord(args, typed)
+  if (mistake) throw mistake
+}
+
+function unknownWord([word, second]: readonly string[], typed: readonly string[]): AppError | undefined {
+  const names = [...branches.map(({ name }) => name), 'help']
+  if (word === undefined || word.startsWith('-') || names.includes(word)) return undefined
+  const noun = second !== undefined && VERBS.includes(word) ? likely(second, names) : undefined
+  if (second !== undefined && noun !== undefined)
+    return new Mistyped(
+      `Unknown command "${word}".${asked(`${noun} ${word}`)}`,
+      withWords(typed, [word, second], [noun, word]),
+    )
+  const meant = OTHER_COMMANDS[word] ?? likely(word, names)
+  return new Mistyped(
+    `Unknown command "${word}".${asked(meant)}`,
+    meant === undefined ? undefined : withWords(typed, [word], [meant]),
+  )
+}
+
+/** The command exists, and has no such subcommand. */
+export function unknownVerb(branch: Command, word: string, typed: readonly string[]): AppError {
+  const name = pathOf(branch)
+  const verbs = branch.commands.map((each) => each.name())
+  const meant = likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())])
+  return new Mistyped(
+    `Unknown command "${name} ${word}".${asked(meant)} "${name}" has: ${verbs.join(', ')}.`,
+    meant === undefined ? undefined : withWords(typed, [word], [meant]),
+  )
+}
+
+/** The words of a command, without the name of the program. */
+const pathOf = (command: Command): string =>
+  command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+
+/** The arguments with other words in place of some that follow each other. */
+export function withWords(args: readonly string[], from: readonly string[], to: readonly string[]): string[] {
+  const index = args.findIndex((_, start) => from.every((word, offset) => args[start + offset] === word))
+  return index === -1 ? [...args] : args.toSpliced(index, from.length, ...to)
+}
+
+interface Typed {
+  terminal: Terminal
+  flags: { input?: boolean }
+  program: Command
+  /** The branch of the command or the group in it, and the command itself, as far as they exist. */
+  branch: Command | undefined
+  leaf: Command | undefined
+}
+
+/** A mistake in the words that were typed, in our form; undefined for what is none, such as help. */
+export function usageError(error: unknown, { terminal, flags, program, branch, leaf }: Typed): AppError | undefined {
+  if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined
+  const { args } = terminal
+  const { message } = error
+  const found = (pattern: RegExp) => pattern.exec(message)?.slice(1) ?? []
+  const [word = ''] = found(/^error: unknown (?:command|option) '(.*?)'/s)
+  switch (error.code) {
+    case 'commander.help': {
+      const verbs = branch?.commands.map((each) => each.name()) ?? []
+      return new AppError('USAGE', `"${branch ? pathOf(branch) : ''}" needs a command: ${verbs.join(', ')}.`)
+    }
+    case 'commander.missingArgument':
+      if (leaf) return missingArguments(leaf, args, canPrompt(terminal, flags))
+      break
+    case 'commander.excessArguments': {
+      const [most = '', count = ''] = found(/^error: too many arguments.*Expected (\d+).*got (\d+)/s)
+      const takes = most === '0' ? 'no arguments' : counted(most, 'argument')
+      return new AppError('USAGE', `The command takes ${takes}, not ${count}. Put a value with spaces in quotes.`)
+    }
+    case 'commander.unknownCommand':
+      if (branch) return unknownVerb(branch, word, args)
+      break
+    case 'commander.unknownOption': {
+      const mistake = branch ? undefined : unknownWord(program.args, args)
+      if (mistake) return mistake
+      if (!word.startsWith('--color')) return unknownOption(leaf ?? branch ?? program, word, args)
+      return new AppError('USAGE', `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}.`)
+    }
+  }
+  const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
+  return new AppError('USAGE', `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`)
+}
+
+function unknownOption(command: Command | undefined, word: string, args: readonly string[]): AppError {
+  const [name = ''] = word.split('=')
+  const names: string[] = []
+  for (let each = command; each; each = each.parent ?? undefined)
+    names.push(...each.options.filter(({ hidden, long }) => long === OTHER_OPTIONS[name] || !hidden).flatMap(({ long }) => long ?? [])) // prettier-ignore
+  const other = OTHER_OPTIONS[name]
+  const meant = other !== undefined && names.includes(other) ? other : name.length > 2 ? likely(name, names) : undefined
+  return new Mistyped(
+    `Unknown option '${word}'.${asked(meant)}`,
+    meant === undefined
+      ? undefined
+      : args.map((arg) => (arg.split('=')[0] === name ? meant + arg.slice(name.length) : arg)),
+  )
+}
+
+/** Names all that is missing, options too where they cannot be asked for. */
+function missingArguments(leaf: Command, args: readonly string[], canAsk: boolean): AppError {
+  const missing = leaf.registeredArguments.slice(leaf.args.length).filter(({ required }) => required)
+  const options = canAsk
+    ? []
+    : leaf.options.filter((option) => option.long !== undefined && requiredOf(leaf).includes(option.long) && leaf.getOptionValue(option.attributeName()) === undefined) // prettier-ignore
+  const names = [...missing.map((each) => `<${each.name()}>`), ...options.map(({ long = '' }) => long)]
+  const what = options.length > 0 ? 'arguments and options' : missing.length === 1 ? 'argument' : 'arguments'
+  const values = missing.map((each) => each.name().toUpperCase())
+  const flags = options.flatMap(({ long = '', required }) => [long, ...(required ? [long.replace(/^--/, '').toUpperCase()] : [])]) // prettier-ignore
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const place = leaf.args.length === 0 ? args.findIndex((arg) => [leaf.name(), ...leaf.aliases()].includes(arg)) + 1 : 0
+  const complete = args.toSpliced(end, 0, ...flags).toSpliced(place === 0 ? end : place, 0, ...values)
+  return new Mistyped(`Missing required ${what}: ${names.join(', ')}. Nothing was changed.`, complete)
+}

@@ -1,0 +1,111 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fixFor } from '../../src/cli/lib/fixes.js'
+import { AppError, errorCodes, type ErrorCode } from '../../src/core/errors.js'
+import { makeMachine } from '../support/cli.js'
+
+/** Nothing helps after a command that its user has ended. */
+const ENDED: ErrorCode[] = ['CANCELED', 'INTERRUPTED']
+const errors = [{ code: 'FIELD_MISSING', message: 'x is missing.', field: 'x', rule: '--x <text>' }]
+
+it('every error has its fix, with and without a server', () => {
+  const args = ['boards', 'create', 'Ideas']
+  for (const server of [undefined, 'https://feedback.example.org']) {
+    const failed = { server, command: ['boards', 'create'], options: [] }
+    const without = errorCodes.filter((code) => fixFor(new AppError(code, 'x', { errors }), args, failed).length === 0)
+    expect(without).toEqual(errorCodes.filter((code) => ENDED.includes(code)))
+  }
+})
+
+describe('a fix', () => {
+  it('is the command that helps', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    await machine.run('boards create Ideas')
+    const { file } = JSON.parse((await machine.run('backup create --json', { env: { FEEDBACKCTL_BACKUP_PASSPHRASE: 'a long passphrase' } })).stdout) as { file: string } // prettier-ignore
+    const database = path.join(machine.folder, 'other.db')
+    writeFileSync(database, 'x')
+    for (const [args, code, fix] of [
+      ['boards list --server http://127.0.0.1:1', 'SERVER_UNREACHABLE', 'Check the address, and that "feedbackctl serve" runs there.'], // prettier-ignore
+      ['restore nope --yes', 'BACKUP_NOT_FOUND', 'feedbackctl backup list'],
+      [`backup verify ${file}`, 'PASSPHRASE_WRONG', `feedbackctl backup verify ${file} --backup-passphrase-file FILE`],
+      [`db copy sqlite:none.db sqlite:new.db`, 'DATABASE_MISSING', 'feedbackctl db copy FROM TO   with another FROM'],
+      [`db copy ${machine.databaseUrl} sqlite:${database}`, 'BACKUP_EXISTS', `feedbackctl db copy ${machine.databaseUrl} sqlite:NEW.db`], // prettier-ignore
+      ['rollback --yes', 'BACKUP_NOT_FOUND', 'feedbackctl backup list'],
+      ['boards create Ideas --color nope', 'VALIDATION_ERROR', 'feedbackctl boards create --help'],
+      ['roles assign @everyone --user ada@example.org', 'ROLE_USER_CONFLICT', 'feedbackctl users show USER'],
+      ['users delete ada@example.org --yes', 'CANNOT_CHANGE_OWNER', 'feedbackctl owner promote USER'],
+    ] as const) {
+      const { stdout, stderr } = await machine.run(args)
+      expect([args, stdout, stderr]).toEqual([args, '', expect.stringContaining(`\n  fix   ${fix}\n`)])
+      expect(stderr).toContain(`  code  ${code} (exit `)
+    }
+  })
+
+  it('is the command with all that is missing', async () => {
+    const { run } = await makeMachine('sqlite')
+    for (const [args, message, fix] of [
+      ['db copy', 'arguments: <from>, <to>', 'db copy FROM TO'],
+      ['db copy a --verify', 'argument: <to>', 'db copy a --verify TO'],
+      ['roles assign', 'arguments and options: <role>, --user', 'roles assign ROLE --user USER'],
+      ['roles assign --user ada', 'argument: <role>', 'roles assign ROLE --user ada'],
+      ['account signup', 'arguments and options: <email>, --password-stdin', 'account signup EMAIL --password-stdin'],
+      ['boards update --private', 'argument: <board>', 'boards update BOARD --private'],
+    ] as const)
+      expect([args, await run(args)]).toEqual([
+        args,
+        {
+          code: 2,
+          stdout: '',
+          stderr: `✗ Missing required ${message}. Nothing was changed.\n  fix   feedbackctl ${fix}\n  code  USAGE (exit 2)\n`,
+        },
+      ])
+  })
+
+  it('is the command as it was meant, where a word is near', async () => {
+    const { run } = await makeMachine('sqlite')
+    for (const [args, said, fix] of [
+      ['bords list', 'Unknown command "bords". Did you mean "boards"?', 'boards list'],
+      ['posts lits', 'Unknown command "posts lits". Did you mean "list"? "posts" has: ', 'posts list'],
+      ['hlep posts', 'Unknown command "hlep". Did you mean "help"?', 'help posts'],
+      ['version', 'Unknown command "version". Did you mean "--version"?', '--version'],
+      ['list boards --all', 'Unknown command "list". Did you mean "boards list"?', 'boards list --all'],
+      ['create board Ideas', 'Unknown command "create". Did you mean "boards create"?', 'boards create Ideas'],
+      ['list frobnicates', 'Unknown command "list".', '--help'],
+      ['help envronment', 'Unknown command or topic "envronment". Did you mean "environment"?', 'help environment'],
+      ['help posts lst', 'Unknown command "posts lst". Did you mean "list"?', 'help posts list'],
+      ['serve --port 9000', `Unknown option '--port'. Did you mean "--listen"?`, 'serve --listen 9000'],
+      ['boards list --limt=3', `Unknown option '--limt=3'. Did you mean "--limit"?`, 'boards list --limit=3'],
+      ['backup create --out x', `Unknown option '--out'.`, 'backup create --help'],
+      ['posts list --fields titel,slug -o csv', 'Unknown field "titel". Did you mean "title"?', 'posts list --fields title,slug -o csv'], // prettier-ignore
+      [
+        'posts list --fields nope -o csv',
+        'Unknown field "nope". --fields alone lists the fields.',
+        'posts list --help',
+      ],
+      ['doctor smtp', 'There is no check "smtp". Did you mean "mail"?', 'doctor mail'],
+      ['doctor integrety disk', 'There is no check "integrety". Did you mean "integrity"?', 'doctor integrity disk'],
+      ['doctor nonsense', 'There is no check "nonsense". Checks: runtime, ', 'doctor --help'],
+    ] as const) {
+      const { code, stdout, stderr } = await run(args)
+      expect([args, code, stdout, stderr.startsWith(`✗ ${said}`) || stderr]).toEqual([args, 2, '', true])
+      expect([args, stderr]).toEqual([args, expect.stringContaining(`\n  fix   feedbackctl ${fix}\n`)])
+    }
+  })
+
+  it('names the sites of the configuration where there is none here', async () => {
+    const machine = await makeMachine('sqlite')
+    const folder = path.join(machine.folder, 'config/feedbackctl')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(
+      path.join(folder, 'config.toml'),
+      '[contexts.prod]\nserver = "https://feedback.example.org"\n[contexts.test]\ndata.dir = "/srv/test"\n',
+      { mode: 0o600 },
+    )
+    const { code, stderr } = await machine.run('boards list --all')
+    expect(code).toBe(3)
+    expect(stderr).toContain('  fix   feedbackctl boards list --all --context prod   for the site prod\n')
+    expect(stderr).toContain('\n        feedbackctl boards list --all --context test   for the site test\n')
+  })
+})
