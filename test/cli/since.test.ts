@@ -56,6 +56,8 @@ describe.each(engines)('--since and --until on %s', (engine) => {
       }
       expect(await titles('--since 7d')).toEqual([0, 'Now Two Five', 3])
       expect(await titles('--since 1w --until 36h')).toEqual([0, 'Two Five', 2])
+      expect(await titles('--since Yesterday')).toEqual([0, 'Now', 1])
+      expect(await titles('--until yesterday')).toEqual([0, 'Two Five Ten', 3])
       expect(await titles(`--until ${daysAgo(3)} --sort oldest`)).toEqual([0, 'Ten Five', 2])
       expect(await titles('--since 7d --sort votes')).toEqual([0, 'Five Now Two', 3])
       expect(await titles('--since 7d --sort votes -L 1 --page 2')).toEqual([0, 'Now', 3])
@@ -101,8 +103,12 @@ describe.each(engines)('--since and --until on %s', (engine) => {
 
   it('refuse what is no time, and an author that does not exist', async () => {
     const { run } = await filled(engine)
-    for (const args of ['posts list --since soon', 'users list --until 7', 'comments list 4 --since 2026-02-30'])
-      expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('must be a date') })
+    for (const [args, rule] of [
+      ['posts list --since soon', '--since must be how long ago (30m, 12h, 7d, 2w, 1y), today, yesterday, or a date'],
+      ['users list --until 7', '--until must be how long ago'],
+      ['comments list 4 --since 2026-02-30', '--since must be a date'],
+    ] as const)
+      expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(rule) })
     expect(await run('comments list 4 --author nobody')).toMatchObject({ code: 3 })
   })
 })
