@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import type { TomlError } from 'smol-toml'
 import { AppError } from './errors.js'
-import { guess } from './guesses.js'
+import { asked, likely } from './guesses.js'
 import { keys, settings } from './settings.js'
 import type { Attempt, Contexts, Layer } from './sources.js'
 import { readTrusted } from './trust.js'
@@ -34,7 +35,7 @@ export function fromFile(
   const read = (to: Layer, origin: string, [name, value]: [string, unknown]) => {
     const key = keys.find((known) => known === name)
     if (!key || (to !== layer && key === 'context'))
-      throw new AppError('CONFIG_INVALID', `${origin} has an unknown key "${name}".${guess(name, keys)}`)
+      throw new AppError('CONFIG_INVALID', `${origin} has an unknown key "${name}".${asked(meantKey(name))}`)
     if (kind === 'here' && settings[key].notFromHere?.(String(value))) return ignore(key)
     to.set(key, { value: String(value), origin })
   }
@@ -66,6 +67,14 @@ export function fromFile(
   return { layer, contexts }
 }
 
+/** The setting that was probably meant: a near name, or the only one with a near last word in another table. */
+function meantKey(name: string): string | undefined {
+  const last = (key: string) => key.slice(key.lastIndexOf('.') + 1)
+  const word = likely(last(name), keys.map(last))
+  const alike = keys.filter((key) => last(key) === word)
+  return likely(name, keys) ?? (alike.length === 1 ? alike[0] : undefined)
+}
+
 /** Where somebody chose the file, they have to know that it is not obeyed. A device or a pipe is what the shell made. */
 function textOf({ file, kind }: ConfigFile): ReturnType<typeof readTrusted> {
   if (kind === 'chosen' && !statSync(file).isFile()) return { text: contents(file, '--config') }
@@ -79,8 +88,9 @@ function tableIn(file: string, text: string, parse: (text: string) => unknown): 
   try {
     return parse(text) as Table
   } catch (error) {
-    // Other lines quote the file, which may hold a secret
-    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML: ${(error as Error).message.split('\n')[0]}.`)
+    const { message, line, column } = error as TomlError
+    const reason = message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') // other lines quote the file, which may hold a secret
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML in line ${line}, column ${column}: ${reason}.`)
   }
 }
 
