@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -28,7 +29,8 @@ const { values: flags } = parseArgs({
     'if-changed': { type: 'boolean', default: false },
   },
 })
-const { outdir } = flags
+/** Built beside the output and then put in its place, so that no command ever runs half of a build. */
+const outdir = `${flags.outdir}.${process.pid}`
 const common = {
   format: 'cjs',
   platform: 'node',
@@ -39,7 +41,7 @@ const common = {
   legalComments: 'none',
   outdir,
 }
-const PROGRAM = path.resolve('bin/feedbackctl.js')
+const PROGRAM = path.resolve(outdir, 'cli/launcher.js')
 const LAUNCHER = 'src/process/launcher.ts'
 /** Everything else is bundled, so that installing the package brings only these. */
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -91,11 +93,12 @@ const COMMON_COMMANDS = [
 const NO_CACHE = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 /** Says what the output was built from. */
-const SOURCES = path.join(outdir, '.sources')
+const SOURCES = path.join(flags.outdir, '.sources')
 const sources = hashOfSources()
 
 if (flags['if-changed'] && existsSync(SOURCES) && readFileSync(SOURCES, 'utf8') === sources) process.exit()
-rmSync(outdir, { recursive: true, force: true })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+process.once('exit', () => rmSync(outdir, { recursive: true, force: true }))
 await bundle()
 await toCommonJs()
 await bundleWorker()
@@ -108,7 +111,15 @@ if (flags.outdir === 'dist')
     process.stderr.write(`\nfeedbackctl is built, but its first run failed:\n${error.message}\n`),
   )
 
-writeFileSync(SOURCES, sources)
+writeFileSync(path.join(outdir, '.sources'), sources)
+putInPlace()
+
+function putInPlace() {
+  const previous = `${outdir}.previous`
+  if (existsSync(flags.outdir)) renameSync(flags.outdir, previous)
+  renameSync(outdir, flags.outdir)
+  rmSync(previous, { recursive: true, force: true })
+}
 
 /** A hash of the files that are built, of the packages that they use, and of the Node that runs them. */
 function hashOfSources() {
