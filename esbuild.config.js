@@ -7,6 +7,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -19,6 +20,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const { values: flags } = parseArgs({
@@ -60,20 +62,9 @@ const bundledRequire = {
       loader: 'ts',
     })),
 }
-const SWAGGER_UI = 'node_modules/@fastify/swagger-ui'
-/** Swagger UI looks for its files beside its code, which goes to `cli`. */
-const movedFiles = {
-  name: 'moved files',
-  setup: (esbuild) =>
-    esbuild.onLoad({ filter: /swagger-ui.(index|lib.routes)\.js$/ }, ({ path: file }) => {
-      const text = readFileSync(file, 'utf8')
-      const moved = text
-        .replace("path.join(__dirname, '..', 'static')", "path.join(__dirname, '../web/docs')")
-        .replace("path.join(__dirname, './static/logo.svg')", "path.join(__dirname, '../web/docs/logo.svg')")
-      if (moved === text) throw new Error(`${file} finds its files in another way.`)
-      return { contents: moved, loader: 'js' }
-    }),
-}
+const SWAGGER_UI = 'node_modules/@fastify/swagger-ui/static'
+/** What the page of src/http/api/docspage.ts loads. */
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
 /** The commands that are run most often. Each loads more than those before it. */
 const COMMON_COMMANDS = [
   '--version',
@@ -99,10 +90,13 @@ const sources = hashOfSources()
 if (flags['if-changed'] && existsSync(SOURCES) && readFileSync(SOURCES, 'utf8') === sources) process.exit()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 process.once('exit', () => rmSync(outdir, { recursive: true, force: true }))
+let serveChunk
 await bundle()
 await toCommonJs()
-await bundleWorker()
+await bundleThreads()
 await minifyAssets()
+compressFiles()
+if (serveChunk) writeArchive(path.basename(serveChunk))
 writeFileSync(PACKS, '{}')
 // Without packs and cache the program only starts more slowly. Without better-sqlite3 its first run fails here, and
 // `npm ci` ends with that message. The build succeeds, because the dependency is optional and PostgreSQL needs none.
@@ -145,20 +139,37 @@ async function bundle() {
     format: 'esm',
     entryNames: '[dir]/[name]',
     chunkNames: 'cli/[name]-[hash]',
-    plugins: [bundledRequire, movedFiles],
+    plugins: [bundledRequire],
     external: [...Object.keys(dependencies), ...OF_OTHERS],
   })
-  if (flags.outdir === 'dist') writeLicenses(Object.keys(metafile.inputs))
+  serveChunk = Object.keys(metafile.outputs).find((name) => metafile.outputs[name].entryPoint === 'src/cli/serve.ts')
+  if (flags.outdir === 'dist') writeLicenses([...Object.keys(metafile.inputs), SWAGGER_UI])
 }
 
-/** One file without chunks: a running server keeps its text, and needs no file to start the thread again. */
-async function bundleWorker() {
+/** Threads, each one file without chunks: a running server keeps its text, and needs no file to start it again. */
+async function bundleThreads() {
   await build({
     ...common,
     sourcemap: false,
-    entryPoints: { 'markdown/worker': 'src/core/markdown/worker.ts' },
+    entryPoints: {
+      'threads/markdown': 'src/core/markdown/worker.ts',
+      'threads/checkpoint': 'src/db/sqlite/checkpointthread.ts',
+    },
     bundle: true,
+    external: OF_OTHERS,
   })
+}
+
+/** What src/core/built.ts reads. */
+function compressFiles() {
+  const [threads, docs] = ['threads', 'docs'].map((name) => path.join(outdir, name))
+  mkdirSync(docs)
+  const write = (target, file) => writeFileSync(`${target}.gz`, gzipSync(readFileSync(file), { level: 9 }))
+  for (const name of SWAGGER_UI_FILES) write(path.join(docs, name), path.join(SWAGGER_UI, name))
+  for (const name of readdirSync(threads)) {
+    write(path.join(threads, name), path.join(threads, name))
+    rmSync(path.join(threads, name))
+  }
 }
 
 /** The style and the scripts of pages, which browsers load. */
@@ -176,10 +187,6 @@ async function minifyAssets() {
     legalComments: 'none',
   })
   cpSync('src/web/assets/icon.svg', path.join(outdir, 'web/assets/icon.svg'))
-  cpSync(path.join(SWAGGER_UI, 'static'), path.join(outdir, 'web/docs'), {
-    recursive: true,
-    filter: (name) => !/(swagger-ui|oauth2-redirect)\.(js|html)$/.test(name), // which the page does not load
-  })
 }
 
 /** The licenses of the packages that the program contains ask for it. */
@@ -209,6 +216,23 @@ async function toCommonJs() {
     logOverride: { 'empty-import-meta': 'error' },
     allowOverwrite: true,
   })
+}
+
+/** Writes every chunk that `serve` may load, now or later, into a file that a server keeps. */
+function writeArchive(first) {
+  const folder = path.join(outdir, 'cli')
+  const archive = {}
+  const names = new Set([first])
+  for (const name of names) {
+    archive[name] = sourceOf(path.join(folder, name))
+    for (const [, required] of archive[name].matchAll(/require\("\.\/([^"]+)"\)/g)) names.add(required)
+  }
+  const text = Buffer.from(JSON.stringify(archive), 'latin1')
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 5,
+    [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+  }
+  writeFileSync(path.join(folder, 'archive.br'), brotliCompressSync(text, { params }))
 }
 
 /** Runs the common commands on a temporary site to write the packs and the code cache. */

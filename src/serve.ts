@@ -2,12 +2,14 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { App } from './app.js'
+import { gzippedFile } from './core/built.js'
 import { AppError } from './core/errors.js'
 import { isAsked } from './db/aside.js'
 import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
 import type { Log } from './http/site.js'
+import { keepDocs } from './http/api/docspage.js'
 import { clientFolder } from './http/web/clientfolder.js'
 import type { Schedule } from './jobs/backups.js'
 import { jobsOf } from './jobs/index.js'
@@ -18,7 +20,8 @@ import { operations } from './service/index.js'
 import { Limits } from './service/lib/limits.js'
 import { RequestLimit } from './service/lib/requests.js'
 import { assertSecretFits } from './service/lib/tokens.js'
-import { mailPages, pageGate, web } from './web/index.js'
+import { keepProgram } from './process/program.js'
+import { assets, mailPages, pageGate, web } from './web/index.js'
 
 export type { Log }
 
@@ -97,6 +100,17 @@ export async function startDaemon(
       undoHeapLimit()
     },
   }
+}
+
+/**
+ * Reads what a server would read from the folder of the program at some first request: an upgrade replaces the folder
+ * while it runs.
+ */
+export async function keepProgramFiles(): Promise<void> {
+  await Promise.all([keepProgram(), assets(), import('@node-rs/argon2')])
+  gzippedFile('threads/markdown.js')
+  gzippedFile('threads/checkpoint.js')
+  keepDocs()
 }
 
 /** Milliseconds between two looks whether a restore asks. */

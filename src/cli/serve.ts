@@ -15,7 +15,8 @@ import { openLog } from './lib/serverlog.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { SHUTDOWN_GRACE, untilStopped, type Ending } from './lib/shutdown.js'
 import type { ColorFlag } from './lib/terminal.js'
-import { version } from './version.js'
+import { watchUpgrades } from './lib/upgrades.js'
+import { installedVersion, version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
   const own = keys.filter((key) => settings[key].command === 'serve').flatMap(settingOptions)
@@ -74,7 +75,7 @@ async function runServer(
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
-  const [{ listenAddress, ratesOf }, { startDaemon }] = await Promise.all([
+  const [{ listenAddress, ratesOf }, { keepProgramFiles, startDaemon }] = await Promise.all([
     import('../config.js'),
     import('../serve.js'),
   ])
@@ -92,7 +93,11 @@ async function runServer(
     const app = await onceThere(logger, () => cli.open(openingOf(logger, migrate)))
     const daemon = await onceThere(logger, () => startDaemon(app, listening, log))
     running.daemon = daemon
-    if (worker === undefined && round === 1) await onceThere(logger, async () => warnAbout(app, config, logger))
+    if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
+    if (worker === undefined && round === 1) {
+      void watchUpgrades(logger, { version, installed: installedVersion })
+      await onceThere(logger, async () => warnAbout(app, config, logger))
+    }
     await daemon.asked
     if (worker !== undefined) (await import('../process/workers.js')).tellAsked()
     if (worker !== undefined || running.isEnding) break
@@ -106,6 +111,8 @@ async function runServer(
 }
 
 const ASIDE = 'stands aside for a restore'
+const KEPT = 'needs the files of the program no more'
+const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade'
 
 /** Answers with 503 until the restore has ended. `running` is told what to stop meanwhile. */
 async function standIn(
@@ -142,6 +149,9 @@ function pagesOf(config: Config): 'own' | 'none' | { folder: string } {
   return folder === undefined ? 'own' : { folder }
 }
 
+const LOST = 'a worker exited and is not restarted, as another version is installed: restart the server'
+const OTHER_VERSION = 'starts the workers of the version that is installed now'
+
 /** Starts several worker processes and restarts those that exit. */
 async function runPrimary(
   cli: Cli,
@@ -171,22 +181,32 @@ async function runPrimary(
     ...((color === false || color === 'never') && { NO_COLOR: '1' }),
     ...(color === 'always' && { FORCE_COLOR: '1' }),
   }
-  const { listenAddress } = await import('../config.js')
+  const [{ listenAddress }, { keepProgram }] = await Promise.all([
+    import('../config.js'),
+    import('../process/program.js'),
+  ])
+  void watchUpgrades(logger, { version, installed: installedVersion })
   while (!running.isEnding) {
-    let onAsked = () => {}
-    const asked = new Promise<void>((resolve) => (onAsked = resolve))
+    const current = await installedVersion()
+    if (current !== undefined && current !== version) logger.warn({ version, installed: current }, OTHER_VERSION)
+    let end: (end: 'asked' | 'lost') => void = () => {}
+    const ended = new Promise<'asked' | 'lost'>((resolve) => (end = resolve))
     const started = await startWorkers({
       count,
       env,
+      mayRestart: async () => (await installedVersion()) === current,
       onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
-      onAsked,
+      onLost: (exited) => logger.error(exited, LOST),
+      onAsked: () => end('asked'),
+      onAllLost: () => end('lost'),
     })
     if (typeof started === 'number') {
       logger.error({ exitCode: started }, 'the first worker cannot start, and has printed why')
       return void (process.exitCode = started)
     }
     running.workers = started
-    await asked
+    void keepProgram().catch((err: unknown) => logger.warn({ err }, NOT_KEPT))
+    if ((await ended) === 'lost') continue
     if (running.isEnding) break
     logger.info(ASIDE)
     await started.stop(seconds)

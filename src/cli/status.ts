@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { isOlder } from '../core/versions.js'
 import { neighbours, type Neighbour } from '../process/neighbours.js'
 import type { Call } from '../service/lib/operation.js'
 import * as site from '../service/site.js'
@@ -14,6 +15,7 @@ import { withFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { say, tell } from './lib/terminal.js'
+import { version } from './version.js'
 
 type Overview = Awaited<ReturnType<typeof site.overview.run>>
 
@@ -162,7 +164,11 @@ const outdatedNote = (file: string | undefined): string =>
 
 function nextStep({ is_setup: isSetUp }: Pick<Overview, 'is_setup'>, servers: readonly site.Server[]) {
   if (!isSetUp) return 'Run "feedbackctl setup" to create the owner account.'
-  return servers.length === 0 ? 'Run "feedbackctl serve" to serve the site.' : undefined
+  if (servers.length === 0) return 'Run "feedbackctl serve" to serve the site.'
+  const old = servers.find((server) => isOlder(server.version, version))
+  return (
+    old && `The server with pid ${old.pid} on ${old.host} runs version ${old.version}: restart it to run ${version}.`
+  )
 }
 
 /** A server that was killed is in the database for some minutes more. Only its own machine can tell. */

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { localCall } from '../app.js'
+import { isOlder } from '../core/versions.js'
 import { neighbours } from '../process/neighbours.js'
 import * as operations from '../service/site.js'
 import { seen, type Check, type Finding } from './check.js'
@@ -14,7 +15,7 @@ export const servers: Check = {
       findings.push({
         severity: 'warning',
         evidence: `The server with pid ${each.pid} on ${each.host} runs version ${each.version}. This is ${version}.`,
-        fix: 'Restart it with this version.',
+        fix: isOlder(each.version, version) ? `Restart it to run ${version}.` : `Use version ${each.version} of this program.`, // prettier-ignore
       })
     const away = running.filter(({ host }) => host !== hostname())
     if (file !== undefined && away.length > 0)

@@ -57,6 +57,9 @@ const userCacheIsSafe = userCacheFolders.every(isSafeFolder)
 const packs = JSON.parse(readFileSync(path.join(here, 'packs.json'), 'latin1')) as Record<string, string | undefined>
 const loadedPacks = new Map<string, Record<string, ChunkFunction>>()
 const chunks = new Map<string, Chunk>()
+/** The chunks of a server, compressed: an upgrade may remove their files while it runs. */
+let archive: Buffer | undefined
+let archived: Record<string, string> | undefined
 const uncached = new Map<string, Script>()
 
 // By default the signal opens Node's inspector, through which any user of the machine can take the process over. The
@@ -73,6 +76,7 @@ process.nextTick(() => {})
 if (process.env.NODE_DISABLE_COMPILE_CACHE !== undefined || process.sourceMapsEnabled) nodeRequire('./main.js')
 else {
   process.on('exit', () => writeUserCache(uncached))
+  Reflect.set(globalThis, Symbol.for('feedbackctl.keep'), keep) // for process/program.ts, which is in a chunk
   load('main.js')
 }
 
@@ -99,14 +103,21 @@ function load(name: string): unknown {
 
 function chunkFunction(name: string): ChunkFunction {
   const packName = packs[name]
-  if (packName === undefined)
-    return compile(name, `${WRAPPER_START}${readSource(name)}\n})`, -WRAPPER_START.length) as ChunkFunction
-  let pack = loadedPacks.get(packName)
+  const pack = packName === undefined ? undefined : packOf(packName)
+  if (pack) return pack[name] as ChunkFunction
+  return compile(name, `${WRAPPER_START}${readSource(name)}\n})`, -WRAPPER_START.length) as ChunkFunction
+}
+
+/** Undefined if its file is gone. The archive has its chunks. */
+function packOf(name: string): Record<string, ChunkFunction> | undefined {
+  let pack = loadedPacks.get(name)
   if (!pack) {
-    pack = compile(packName, readSource(packName)) as Record<string, ChunkFunction> // written by the build
-    loadedPacks.set(packName, pack)
+    const source = archive ? tryRead(() => readSource(name)) : readSource(name)
+    if (source === undefined) return undefined
+    pack = compile(name, source) as Record<string, ChunkFunction> // written by the build
+    loadedPacks.set(name, pack)
   }
-  return pack[name] as ChunkFunction
+  return pack
 }
 
 function chunkRequire(name: string): unknown {
@@ -133,8 +144,27 @@ function lazyModule(name: string): unknown {
   )
 }
 
+/** The file first, as it may have a code cache. */
 function readSource(name: string): string {
-  return readFileSync(path.join(here, name), 'latin1') // the build escapes all other characters
+  try {
+    return readFileSync(path.join(here, name), 'latin1') // the build escapes all other characters
+  } catch (error) {
+    const source = archive && chunksIn(archive)[name]
+    if (source === undefined) throw error
+    return source
+  }
+}
+
+/** Reads the chunks that a server may load later. */
+async function keep(): Promise<void> {
+  const { readFile } = nodeRequire('node:fs/promises') as typeof import('node:fs/promises')
+  archive = await readFile(path.join(here, 'archive.br'))
+}
+
+function chunksIn(compressed: Buffer): Record<string, string> {
+  const { brotliDecompressSync } = nodeRequire('node:zlib') as typeof import('node:zlib')
+  archived ??= JSON.parse(brotliDecompressSync(compressed).toString('latin1')) as Record<string, string>
+  return archived
 }
 
 function compile(name: string, source: string, columnOffset = 0): unknown {

@@ -29,7 +29,13 @@ interface WorkerOptions {
   count: number
   /** The settings, as environment variables: other users could read them on a command line. */
   env: Record<string, string>
-  onRestart(this: void, exited: Exited): void
+  /** Whether the program is still the one that the other workers run. */
+  mayRestart(this: void): Promise<boolean>
+  onRestart(this: void, exited: Exited & { delay: number }): void
+  /** A worker may not be restarted, and the others go on. */
+  onLost(this: void, exited: Exited): void
+  /** No worker is left, and none may be restarted. */
+  onAllLost(this: void): void
   /** A restore asks all servers to close the database. */
   onAsked(this: void): void
 }
@@ -38,8 +44,6 @@ interface Exited {
   worker: number
   workerPid: number | undefined
   reason: string
-  /** Milliseconds until it is restarted. */
-  delay: number
 }
 
 /** The worker processes of a server. All listen on one address. */
@@ -52,7 +56,15 @@ export interface Workers {
  * Starts the workers and restarts each that exits. The others start once the first one listens, so that an error that
  * stops them all is printed once. If the first ends by itself, returns its exit code.
  */
-export async function startWorkers({ count, env, onRestart, onAsked }: WorkerOptions): Promise<Workers | number> {
+export async function startWorkers({
+  count,
+  env,
+  mayRestart,
+  onRestart,
+  onLost,
+  onAllLost,
+  onAsked,
+}: WorkerOptions): Promise<Workers | number> {
   const workers = new Map<Worker, Promise<unknown>>()
   let stopping = false
   let graceful = true
@@ -94,9 +106,16 @@ export async function startWorkers({ count, env, onRestart, onAsked }: WorkerOpt
   const supervise = async (number: number, started = start(number), failuresBefore = 0): Promise<void> => {
     const { reason, uptime } = await started.exited
     if (stopping) return
+    if (!(await mayRestart())) return lose(number, started, reason)
     const failures = uptime < MIN_UPTIME_MS ? failuresBefore + 1 : 0
     await restart(number, started, reason, failures)
-    if (!stopping) await supervise(number, start(number), failures)
+    if (stopping) return
+    if (!(await mayRestart())) return lose(number, started, reason)
+    await supervise(number, start(number), failures)
+  }
+  const lose = (number: number, { worker }: { worker: Worker }, reason: string) => {
+    onLost({ worker: number, workerPid: worker.process.pid, reason })
+    if (workers.size === 0) onAllLost()
   }
   const startFirst = async (failures = 0): Promise<ReturnType<typeof start> | number> => {
     const first = start(1)

@@ -3,6 +3,9 @@ import { surfaceOf } from './lib/surface.js'
 
 export { pageGate } from './lib/gate.js'
 
+/** What browsers load with the pages. */
+export const assets = () => import('./lib/assets.js')
+
 const posts = () => import('./posts.js')
 const postforms = () => import('./postforms.js')
 const comments = () => import('./comments.js')

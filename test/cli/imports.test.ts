@@ -8,16 +8,7 @@ import { temporaryFolder } from '../support/site.js'
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 
 /** Packages that no read command may load, as each takes longer than the command itself. */
-const SERVER = [
-  'fastify',
-  'pino-pretty',
-  'jsonwebtoken',
-  '@inquirer/prompts',
-  'nodemailer',
-  'pg',
-  '@node-rs/argon2',
-  '@fastify/swagger-ui',
-]
+const SERVER = ['fastify', 'pino-pretty', 'jsonwebtoken', '@inquirer/prompts', 'nodemailer', 'pg', '@node-rs/argon2']
 const DATABASE = ['better-sqlite3', 'kysely', 'typebox']
 const TABLE = ['chalk', 'cli-table3']
 

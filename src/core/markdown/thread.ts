@@ -1,6 +1,5 @@
-import { readFileSync, existsSync } from 'node:fs'
-import path from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { builtText } from '../built.js'
 import { givenUp, type Work } from './work.js'
 
 /** Milliseconds that one text may take. An ordinary one of the greatest length takes a hundredth of it: a busy machine must not change what is stored. */
@@ -52,7 +51,7 @@ class Thread {
   }
 
   #start(): Worker {
-    const worker = new Worker(codeOfWorker(), {
+    const worker = new Worker(builtText('threads/markdown.js'), {
       eval: true,
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
@@ -86,13 +85,3 @@ class Thread {
 const thread = new Thread()
 
 export const inThread = (work: Work): Promise<Result> => thread.run(work)
-
-let code: string | undefined
-
-/** The built file, beside the built program or in dist. Read once, so that an upgrade does not change it. */
-function codeOfWorker(): string {
-  const places = ['../markdown/worker.js', '../../../dist/markdown/worker.js']
-  const file = places.map((place) => path.join(import.meta.dirname, place)).find((each) => existsSync(each))
-  if (file === undefined) throw new Error('The program is not built: npm run build')
-  return (code ??= readFileSync(file, 'utf8'))
-}

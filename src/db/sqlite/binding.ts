@@ -31,8 +31,14 @@ let binding: ReturnType<typeof load> | undefined
 
 export const loadBinding = (): ReturnType<typeof load> => (binding ??= load())
 
-/** The path of better-sqlite3, for another thread. */
-export const sqlitePackage = (): string => installed.resolve(NAME)
+/** For another thread: the file of the addon, which it can load even where the file is gone, as the process has it open. */
+export function addonForThread(): { addon: string; usesCurrent: boolean } {
+  loadBinding()
+  const folder = `${path.sep}${NAME}${path.sep}`
+  const addon = Object.keys(installed.cache).find((file) => file.includes(folder) && file.endsWith('.node'))
+  if (addon === undefined) throw new Error('The addon of better-sqlite3 has no file.')
+  return { addon, usesCurrent: USES_CURRENT }
+}
 
 export function openSqlite(file: string): BetterSqlite.Database {
   const { Database, nativeBinding } = loadBinding()

@@ -1,5 +1,7 @@
 import type { Worker } from 'node:worker_threads'
-import { sqlitePackage } from './binding.js'
+import { builtText } from '../../core/built.js'
+import { addonForThread } from './binding.js'
+import type { CheckpointData } from './checkpointthread.js'
 
 /**
  * Pages in the WAL after which a commit checkpoints. A checkpoint blocks the process: about 50 ms for the minimum, up to
@@ -70,10 +72,11 @@ export class Checkpointer {
     const { Worker } = await import('node:worker_threads')
     if (!this.#isRunning || this.#isClosed) return
     this.#setAutomatic(0)
-    const worker = new Worker(`(${run.toString()})(require)`, {
+    const workerData: CheckpointData = { file: this.#file, ...addonForThread(), retry: RETRY_MS, patience: PATIENCE }
+    const worker = new Worker(builtText('threads/checkpoint.js'), {
       eval: true,
       execArgv: [],
-      workerData: { file: this.#file, sqlite: sqlitePackage(), retry: RETRY_MS, patience: PATIENCE },
+      workerData,
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
     })
     this.#worker = worker
@@ -81,22 +84,4 @@ export class Checkpointer {
     worker.on('error', () => {}) // it exits then, and is started again
     worker.on('exit', () => this.#worker === worker && void this.stop())
   }
-}
-
-/** Runs in the thread, as text: it may use nothing from outside. */
-function run(require: NodeJS.Require): void {
-  const { workerData } = require('node:worker_threads') as typeof import('node:worker_threads')
-  const { file, sqlite, retry, patience } = workerData as Record<'file' | 'sqlite', string> &
-    Record<'retry' | 'patience', number>
-  const Database = require(sqlite) as typeof import('better-sqlite3')
-  const database = new Database(file, { fileMustExist: true, timeout: patience })
-  const timer = setInterval(() => {
-    // First beside the writers. Emptying the WAL holds them up: only where no reader is in the way.
-    for (const mode of ['passive', 'passive', 'truncate']) {
-      const [row] = database.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
-      if (!row || row.busy !== 0 || row.checkpointed < 0.9 * row.log) return
-    }
-    clearInterval(timer)
-    database.close()
-  }, retry)
 }

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Encoding } from '../../http/encoding.js'
 
 interface Asset {
   /** Of its bytes, so that browsers may keep it for ever. */
   path: string
   type: string
   bytes: Buffer
-  br: Buffer
-  gzip: Buffer
+  /** Compressed at the first request. */
+  compressed(this: void, encoding: Encoding): Promise<Buffer>
 }
 
 const TYPES: Record<string, string> = {
@@ -28,13 +30,21 @@ const read = (name: string): Buffer => readFileSync(path.join(folder ?? '', name
 function assetOf(name: string, bytes = read(name)): Asset {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
   const [stem = '', extension = ''] = name.split('.')
+  const made: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
     path: `/assets/${stem}.${hash}.${extension}`,
     type: TYPES[extension] ?? 'application/octet-stream',
     bytes,
-    br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-    gzip: gzipSync(bytes, { level: 9 }),
+    compressed: (encoding) => (made[encoding] ??= COMPRESS[encoding](bytes)),
   }
+}
+
+const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  br: (bytes) =>
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 }
 
 export const style = assetOf('site.css')

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+
+/** Files that only the build makes: the code of threads, and what the page of the API's documentation loads. */
+export type BuiltFile = 'threads/markdown.js' | 'threads/checkpoint.js' | `docs/${string}`
+
+const read = new Map<BuiltFile, Buffer>()
+
+/** Such a file, gzipped. Read once, so that a running server does not need it again. */
+export function gzippedFile(name: BuiltFile): Buffer {
+  let bytes = read.get(name)
+  if (!bytes) read.set(name, (bytes = readFileSync(pathOf(`${name}.gz`))))
+  return bytes
+}
+
+export const builtText = (name: BuiltFile): string => gunzipSync(gzippedFile(name)).toString()
+
+/** In dist, beside the program or, where that runs from its sources, in the folder above them. */
+function pathOf(name: string): string {
+  const places = ['..', '../../dist'].map((place) => path.join(import.meta.dirname, place, name))
+  const file = places.find((each) => existsSync(each))
+  if (file === undefined) throw new Error('The program is not built: npm run build')
+  return file
+}
