@@ -42,10 +42,10 @@ describe('a terminal that is closed', () => {
   })
 })
 
-it('SIGHUP without a terminal, as under nohup, does not stop serve', async () => {
+it('SIGHUP without a terminal, as under nohup, does not stop serve, nor do SIGUSR1 and SIGUSR2', async () => {
   const server = (await makeMachine('sqlite')).start('serve')
   const [, url] = await server.says(LISTENING)
-  server.child.kill('SIGHUP')
+  for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) server.child.kill(signal)
   // A signal comes before what the process reads after it
   for (let request = 0; request < 5; request++) expect((await fetch(`${url}/healthz`)).status).toBe(200)
   expect((await server.stop()).code).toBe(0)

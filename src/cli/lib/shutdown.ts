@@ -15,7 +15,7 @@ export type Ending = { signal: string } | { err: Error } | { timeout: number }
 /**
  * Runs `stop` on SIGTERM, SIGINT, SIGHUP or a crash. Ends with 0, with 129 if the terminal was closed, and with 1 after
  * a crash. A second Ctrl-C ends the process at once, as does a shutdown that takes too long, which `log` is told; other
- * signals during the shutdown are ignored. Without a terminal SIGHUP is ignored, so that `nohup` works. A worker ignores
+ * signals during the shutdown are ignored. So is SIGUSR2, which means nothing, and without a terminal SIGHUP, so that `nohup` works. A worker ignores
  * the signals that a terminal sends to all processes: its primary tells it to stop.
  */
 export async function untilStopped(
@@ -24,7 +24,7 @@ export async function untilStopped(
   { isWorker = false, log = () => {} }: { isWorker?: boolean; log?: (ending: Ending) => void } = {},
 ): Promise<never> {
   const ofTerminal = ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const
-  const ignored = isWorker ? ofTerminal : hasTerminal() ? [] : (['SIGHUP'] as const)
+  const ignored = ['SIGUSR2', ...(isWorker ? ofTerminal : hasTerminal() ? [] : (['SIGHUP'] as const))] as const
   for (const signal of ignored) ignore(signal)
   const delay = (seconds + SHUTDOWN_GRACE) * 1000
   closeWithGrace(
