@@ -1,6 +1,5 @@
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { App } from './app.js'
 import { gzippedFile } from './core/built.js'
 import { AppError } from './core/errors.js'
@@ -8,6 +7,7 @@ import { isAsked } from './db/aside.js'
 import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
+import { Listener } from './http/listener.js'
 import type { Log } from './http/site.js'
 import { keepDocs } from './http/api/docspage.js'
 import { clientFolder } from './http/web/clientfolder.js'
@@ -27,17 +27,28 @@ export type { Log }
 
 export interface Daemon {
   url: string
-  port: number
+  listener: Listener
   /** Resolves when a restore asks the servers of this database to close it. */
   asked: Promise<void>
   log: FastifyBaseLogger
-  /** Finishes open requests and jobs. After this many seconds it closes the remaining connections. */
-  stop(seconds: number): Promise<void>
+  /** Closes the port, and finishes open requests and jobs. After this many seconds it closes the remaining connections. */
+  stop(this: void, seconds: number): Promise<void>
+  /** The same, but new connections lead to what answers with 503 until a restore has ended. */
+  standAside(this: void, seconds: number): Promise<Standby>
+}
+
+/** What stands in for a server until a restore has ended. */
+export interface Standby {
+  /** Resolves when the database may be opened again. */
+  over: Promise<void>
+  stop(this: void): void
 }
 
 interface Listening {
   host: string
   port: number
+  /** The port of an earlier server of this process, which is still open. */
+  listener?: Listener | undefined
   /** The settings of these names. */
   trustProxy?: string | undefined
   corsOrigins?: string | undefined
@@ -58,28 +69,37 @@ const ABSENT_WITHIN_MS = 1000
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(
   app: App,
-  { host, port, trustProxy, corsOrigins, pages = 'own', rates, schedule, version, worker = 0 }: Listening,
+  {
+    host,
+    port,
+    listener: open,
+    trustProxy,
+    corsOrigins,
+    pages = 'own',
+    rates,
+    schedule,
+    version,
+    worker = 0,
+  }: Listening,
   log: Log,
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
   const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
+  let listener = open
   const server = await buildServer(operations, site, log, {
     gates: [pageGate(site)],
     surfaces: pages === 'own' ? [web] : pages === 'none' ? [mailPages] : [clientFolder(pages.folder)],
     trustProxy,
     corsOrigins,
     requests,
+    addresses: () => listener?.addresses() ?? [],
   })
-  try {
-    await server.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
-  } catch (error) {
-    await server.close()
-    throw listenFailed(error, host, port)
-  }
+  await server.ready()
+  if (listener) listener.leadTo(server.server)
+  else listener = await openPort(server, { host, port })
   const undoHeapLimit = limitHeapGrowth()
-  const bound = (server.server.address() as AddressInfo).port // an object, as the server listens on a port
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  const url = urlOf(host, listener.port)
   const self: Presence = { url, version, worker }
   const jobs = startJobs([presence(self, app.base.now()), ...jobsOf({ ...app.base, schedule })], {
     db: app.db,
@@ -87,20 +107,43 @@ export async function startDaemon(
     log: server.log,
   })
   const isStopped = new AbortController()
+  const end = async (seconds: number) => {
+    isStopped.abort()
+    await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
+    await Promise.race([absent(app.db, self), sleep(ABSENT_WITHIN_MS, undefined, { ref: false })])
+    await server.close()
+    server.server.close() // Fastify leaves a server open that it does not let listen
+    undoHeapLimit()
+  }
   return {
     url,
-    port: bound,
+    listener,
     asked: untilAsked(app, isStopped.signal),
     log: server.log,
     async stop(seconds) {
-      isStopped.abort()
-      await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
-      await Promise.race([absent(app.db, self), sleep(ABSENT_WITHIN_MS, undefined, { ref: false })])
-      await server.close()
-      undoHeapLimit()
+      listener.close()
+      await end(seconds)
+    },
+    async standAside(seconds) {
+      const standby = startStandby(listener)
+      await end(seconds)
+      return { stop: standby.stop, over: untilOver(app) }
     },
   }
 }
+
+async function openPort(server: FastifyInstance, { host, port }: { host: string; port: number }): Promise<Listener> {
+  try {
+    const listener = await Listener.open({ host, port }, server.server)
+    for (const { address } of listener.addresses()) server.log.info(`listening on ${urlOf(address, listener.port)}`)
+    return listener
+  } catch (error) {
+    await server.close()
+    throw listenFailed(error, host, port)
+  }
+}
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
  * Reads what a server would read from the folder of the program at some first request: an upgrade replaces the folder
@@ -121,24 +164,8 @@ async function untilAsked({ db, base, databaseUrl }: App, stopped: AbortSignal):
     await sleep(LOOK_MS, undefined, { ref: false, signal: stopped }).catch(() => new Promise<never>(() => {}))
 }
 
-/** What stands in for a server until a restore has ended. */
-export interface Standby {
-  /** Resolves when the database may be opened again. */
-  over: Promise<void>
-  stop(this: void): Promise<void>
-}
-
-/** Listens where a server did, and answers with 503. The caller has closed the database, and stops this one. */
-export async function standBy(
-  { databaseUrl, ...address }: { databaseUrl: string; host: string; port: number },
-  now: () => Date,
-): Promise<Standby> {
-  // Without it clients are refused, and try again too
-  const { stop } = await startStandby(address).catch(() => ({ stop: () => Promise.resolve() }))
-  const over = async () => {
-    while (await isAsked(databaseUrl, now()).catch(() => true)) await sleep(LOOK_MS)
-  }
-  return { over: over(), stop }
+async function untilOver({ databaseUrl, base }: App): Promise<void> {
+  while (await isAsked(databaseUrl, base.now()).catch(() => true)) await sleep(LOOK_MS)
 }
 
 function listenFailed(error: unknown, host: string, port: number): unknown {

@@ -64,12 +64,12 @@ async function runServer(
 ): Promise<void> {
   const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
-  const running: { daemon?: Pick<Daemon, 'stop'>; isEnding?: boolean } = {}
+  const running: { stop?: Daemon['stop']; isEnding?: boolean } = {}
   const stopped = untilStopped(
     seconds,
     async () => {
       running.isEnding = true
-      await running.daemon?.stop(seconds)
+      await running.stop?.(seconds)
       await cli.close()
       logger.info('stopped')
     },
@@ -89,23 +89,26 @@ async function runServer(
     version,
     worker,
   }
+  let listener: Daemon['listener'] | undefined
+  let standby: Standby | undefined
   for (let round = 1; !running.isEnding; round++) {
     const app = await onceThere(logger, () => cli.open(openingOf(logger, migrate)))
-    const daemon = await onceThere(logger, () => startDaemon(app, listening, log))
-    running.daemon = daemon
+    const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
+    running.stop = daemon.stop
+    standby?.stop()
     if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
     if (worker === undefined && round === 1) {
       void watchUpgrades(logger, { version, installed: installedVersion })
       await onceThere(logger, async () => warnAbout(app, config, logger))
     }
     await daemon.asked
-    if (worker !== undefined) (await import('../process/workers.js')).tellAsked()
-    if (worker !== undefined || running.isEnding) break
+    if (running.isEnding) break
     logger.info(ASIDE)
-    await daemon.stop(seconds)
+    listener = daemon.listener
+    standby = await daemon.standAside(seconds)
     await cli.close()
-    listening.port = daemon.port // another one where any was asked for
-    await standIn(config, listening, { cli, running: (standby) => (running.daemon = standby) })
+    running.stop = async () => listener?.close()
+    await standby.over
   }
   await stopped
 }
@@ -113,20 +116,6 @@ async function runServer(
 const ASIDE = 'stands aside for a restore'
 const KEPT = 'needs the files of the program no more'
 const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade'
-
-/** Answers with 503 until the restore has ended. `running` is told what to stop meanwhile. */
-async function standIn(
-  config: Config,
-  address: { host: string; port: number },
-  { cli, running }: { cli: Cli; running(this: void, standby: Standby): void },
-): Promise<void> {
-  const { standBy } = await import('../serve.js')
-  const { host, port } = address
-  const standby = await standBy({ host, port, databaseUrl: config.get('database.url') ?? '' }, cli.terminal.now)
-  running(standby)
-  await standby.over
-  await standby.stop()
-}
 
 const openingOf = (log: Pick<Logger, 'info'>, migrating: boolean): OpenOptions => ({
   migrating,
@@ -181,37 +170,26 @@ async function runPrimary(
     ...((color === false || color === 'never') && { NO_COLOR: '1' }),
     ...(color === 'always' && { FORCE_COLOR: '1' }),
   }
-  const [{ listenAddress }, { keepProgram }] = await Promise.all([
-    import('../config.js'),
-    import('../process/program.js'),
-  ])
   void watchUpgrades(logger, { version, installed: installedVersion })
   while (!running.isEnding) {
     const current = await installedVersion()
     if (current !== undefined && current !== version) logger.warn({ version, installed: current }, OTHER_VERSION)
-    let end: (end: 'asked' | 'lost') => void = () => {}
-    const ended = new Promise<'asked' | 'lost'>((resolve) => (end = resolve))
+    let onAllLost = () => {}
+    const lost = new Promise<void>((resolve) => (onAllLost = resolve))
     const started = await startWorkers({
       count,
       env,
       mayRestart: async () => (await installedVersion()) === current,
       onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
       onLost: (exited) => logger.error(exited, LOST),
-      onAsked: () => end('asked'),
-      onAllLost: () => end('lost'),
+      onAllLost,
     })
     if (typeof started === 'number') {
       logger.error({ exitCode: started }, 'the first worker cannot start, and has printed why')
       return void (process.exitCode = started)
     }
     running.workers = started
-    void keepProgram().catch((err: unknown) => logger.warn({ err }, NOT_KEPT))
-    if ((await ended) === 'lost') continue
-    if (running.isEnding) break
-    logger.info(ASIDE)
-    await started.stop(seconds)
-    const stopping = (standby: Standby) => (running.workers = { stop: () => standby.stop().then(() => true) })
-    await standIn(config, listenAddress(config), { cli, running: stopping })
+    await lost
   }
   await stopped
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify'
 import { Repeats } from '../core/repeats.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
@@ -42,6 +43,8 @@ export interface ServerOptions {
   trustProxy?: string | undefined
   /** The setting `cors.origins`. */
   corsOrigins?: string | undefined
+  /** Where it is reached, if it does not listen itself. */
+  addresses?: (server: FastifyInstance) => (AddressInfo | string)[]
   limits?: Partial<Limits>
   /** Absent: an address may send any number of requests. */
   requests?: RequestLimit | undefined
@@ -51,7 +54,15 @@ export async function buildServer(
   operations: readonly AnyOperation[],
   site: Site,
   log: Log,
-  { gates = [], surfaces = [], trustProxy, corsOrigins, limits = {}, requests }: ServerOptions = {},
+  {
+    gates = [],
+    surfaces = [],
+    trustProxy,
+    corsOrigins,
+    limits = {},
+    requests,
+    addresses = (own) => own.addresses(),
+  }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
@@ -110,7 +121,7 @@ export async function buildServer(
     batch.flush() // else connections with a pending response would stay open, and their next request would be rejected
   })
   const listensOnLoopback = () =>
-    server.addresses().every((bound) => typeof bound === 'string' || isLoopback(bound.address))
+    addresses(server).every((bound) => typeof bound === 'string' || isLoopback(bound.address))
   const origins = new Origins({ setting: corsOrigins, siteUrl: site.siteUrl, listensOnLoopback })
   await server.register(async (surface) => api(surface, { operations, site, responses, origins }), { prefix: API_ROOT })
   const onMissing = (handler: MissingHandler) => void (missing = handler)

@@ -1,20 +1,17 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { AppError } from '../core/errors.js'
 import { RETRY_AFTER, sendError } from './errors.js'
 import { BARE_HEADERS } from './headers.js'
+import type { Listener } from './listener.js'
 import { requestId } from './logging.js'
 
 const AWAY = new AppError('DATABASE_UNREACHABLE', 'The site is being restored from a backup. Try again in a moment.')
 
+/** How long a request may take that has begun to arrive, in milliseconds. */
+const UNFINISHED_MS = 2000
+
 /** Answers every request with 503 until it is stopped, so that clients try again. `/healthz` succeeds. */
-export async function startStandby({
-  host,
-  port,
-}: {
-  host: string
-  port: number
-}): Promise<{ stop(this: void): Promise<void> }> {
+export function startStandby(listener: Listener): { stop(this: void): void } {
   const server = createServer((request, response) => {
     request.resume()
     response.shouldKeepAlive = false // the next request is one for the site
@@ -23,14 +20,11 @@ export async function startStandby({
     if (!request.headers.accept?.includes('text/html')) return sendError(response, AWAY, requestId(request))
     response.writeHead(503, { ...BARE_HEADERS, 'content-type': 'text/plain; charset=utf-8' }).end(`${AWAY.message}\n`)
   })
-  server.listen({ host, port })
-  await once(server, 'listening')
+  listener.leadTo(server)
   return {
-    async stop() {
-      const closed = once(server, 'close')
+    stop() {
       server.close()
-      server.closeAllConnections()
-      await closed
+      setTimeout(() => server.closeAllConnections(), UNFINISHED_MS).unref()
     },
   }
 }

@@ -19,9 +19,6 @@ const MAX_MISSED = 10
 /** How many more it may miss at first, while it starts. */
 const MISSED_AT_START = 20
 
-/** The message of a worker that a restore asks to close the database. */
-const ASKED = 'feedbackctl asked'
-
 /** The message that stops a worker. Not a signal, because a service manager may signal all processes of a service. */
 const STOP_MESSAGE = 'feedbackctl stop'
 
@@ -36,8 +33,6 @@ interface WorkerOptions {
   onLost(this: void, exited: Exited): void
   /** No worker is left, and none may be restarted. */
   onAllLost(this: void): void
-  /** A restore asks all servers to close the database. */
-  onAsked(this: void): void
 }
 
 interface Exited {
@@ -63,7 +58,6 @@ export async function startWorkers({
   onRestart,
   onLost,
   onAllLost,
-  onAsked,
 }: WorkerOptions): Promise<Workers | number> {
   const workers = new Map<Worker, Promise<unknown>>()
   let stopping = false
@@ -76,7 +70,6 @@ export async function startWorkers({
     // Counted, not timed: if the primary itself was stopped for a while, it has not missed any.
     let missed = -MISSED_AT_START
     worker.on('message', (message) => void (message === HEARTBEAT && (missed = 0)))
-    worker.on('message', (message) => void (message === ASKED && onAsked()))
     const heartbeats = setInterval(() => ++missed > MAX_MISSED && kill(worker), HEARTBEAT_MS)
     const exited = new Promise<{ code: number | undefined; reason: string }>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) =>
@@ -164,9 +157,6 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
   })
   return number
 }
-
-/** Tells the primary that a restore asks: it stops all workers, which would otherwise leave each other connections. */
-export const tellAsked = (): void => void cluster.worker?.send(ASKED)
 
 /** Closes the channel to the primary, which would keep a failed worker alive. */
 export const disconnectWorker = (): void => void cluster.worker?.disconnect()
