@@ -46,9 +46,9 @@ export interface UserOrder {
   period: Period
 }
 
-const orderOf = ({ created: direction }: UserOrder) => ({ by: ['createdAt', 'userId'], direction }) as const
+export const orderOf = ({ created: direction }: UserOrder) => ({ by: ['createdAt', 'userId'], direction }) as const
 
-const usersOf = (db: Db, period: Period) => within(db.selectFrom('users'), 'createdAt', period)
+export const usersOf = (db: Db, period: Period) => within(db.selectFrom('users'), 'createdAt', period)
 
 export const listUsers = (db: Db, order: UserOrder, page: Page<UserRow>): Promise<UserRow[]> =>
   pageOf(usersOf(db, order.period), orderOf(order), page).selectAll().execute()

@@ -1,9 +1,9 @@
-import { quoted } from '../core/text.js'
+import { quoted, searchKey } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
 import { lock } from '../db/counters.js'
-import type { UserRow } from '../db/tables.js'
+import type { Db, UserRow } from '../db/tables.js'
 import { deleteTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import {
@@ -17,7 +17,9 @@ import {
   updateUser,
   usersAfter,
   userTotal,
+  type UserOrder,
 } from '../db/users.js'
+import { MOST_USERS, searchUsers, usersByIds } from '../db/usersearch.js'
 import { assertNoKey, assertOwner } from './lib/access.js'
 import { change, type Action } from './lib/change.js'
 import type { Context } from './lib/context.js'
@@ -68,6 +70,12 @@ export const list = operation({
       description: 'Sort by creation time',
     }),
     ...pageFields(PEOPLE),
+    query: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: `Only users with this text in their name, user name or address, in any letter case; only the first ${MOST_USERS} count`,
+      }),
+    ),
     ...periodFields('users who signed up'),
   }),
   output: Type.Object({
@@ -76,23 +84,51 @@ export const list = operation({
     results: alias(User),
     ...pageKeys,
   }),
-  async run(ctx, { created, since, until, ...page }) {
+  async run(ctx, { created, since, until, query = '', ...page }) {
     const { db } = ctx
     const period = periodFrom({ since, until })
     const order = { created, period }
-    const { rows: users, keys } = await pageOf(PEOPLE, page, {
-      total: await userTotal(db, period),
-      async find(after) {
-        const user = isId(after) ? await findUser(db, after) : undefined
-        return user && isWithin(period, user.createdAt) ? user : undefined
-      },
-      countAfter: (cursor) => usersAfter(db, order, cursor),
-      read: (slice) => listUsers(db, order, slice),
-      show: (rows) => usersShown(ctx, rows),
-    })
+    const text = query.trim()
+    const source = text === '' ? await allUsers(db, order) : await usersFound(db, order, text)
+    const { rows: users, keys } = await pageOf(PEOPLE, page, { ...source, show: (rows) => usersShown(ctx, rows) })
     return { status: { code: 200, type: 'success' }, users, ...keys }
   },
 })
+
+type Users = Omit<Parameters<typeof pageOf<UserRow, unknown>>[2], 'show'>
+
+const allUsers = async (db: Db, order: UserOrder): Promise<Users> => ({
+  total: await userTotal(db, order.period),
+  async find(after) {
+    const user = isId(after) ? await findUser(db, after) : undefined
+    return user && isWithin(order.period, user.createdAt) ? user : undefined
+  },
+  countAfter: (cursor) => usersAfter(db, order, cursor),
+  read: (slice) => listUsers(db, order, slice),
+})
+
+/** Users that have the text in their name, user name or address. */
+async function usersFound(db: Db, order: UserOrder, text: string): Promise<Users> {
+  const [folded, lower] = [searchKey(text), text.toLowerCase()]
+  const ids = await searchUsers(
+    db,
+    order,
+    ({ name, username, email }) =>
+      (folded !== '' && searchKey(name).includes(folded)) ||
+      username.toLowerCase().includes(lower) ||
+      email.includes(lower),
+  )
+  const place = (userId: string) => ids.indexOf(userId) + 1
+  return {
+    total: ids.length,
+    find: async (after) => (ids.includes(after) ? findUser(db, after) : undefined),
+    countAfter: async ({ userId }) => ids.length - place(userId),
+    read: ({ limit, offset = 0, after }) => {
+      const start = after ? place(after.userId) : offset
+      return usersByIds(db, ids.slice(start, start + limit))
+    },
+  }
+}
 
 export const show = operation({
   id: 'users.show',

@@ -207,6 +207,32 @@ describe.each(engines)('the list of people on %s', (engine) => {
     }
   })
 
+  it('has those whose name, user name or address contains a text, in any letter case, page by page', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    for (const name of ['Иван', 'eve', 'Steve'])
+      await site.call(users.create, {
+        name,
+        email: `${name === 'Иван' ? 'Ivan' : name}@example.org`,
+        password: 'correct horse',
+      })
+    const list = async (query: string) => (await site.http(`GET /users?${query}`, { token })).body
+    const names = async (query: string): Promise<string[]> =>
+      (await list(query)).users.map(({ name }: { name: string }) => name)
+    expect(await names('query=ИВАН')).toEqual(['Иван'])
+    expect(await names('query=ivan%40')).toEqual(['Иван'])
+    expect(await names('query=EVE')).toEqual(['eve', 'Steve'])
+    expect(await names('query=eve&created=desc')).toEqual(['Steve', 'eve'])
+    expect(await names('query=eve&until=2000-01-01')).toEqual([])
+    expect(await names('query=%25')).toEqual([])
+    const { users: first, page_info, total_count } = await list('query=eve&limit=1')
+    expect([first.length, page_info.has_next_page, page_info.current_page, total_count]).toEqual([1, true, 1, 2])
+    expect(await names(`query=eve&limit=1&after=${page_info.end_cursor}`)).toEqual(['Steve'])
+    expect(await names('query=eve&limit=1&page=2')).toEqual(['Steve'])
+    expect((await list('query=ivan')).total_count).toBe(1)
+    expect((await list(`query=ivan&after=${page_info.end_cursor}`)).errors[0].code).toBe('INVALID_CURSOR')
+  })
+
   it('refuses invalid input first, and then everybody but the owner', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()
