@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { printable } from '../core/text.js'
 import * as comments from '../service/comments.js'
 import type { Activity } from '../service/lib/commentshapes.js'
 import { reportComment } from '../service/moderation.js'
+import type { PostRow } from '../service/lib/postshapes.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
 import { nameOf } from './lib/person.js'
@@ -31,6 +33,18 @@ const columns: Column<Activity>[] = [
   { head: 'ID', field: 'id', text: (activity) => activity.id, drop: 0, short: true },
   { head: 'ANSWERS', field: 'comment.parent_id', text: ({ comment }) => comment.parent_id ?? '' },
 ]
+type Listed = Activity & { post?: Pick<PostRow, 'number' | 'title'> }
+const listedColumns: Column<Listed>[] = [
+  ...columns,
+  {
+    head: 'POST',
+    field: 'post.number',
+    text: ({ post }) => (post ? String(post.number) : ''),
+    shown: ({ post }) => (post ? `#${post.number} ${printable(post.title)}` : ''),
+    drop: 0,
+    ifAny: true,
+  },
+]
 type Shown = Activity & { post: { number: number; title: string } }
 const shownColumns: Column<Shown>[] = [
   { head: 'POST', text: ({ post }) => `#${post.number} ${post.title}`, drop: 0 },
@@ -56,12 +70,18 @@ const finds = {
 export function register(group: Command, cli: Cli): void {
   command(
     group,
-    comments.list,
+    { ...comments.listAll, summary: 'List comments, on a post or on all that you may see, newest first' },
     {
-      usage: 'list <post_id:post>',
-      examples: ['comments list 12', 'comments list 12 --author eve@example.org --since 7d'],
-      output: { columns, id, rows: (answer) => answer.activity, list: 'activity' },
+      usage: 'list [post_id:post]',
+      examples: ['comments list 12', 'comments list --since 7d', 'comments list --author eve@example.org --all -o csv'],
+      output: {
+        columns: listedColumns,
+        id,
+        rows: (answer): readonly Listed[] => answer.activity,
+        list: 'activity',
+      },
       input: { hidden: ['first'], flags: { authorId: 'author' } },
+      instead: ({ post_id: post }) => (post === undefined ? undefined : comments.list),
     },
     cli,
   )

@@ -21,7 +21,7 @@ export interface CommentFilter {
  */
 export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
 
-const flagOf = (visibility: 'public' | 'internal'): number => (visibility === 'internal' ? 1 : 0)
+export const flagOf = (visibility: 'public' | 'internal'): number => (visibility === 'internal' ? 1 : 0)
 
 const filtered = (db: Db, { postId, visibility, spam, viewer, author, period }: CommentFilter) =>
   within(db.selectFrom('comments'), 'comments.created_at', period)
@@ -34,17 +34,20 @@ const filtered = (db: Db, { postId, visibility, spam, viewer, author, period }: 
 
 const NEWEST = { by: ['created_at', 'id'], direction: 'desc', table: 'comments' } as const
 
+/** What decides whether the reader learns which comment a reply is to. */
+export const PARENT = [
+  'parent.is_internal as parentInternal',
+  'parent.is_spam as parentSpam',
+  'parent.author_id as parentAuthor',
+] as const
+
 const withNames = (query: ReturnType<typeof filtered>) =>
   query
     .leftJoin('users', 'users.userId', 'comments.author_id')
     .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar'])
-    .select([
-      'parent.is_internal as parentInternal',
-      'parent.is_spam as parentSpam',
-      'parent.author_id as parentAuthor',
-    ])
+    .select(PARENT)
 
 /** Newest first. */
 export const listComments = (db: Db, filter: CommentFilter, page: Page<CommentRow>) =>

@@ -95,6 +95,8 @@ export const list = operation({
   },
 })
 
+export { listAll } from './commentlists.js'
+
 export const show = operation({
   id: 'comments.show',
   summary: 'Show a comment and its post',

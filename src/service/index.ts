@@ -77,6 +77,7 @@ export const operations = [
   votes.assign,
   votes.unassign,
   comments.list,
+  comments.listAll,
   comments.show,
   comments.create,
   comments.update,

@@ -338,8 +338,12 @@ function inputsOf({ input: { properties } }: AnyOperation): Record<string, strin
     for (const created of ['asc', 'desc']) for (const filter of EVENT_FILTERS) inputs.push({ created, ...filter })
   else if ('since' in properties) inputs.push({ since: '2026-01-01' }, { since: '2026-01-01', until: '2099-01-01' })
   if ('query' in properties)
-    inputs.push({ query: 'ide', visibility: 'public' }, { query: 'ide', page: '2', limit: '1' })
+    inputs.push(
+      { query: 'ide', ...('visibility' in properties && { visibility: 'public' }) },
+      { query: 'ide', page: '2', limit: '1' },
+    )
   if ('authorId' in properties) inputs.push({ authorId: 'ada@example.org' })
+  if ('authorId' in properties && 'visibility' in properties) inputs.push({ visibility: 'internal' })
   if ('created' in properties) inputs.push({ created: 'asc' }, { created: 'desc' })
   if ('page' in properties) inputs.push({ page: '2', limit: '1' })
   return inputs

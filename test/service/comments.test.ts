@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
+import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import { engines, makeSite } from '../support/site.js'
@@ -99,6 +100,38 @@ describe.each(engines)('comments on %s', (engine) => {
     const { activity } = await site.call(comments.create, { post_id: other.postId, body: 'there' })
     for (const parent of [newId(), activity.id, 'nonsense', '', null])
       expect((await say(token, { body: 'x', parent_id: parent })).body.activity.comment.parent_id).toBeNull()
+  })
+
+  it('of all posts are listed for the team, without what they may not read, page by page', async () => {
+    const { site, path, say, owner } = await withPost(engine)
+    await site.call(boards.create, { name: 'Secret', display: false })
+    const { post: hidden } = await site.call(posts.create, { title: 'Hidden', boardId: 'secret' })
+    const writer = await site.member(['dashboard:read'])
+    const team = await site.member(['dashboard:read', 'board:read'])
+    const spam = (await say(writer.token, { body: 'spam' })).body.activity
+    await site.http(`PUT ${path}/comments/${spam.id}`, { token: owner, body: { is_spam: true, partial: true } })
+    const internal = (await say(owner, { body: 'internal', is_internal: true })).body.activity
+    await say(owner, { body: 'open' })
+    const { activity: secret } = await site.call(comments.create, { post_id: hidden.postId, body: 'hidden' })
+    const listed = async (token: string | undefined, query = '') => (await site.http(`GET /comments${query}`, { token })).body // prettier-ignore
+    const texts = async (token: string | undefined, query?: string): Promise<string[]> =>
+      (await listed(token, query)).activity.map(({ comment }: { comment: { body: string } }) => comment.body)
+    expect(await texts(owner)).toEqual(['hidden', 'open', 'internal', 'spam'])
+    expect(await texts(writer.token)).toEqual(['open', 'spam'])
+    expect(await texts(team.token)).toEqual(['hidden', 'open'])
+    expect(await texts(owner, '?visibility=internal')).toEqual(['internal'])
+    expect(await texts(team.token, '?visibility=internal')).toEqual([])
+    expect(await texts(owner, `?authorId=${writer.userId}`)).toEqual(['spam'])
+    expect(await texts(owner, `?authorId=${writer.userId}&after=${spam.id}`)).toEqual([])
+    expect(await texts(owner, '?until=2000-01-01')).toEqual([])
+    const first = await listed(owner, '?limit=3')
+    expect(first.page_info).toMatchObject({ count: 3, current_page: 1, has_next_page: true, end_cursor: internal.id })
+    expect(first.activity[0]).toMatchObject({ id: secret.id, post: { postId: hidden.postId, title: 'Hidden' } })
+    expect(await texts(owner, `?limit=3&after=${internal.id}`)).toEqual(['spam'])
+    expect(await texts(owner, '?limit=3&page=2')).toEqual(['spam'])
+    for (const id of [internal.id, secret.id])
+      expect((await listed(writer.token, `?after=${id}`)).errors[0].code).toBe('INVALID_CURSOR')
+    expect((await listed((await site.member()).token)).code).toBe('NOT_ENOUGH_PERMISSION')
   })
 
   it('that are internal need comment:view_internal to read and comment:create_internal to write', async () => {

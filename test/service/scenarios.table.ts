@@ -123,6 +123,10 @@ export const table: Record<string, Row> = {
   },
 
   'comments.list': { needs: 'public', input: (w) => ({ post_id: w.openPost, limit: 100 }) },
+  'comments.listAll': {
+    needs: ['dashboard:read', 'comment:view_internal', 'comment:update:any', 'comment:delete:any'],
+    input: () => ({ limit: 100 }),
+  },
   'comments.show': { needs: 'public', input: async (w) => ({ comment_id: (await w.comment()).comment_id }) },
   'comments.create': { needs: 'comment:create', input: (w) => ({ post_id: w.openPost, body: 'New' }) },
   'comments.update': {

@@ -12,8 +12,9 @@ const PAGE_SIZE = 100
 
 interface Paged {
   page_info: PageInfo
-  total_count: number
-  total_pages: number
+  /** Absent where the list is too long to count. */
+  total_count?: number
+  total_pages?: number
 }
 
 /**
@@ -117,17 +118,18 @@ interface Footer {
 export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered }: Footer): void {
   const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
   const { current_page: current } = page
-  if (total === 0) return nothingFound(terminal)
-  if (shown === 0 && current === null) return tell(terminal, `No more rows, of ${total} in total.`)
-  if (shown === 0)
-    return tell(
-      terminal,
-      `Page ${current} is past the end. The list has ${counted(count, 'page')}, ${counted(total, 'row')}.`,
-    )
+  if (total === 0 || (total === undefined && shown === 0 && current === 1)) return nothingFound(terminal)
+  if (shown === 0) return tell(terminal, pastEnd(current, total, count))
   if (!terminal.stderr.isTTY) return
-  const position = current === null ? '' : `Page ${current} of ${count} · `
+  const position = current === null ? '' : `Page ${current}${count === undefined ? '' : ` of ${count}`} · `
   const next = page.has_next_page ? ` · next: ${nextCommand(terminal.args, page, numbered)}` : ''
-  say(terminal, `${position}${shown} of ${total}${next}`)
+  say(terminal, `${position}${total === undefined ? counted(shown, 'row') : `${shown} of ${total}`}${next}`)
+}
+
+function pastEnd(current: number | null, total: number | undefined, count: number | undefined): string {
+  if (total === undefined || count === undefined) return 'No more rows.'
+  if (current === null) return `No more rows, of ${total} in total.`
+  return `Page ${current} is past the end. The list has ${counted(count, 'page')}, ${counted(total, 'row')}.`
 }
 
 /** A pipe that ends in a mail or a log gets no message about an empty list. */

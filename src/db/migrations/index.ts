@@ -23,6 +23,7 @@ import { up as postMoves } from './0021_post_moves.js'
 import { up as mailQueue } from './0022_mail_queue.js'
 import { up as jobRuns } from './0023_job_runs.js'
 import { up as editedSince } from './0024_edited_since.js'
+import { up as internalComments } from './0025_internal_comments.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -50,4 +51,5 @@ export const migrations: Record<string, Migration> = {
   '0022_mail_queue': { up: mailQueue },
   '0023_job_runs': { up: jobRuns },
   '0024_edited_since': { up: editedSince },
+  '0025_internal_comments': { up: internalComments },
 }

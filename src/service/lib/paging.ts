@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { invalidField } from '../../core/fields.js'
-import { paging } from '../../core/pages.js'
+import { paging, type PageInfo as Page } from '../../core/pages.js'
 import { PageInfo } from './schemas.js'
 
 /** A paged list. */
@@ -78,8 +78,7 @@ export async function pageOf<Row, Shown>(
   { limit, page, first, after }: PageInput,
   source: Source<Row, Shown>,
 ) {
-  if (page !== undefined && after !== undefined)
-    throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
+  assertOnePlace(page, after)
   const { total } = source
   const size = limit ?? first ?? sizeOf(list)
   const answer = async (found: Row[], place: { before?: number | undefined; more?: boolean }) => {
@@ -92,14 +91,51 @@ export async function pageOf<Row, Shown>(
     const before = ((page ?? 1) - 1) * size
     return answer(before >= total ? [] : await source.read({ limit: size, offset: before }), { before })
   }
-  const cursor = await source.find(after)
-  if (!cursor) {
-    const rule = `the ${list.id} of a ${list.row} in this list`
-    throw invalidCursor(`after must be ${rule}; ${JSON.stringify(shown(after))} is not.`, rule, after)
-  }
+  const cursor = await cursorOf(list, after, source.find)
   const before = source.countAfter && total - (await source.countAfter(cursor))
   const found = await source.read({ limit: size + 1, after: cursor })
   return answer(found.slice(0, size), { before, more: found.length > size })
+}
+
+/** The output of a list that is too long to count, apart from its rows. */
+export const uncountedKeys = { page_info: PageInfo }
+
+/** One page of a list that is too long to count: one row more tells whether another page follows. */
+export async function uncountedPage<Row, Shown>(
+  list: Listing<Row>,
+  { limit, page, first, after }: PageInput,
+  { find, read, show }: Omit<Source<Row, Shown>, 'total' | 'countAfter'>,
+) {
+  assertOnePlace(page, after)
+  const size = limit ?? first ?? sizeOf(list)
+  const cursor = after === undefined ? undefined : await cursorOf(list, after, find)
+  const number = after === undefined ? (page ?? 1) : null
+  const found = await read({
+    limit: size + 1,
+    ...(cursor ? { after: cursor } : { offset: ((number ?? 1) - 1) * size }),
+  })
+  const slice = found.slice(0, size)
+  const ids = slice.map((row) => row[list.id] as string)
+  const page_info: Page = {
+    count: slice.length,
+    current_page: number,
+    has_next_page: found.length > size,
+    start_cursor: ids[0] ?? null,
+    end_cursor: ids.at(-1) ?? null,
+  }
+  return { rows: await show(slice), keys: { page_info } }
+}
+
+function assertOnePlace(page: number | undefined, after: string | undefined): void {
+  if (page !== undefined && after !== undefined)
+    throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
+}
+
+async function cursorOf<Row>(list: Listing<Row>, after: string, find: Source<Row, unknown>['find']): Promise<Row> {
+  const cursor = await find(after)
+  if (cursor) return cursor
+  const rule = `the ${list.id} of a ${list.row} in this list`
+  throw invalidCursor(`after must be ${rule}; ${JSON.stringify(shown(after))} is not.`, rule, after)
 }
 
 const shown = (text: string): string => text.slice(0, 100).toWellFormed()

@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { asStored } from '../core/ids.js'
+import { flagOf, PARENT, type CommentFilter } from './comments.js'
+import { pageOf, within, type Order, type Page } from './paging.js'
+import type { CommentRow, Db } from './tables.js'
+
+/** Which comments of the site. */
+export interface SiteCommentFilter extends Omit<CommentFilter, 'postId'> {
+  /** Whether those on posts of private boards are among them. */
+  privatePosts: boolean
+}
+
+export type SiteComment = Awaited<ReturnType<typeof listSiteComments>>[number]
+
+/** The literals let a partial index serve, as no parameter does. A cross join makes SQLite begin with the comments. */
+function filtered(db: Db, filter: SiteCommentFilter) {
+  const { visibility, spam, viewer, author, period, privatePosts } = filter
+  const [only, other] = new Set(visibility)
+  return within(db.selectFrom('comments'), 'comments.created_at', period)
+    .crossJoin('posts')
+    .whereRef('posts.postId', '=', 'comments.post_id')
+    .$if(only === undefined, (query) => query.where((eb) => eb.lit(false)))
+    .$if(only !== undefined && other === undefined, (query) =>
+      query.where('comments.is_internal', '=', sql.lit(flagOf(only ?? 'public'))),
+    )
+    .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
+    .$if(!privatePosts, (query) => query.where(sql<number>`posts.display + 0`, '=', 1))
+    .$if(!spam, (query) =>
+      query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
+    )
+}
+
+/** The comments of a person have an index by id, which is made of the time. */
+const orderOf = ({ author }: SiteCommentFilter): Order<CommentRow> => ({
+  by: author === undefined ? ['created_at', 'id'] : ['id', 'id'],
+  direction: 'desc',
+  table: 'comments',
+})
+
+const withNames = (query: ReturnType<typeof filtered>) =>
+  query
+    .leftJoin('users', 'users.userId', 'comments.author_id')
+    .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
+    .selectAll('comments')
+    .select(['users.name', 'users.username', 'users.avatar', ...PARENT])
+    .select(['posts.number as postNumber', 'posts.title as postTitle', 'posts.slug as postSlug'])
+
+/** Newest first. */
+export const listSiteComments = (db: Db, filter: SiteCommentFilter, page: Page<CommentRow>) =>
+  pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
+
+/** The comment of a cursor, if it is in this list. */
+export const findSiteComment = (db: Db, filter: SiteCommentFilter, id: string): Promise<SiteComment | undefined> =>
+  filtered(db, filter).$call(withNames).where('comments.id', '=', asStored(id)).executeTakeFirst()

@@ -1,0 +1,76 @@
+import * as Type from 'typebox'
+import type { Permission } from '../core/permissions.js'
+import { findSiteComment, listSiteComments, type SiteComment, type SiteCommentFilter } from '../db/commentlists.js'
+import { can } from './lib/access.js'
+import { Activity, toActivity } from './lib/commentshapes.js'
+import { operation } from './lib/operation.js'
+import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
+import { authorIdFrom } from './lib/postplaces.js'
+import { fields, someOf } from './lib/schemas.js'
+import { viewerOf } from './lib/sessions.js'
+import { periodFields, periodFrom } from './lib/times.js'
+
+/** Whoever looks after the site. A list for visitors could read all comments of private boards to find a public one. */
+const TEAM = [
+  'dashboard:read',
+  'comment:view_internal',
+  'comment:update:any',
+  'comment:delete:any',
+] as const satisfies Permission[]
+
+const COMMENTS: Listing<SiteComment> = { row: 'comment', rows: 'Comments', id: 'id' }
+
+export const listAll = operation({
+  id: 'comments.listAll',
+  summary: 'List the comments on all posts that you may see, newest first; for the team',
+  http: 'GET /comments 200',
+  access: TEAM,
+  errors: [],
+  input: fields({
+    ...pageFields(COMMENTS),
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, fromText: true, description: 'Page number (default: 1)' }),
+    ),
+    visibility: someOf(['public', 'internal'], {
+      default: ['public', 'internal'],
+      description: 'Which comments; internal ones need comment:view_internal',
+    }),
+    authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
+    ...periodFields('comments written'),
+  }),
+  output: Type.Object({
+    activity: Type.Array(
+      Type.Object({
+        ...Activity.properties,
+        post: Type.Object({
+          postId: Type.String({ format: 'uuid' }),
+          number: Type.Integer(),
+          title: Type.String(),
+          slug: Type.String(),
+        }),
+      }),
+    ),
+    ...uncountedKeys,
+  }),
+  async run(ctx, { visibility, authorId, since, until, ...page }) {
+    const { db, actor } = ctx
+    const filter: SiteCommentFilter = {
+      visibility: can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public'),
+      spam: can(actor, 'comment:update:any'),
+      privatePosts: can(actor, 'board:read'),
+      viewer: await viewerOf(ctx),
+      author: await authorIdFrom(ctx, authorId),
+      period: periodFrom({ since, until }),
+    }
+    const { rows: activity, keys } = await uncountedPage(COMMENTS, page, {
+      find: (after) => findSiteComment(db, filter, after),
+      read: (slice) => listSiteComments(db, filter, slice),
+      show: (rows) =>
+        rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
+          ...toActivity(ctx, { post_id: postId, ...comment }),
+          post: { postId, number, title, slug },
+        })),
+    })
+    return { activity, ...keys }
+  },
+})
