@@ -5,7 +5,7 @@ import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { makePrivateFolder } from './core/files.js'
 import { durationOf } from './core/settings.js'
-import { isPostgres, openDatabase, type Database } from './db/connect.js'
+import { isPostgres, openDatabase, transaction, type Database } from './db/connect.js'
 import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
@@ -170,6 +170,13 @@ export const localCall =
       { ...operatorContext({ base }, { dryRun }), ...(as !== undefined && { actor: await operatorAs(base, as) }) },
       input,
     )
+
+/** Calls operations in this process as one transaction, which an error takes back. */
+export const localTransaction = <T>(
+  { base }: Pick<App, 'base'>,
+  options: Pick<LocalOptions, 'as'>,
+  work: (call: Call) => Promise<T>,
+): Promise<T> => transaction(base.db, (db) => work(localCall({ base: { ...base, db } }, options)))
 
 /** The operator's context, for what only this machine may do. */
 export const operatorContext = ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Context => ({

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import * as boards from '../service/boards.js'
 import type { Board } from '../service/boards.js'
 import { command } from './lib/command.js'
+import { showTitled } from './lib/existing.js'
 import type { Cli } from './lib/session.js'
 import { ago } from './lib/age.js'
 import type { Column } from './lib/table.js'
@@ -75,9 +76,23 @@ export function register(group: Command, cli: Cli): void {
   add(boards.show, { usage: 'show <url:board>', examples: ['boards show ideas'], output: one })
   add(boards.create, {
     usage: 'create <name>',
-    examples: ['boards create "💡 Ideas"', 'boards create Roadmap --color 1d4ed8 --private'],
+    examples: [
+      'boards create "💡 Ideas"',
+      'boards create Bugs --color 1d4ed8 --private',
+      'boards create Ideas --if-not-exists',
+    ],
     output: one,
     input: { switches },
+    lines: 'alone',
+    existing: {
+      by: 'a board with this url, or without --url a board with this name,',
+      find: (call, given) =>
+        showTitled(call, 'board', given, {
+          show: (url) => call(boards.show, { url }),
+          nameOf: ({ board }) => board.name,
+        }),
+      said: ({ board }) => `Board ${label(board)}`,
+    },
     done: ({ board }) => `Created board ${label(board)}.`,
   })
   add(boards.update, {

@@ -7,9 +7,11 @@ import * as posts from '../service/posts.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
+import type { Call } from '../service/lib/operation.js'
 import { nameOf } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
+import type { Values } from './lib/view.js'
 
 /** A single post has no board where a list has null. */
 type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
@@ -89,6 +91,19 @@ const text = {
 } as const
 const idAliases = ['postId', 'slug']
 const label = (post: Pick<Post, 'number' | 'title'>) => `#${post.number} "${printable(post.title)}"`
+
+/** The newest post with the title on the board, or, where none is given, without one. */
+async function postTitled(call: Call, { title, boardId }: Values): Promise<{ post: PostRow } | undefined> {
+  const wanted = String(title).trim()
+  const { posts: found } = await call(posts.list, {
+    query: wanted,
+    limit: 100,
+    ...(boardId !== undefined && { boardId: [boardId] }),
+  })
+  const [post] = found.filter((each) => each.title === wanted && (boardId !== undefined || each.board === null))
+  if (!post) return undefined
+  return { post: rowOf((await call(posts.show, { id: post.postId })).post) }
+}
 
 export function register(group: Command, cli: Cli): void {
   command(
@@ -170,10 +185,18 @@ export function register(group: Command, cli: Cli): void {
       examples: [
         'posts create "Dark mode" --board ideas --body "My eyes hurt."',
         'posts create "Dark mode" --body-file - --as eve@example.org',
+        'posts create - --board ideas < titles.txt',
+        'posts create - < posts.csv',
       ],
       output: row,
       input: { ...text, editor: async () => '' },
       as: true,
+      lines: 'together',
+      existing: {
+        by: 'a post with this title on the board',
+        find: postTitled,
+        said: ({ post }) => `Post ${label(post)}`,
+      },
       done: ({ post }) => `Created post ${label(post)}.`,
     },
     cli,

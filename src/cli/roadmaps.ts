@@ -4,6 +4,7 @@ import * as roadmaps from '../service/roadmaps.js'
 import type { Roadmap } from '../service/roadmaps.js'
 import { command } from './lib/command.js'
 import { ago } from './lib/age.js'
+import { showTitled } from './lib/existing.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import type { View } from './lib/view.js'
@@ -69,6 +70,16 @@ export function register(group: Command, cli: Cli): void {
     examples: ['roadmaps create Planned --color 1d4ed8'],
     output: one,
     input: { defaults: { display: true }, switches }, // over HTTP the default is private, by contract
+    lines: 'alone',
+    existing: {
+      by: 'a roadmap with this url, or without --url a roadmap with this name,',
+      find: (call, given) =>
+        showTitled(call, 'roadmap', given, {
+          show: (url) => call(roadmaps.show, { url }),
+          nameOf: ({ roadmap }) => roadmap.name,
+        }),
+      said: ({ roadmap }) => `Roadmap ${label(roadmap)}`,
+    },
     done: ({ roadmap }) => `Created roadmap ${label(roadmap)}.`,
   })
   add(roadmaps.update, {

@@ -4,6 +4,7 @@ import * as roles from '../service/roles.js'
 import type { Role } from '../service/roles.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
+import { showTitled } from './lib/existing.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -76,6 +77,21 @@ export function register(group: Command, cli: Cli): void {
       usage: 'create <name>',
       examples: ['roles create moderators --permissions comment:update:any,comment:delete:any'],
       output: { columns, id, rows: ({ role }) => [role] },
+      lines: 'alone',
+      existing: {
+        by: 'a role with this name',
+        find: (call, { name }) =>
+          showTitled(
+            call,
+            'role',
+            { name },
+            {
+              show: (given) => call(roles.show, { id: given }),
+              nameOf: ({ role }) => role.name,
+            },
+          ),
+        said: ({ role }) => `Role ${label(role)}`,
+      },
       done: ({ role }) => `Created role ${label(role)}.`,
     },
     cli,

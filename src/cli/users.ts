@@ -5,6 +5,7 @@ import type { User } from '../service/lib/people.js'
 import * as users from '../service/users.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
+import { unlessMissing } from './lib/existing.js'
 import { nameOf } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -60,7 +61,7 @@ export function register(group: Command, cli: Cli): void {
 
   add(users.list, {
     usage: 'list',
-    examples: ['users list --created desc', 'users list --since 7d', 'users list --all -o csv > people.csv'],
+    examples: ['users list --query eve', 'users list --created desc', 'users list --since 7d', 'users list --all -o csv > people.csv'],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },
     input: { hidden: ['first'] },
   })
@@ -70,6 +71,12 @@ export function register(group: Command, cli: Cli): void {
     examples: ['users create eve@example.org --name Eve', 'users create eve@example.org --generate-password'],
     output: one,
     input: { generated: 'password' },
+    lines: 'alone',
+    existing: {
+      by: 'a user with this address',
+      find: (call, { email }) => unlessMissing(() => call(users.show, { user: email })),
+      said: ({ user }) => label(user),
+    },
     sendsMail: ({ password }) => password === undefined,
     done: ({ user }, given) =>
       `Created ${label(user)}.${given.password === undefined ? ' A mail with a link to choose a password is on its way.' : ''}`,

@@ -5,9 +5,10 @@ import { printableLines } from '../../core/text.js'
 import type { AnyOperation, Call, Operation } from '../../service/lib/operation.js'
 import { wouldHave, wouldLose } from './dryrun.js'
 import { setFixes } from './fixes.js'
+import { givenValues, nothingToChange } from './given.js'
 import { explain } from './helptext.js'
 import type { Gathered } from './inputs.js'
-import { flagNames, isSource, optionsOf } from './options.js'
+import { flagNames, isSource, lineColumns, linesNote, optionsOf } from './options.js'
 import { formatOf, hasWholeBody, isStructured, print, type OutputFlags } from './output.js'
 import { footer, nothingFound, streamAll } from './pages.js'
 import { confirm } from './prompts.js'
@@ -16,7 +17,7 @@ import type { Cli } from './session.js'
 import { takeSwitchValues } from './switches.js'
 import { canPrompt, tell } from './terminal.js'
 import { withTimes } from './times.js'
-import type { Values, View } from './view.js'
+import type { Existing, Values, View } from './view.js'
 
 interface Flags extends OutputFlags {
   dryRun?: boolean
@@ -24,6 +25,7 @@ interface Flags extends OutputFlags {
   yes?: boolean
   input?: boolean
   as?: string
+  ifNotExists?: boolean
 }
 
 /** Whether an operation can succeed on a site that does not exist yet: it creates something, or changes a setting. */
@@ -39,11 +41,14 @@ export function command<In, Out, Row, Subject>(
   const { output, input: inputView = {} } = view
   const pages = typeof output.list === 'string' ? output.list : undefined
   const positional = [...view.usage.matchAll(/[<[](\w+)(?::\w+)?(?:\.\.\.)?[>\]]/g)].map(([, name]) => name as string)
+  const [main = ''] = positional
   const leaf = parent.command(view.usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(view.summary ?? op.summary)
   const flagFields = fieldsOf(op.input).filter(
     ({ name }) => !positional.includes(name) && !inputView.hidden?.includes(name),
   )
   const options = optionsOf(flagFields, inputView)
+  const lineFields = fieldsOf(op.input).filter((field) => field.name === main || flagFields.includes(field))
+  const cells = view.lines ? lineColumns(lineFields, options, main) : []
   for (const option of options) leaf.addOption(option)
   if (view.as)
     leaf.option(
@@ -51,12 +56,17 @@ export function command<In, Out, Row, Subject>(
       `act as this account: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
     )
   if (pages !== undefined) leaf.option('--all', 'print all pages')
+  if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
   if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
   if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
   if (view.fixes) setFixes(leaf, view.fixes)
   takeSwitchValues(leaf)
   withFields(leaf, async () => (await import('./choice.js')).fieldsOfRows(op.output, output))
-  explain(leaf, { examples: view.examples, required: requiredFlags() })
+  explain(leaf, {
+    examples: view.examples,
+    required: requiredFlags(),
+    ...(view.lines && { notes: [linesNote(parent.name(), cells)] }),
+  })
   const verb = leaf.name()
   if (verb === 'list') leaf.alias('ls')
   if (verb === 'delete') leaf.alias('rm')
@@ -64,17 +74,18 @@ export function command<In, Out, Row, Subject>(
   leaf.action(async () => {
     const flags = leaf.optsWithGlobals<Flags>()
     formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
-    const given = givenValues()
+    const given = givenValues({ leaf, fields: flagFields, positional, joined: inputView.joined })
     if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
     const names = isSeveral(leaf.args) ? leaf.args : undefined
     if (view.requiresChange) assertChange(flags, given, names !== undefined)
     const connect = await connector(flags)
+    if (view.lines && leaf.args[0] === '-') return createEach(flags, given, connect)
     if (names) return actOnEach(flags, given, names, connect)
     const { values, generated, edited } = await complete(flags, given, connect)
     const input = await inputOf(values, connect)
     if (pages !== undefined && flags.all)
-      return streamAll(cli.terminal, flags, { call: await connect(), op, input, output, list: pages })
+      return streamAll(cli.terminal, flags, { call: await connect(), op: opFor(input), input, output, list: pages })
     const removed = await view.deletes?.(await connect(), input)
     const confirmation = flags.dryRun ? undefined : await view.confirm?.(await connect(), input)
     if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)
@@ -86,7 +97,8 @@ export function command<In, Out, Row, Subject>(
     if (password !== undefined && !hasWholeBody(cli.terminal, flags))
       (await import('./inputs.js')).showPassword(cli.terminal, password)
     await show(flags, answer, input, { password, removed, connect })
-    if (!flags.dryRun && view.sendsMail?.(input)) await (await import('./mail.js')).deliverLocally(cli)
+    if (!flags.dryRun && !there.has(answer) && view.sendsMail?.(input))
+      await (await import('./mail.js')).deliverLocally(cli)
   })
 
   /** Whether a command that takes several names was given more than one, or is to read them from stdin. */
@@ -131,6 +143,30 @@ export function command<In, Out, Row, Subject>(
     })
   }
 
+  /** Creates what the lines of stdin say. The flags are for all of them; the cells of a line win. */
+  async function createEach(flags: Flags, given: Values, connect: () => Promise<Call>): Promise<void> {
+    const { createLines } = await import('./createlines.js')
+    await createLines(cli, flags, {
+      noun: parent.name().replace(/s$/, ''),
+      main,
+      given,
+      options,
+      view,
+      connect,
+      columns: cells,
+      together: view.lines === 'together' ? (work) => cli.together(connectionOf(flags), work) : undefined,
+      complete: async (forAll) => (await complete(flags, forAll, connect, [])).values,
+      inputOf: (values) => inputOf(values, connect),
+      async create(call, input) {
+        const { answer, wasThere } =
+          flags.ifNotExists && view.existing
+            ? await createOnce(call, input, view.existing)
+            : { answer: await call(op, input), wasThere: false }
+        return { outcome: { ...resultOf(flags, answer, undefined), said: undefined }, wasThere }
+      },
+    })
+  }
+
   async function inputOf(values: Values, connect: () => Promise<Call>): Promise<Values> {
     const input = coerce(op.input, { ...inputView.defaults, ...values, ...(await find(values, connect)) })
     return withTimes(op.input, input, cli.terminal.now())
@@ -158,10 +194,20 @@ export function command<In, Out, Row, Subject>(
 
   async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {
     const call = await connect()
-    if (flags.as === undefined || typeof view.as !== 'object') return call(op, input)
+    if (flags.ifNotExists && view.existing) return (await createOnce(call, input, view.existing)).answer
+    if (flags.as === undefined || typeof view.as !== 'object') return call(opFor(input), input)
     const { op: onBehalf, fields } = view.as
     return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
   }
+
+  async function createOnce(call: Call, input: Values, existing: Existing<Out>) {
+    const { createUnlessThere } = await import('./existing.js')
+    const once = await createUnlessThere(call, op, input, existing)
+    if (once.wasThere) there.add(once.answer)
+    return once
+  }
+
+  const opFor = (input: Values) => (view.instead?.(input) ?? op) as typeof op // by contract with the same output
 
   /** A program gets what was deleted; for people it is named in what is said. */
   function resultOf(flags: Flags, answer: Out, removed: Row | undefined): { body: unknown; rows: readonly Row[] } {
@@ -170,6 +216,9 @@ export function command<In, Out, Row, Subject>(
       ? { body: answer, rows: output.rows(answer) }
       : { body: { deleted: removed }, rows: [removed] }
   }
+
+  /** Answers about what was there already, with --if-not-exists. */
+  const there = new Set<Out>()
 
   const saysDone = (flags: Flags): boolean => !flags.quiet && !isStructured(formatOf(cli.terminal, flags))
 
@@ -208,6 +257,7 @@ export function command<In, Out, Row, Subject>(
     answer: Out,
     { input, removed, connect }: { input: Values; removed: Row | undefined; connect: () => Promise<Call> },
   ): Promise<string | undefined> {
+    if (there.has(answer)) return `${view.existing?.said(answer)} exists already. Nothing was changed.`
     if (!view.done) return undefined
     const loss = flags.dryRun ? await view.confirm?.(await connect(), input) : undefined
     if (loss !== undefined) return wouldLose(loss)
@@ -224,32 +274,22 @@ export function command<In, Out, Row, Subject>(
     ]
     if (Object.keys(given).some((name) => !identifying.includes(name))) return
     if (inputView.editor && !several && canPrompt(cli.terminal, flags)) return
-    const names = flagNames(options.filter(({ field }) => !identifying.includes(field)))
-    const list = new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
-    throw new AppError('USAGE', `Nothing to change. Give ${list}.`)
-  }
-
-  function givenValues(): Values {
-    const opts = leaf.opts<Values>()
-    const empty = leaf.registeredArguments.find((_, index) => leaf.args[index]?.trim() === '')
-    if (empty) throw new AppError('USAGE', `<${empty.name()}> is empty.`)
-    const all = [
-      ...flagFields.map(({ name }) => [name, opts[name]]),
-      ...positional.map((name, index) => [
-        name,
-        name === inputView.joined ? leaf.args.slice(index).join(' ') : leaf.args[index],
-      ]),
-    ]
-    return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+    throw nothingToChange(options, identifying)
   }
 
   /** Connects late, so that missing input is reported first; but before any prompt if a server would refuse --as. */
-  async function connector({ dryRun = false, as }: Flags): Promise<() => Promise<Call>> {
-    const creating = !dryRun && begins(op.http)
-    if (as === undefined || view.as !== true) return async () => cli.connect({ dryRun, creating })
-    const call = await cli.connect({ dryRun, creating, as })
+  async function connector(flags: Flags): Promise<() => Promise<Call>> {
+    const connection = connectionOf(flags)
+    if (connection.as === undefined) return async () => cli.connect(connection)
+    const call = await cli.connect(connection)
     return async () => call
   }
+
+  const connectionOf = ({ dryRun = false, as }: Flags) => ({
+    dryRun,
+    creating: !dryRun && begins(op.http),
+    as: view.as === true ? as : undefined,
+  })
 
   /** Loads the code for files, prompts and the editor only if the command may need it. */
   async function complete(

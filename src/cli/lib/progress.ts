@@ -34,6 +34,12 @@ export function progress(terminal: Terminal): {
   return { told: (table, rows) => show(() => `${table}: ${counted(rows.toLocaleString('en'), 'row')} …`), end }
 }
 
+/** For work whose end is not known: how much is done. */
+export function counter(terminal: Terminal): { told(this: void, done: string): void; end(this: void): void } {
+  const { show, end } = signs(terminal)
+  return { told: (done) => show(() => `${done} …`), end }
+}
+
 /** For work in several steps: a bar, as soon as the number of all rows is known. */
 export function progressBar(terminal: Terminal): {
   told(this: void, step: string, table: string, rows: number, all: number | undefined): void

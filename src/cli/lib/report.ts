@@ -45,7 +45,7 @@ export function report(terminal: Terminal, failed: Reported, thrown: unknown): n
 }
 
 /** The message, with the flag instead of the field where their names differ. */
-function withFlagNames({ code, message, errors = [] }: AppError, options: readonly Option[]): string {
+export function withFlagNames({ code, message, errors = [] }: AppError, options: readonly Option[]): string {
   if (code !== 'VALIDATION_ERROR') return message
   return errors.reduce((text, issue) => {
     const { long } = options.find((option) => option instanceof FieldOption && option.field === issue.field) ?? {}

@@ -23,8 +23,19 @@ export interface Cli {
    * Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only.
    * A local database that does not exist is made only with `creating`.
    */
-  connect(this: void, options?: { dryRun?: boolean; creating?: boolean; as?: string | undefined }): Promise<Call>
+  connect(this: void, options?: ConnectOptions): Promise<Call>
+  /**
+   * Runs calls as one transaction, which an error takes back. Undefined where that is not possible: with --server, and
+   * in a dry run. Then nothing was run.
+   */
+  together<T>(this: void, options: ConnectOptions, work: (call: Call) => Promise<T>): Promise<T | undefined>
   close(this: void): Promise<void>
+}
+
+interface ConnectOptions {
+  dryRun?: boolean
+  creating?: boolean
+  as?: string | undefined
 }
 
 export function session(terminal: Terminal, program: Command): Cli {
@@ -101,6 +112,12 @@ export function session(terminal: Terminal, program: Command): Cli {
           ...options,
         }),
       )
+    },
+    async together({ as, creating = false, dryRun = false }, work) {
+      if (dryRun || (await config()).get('server') !== undefined) return undefined
+      const [{ localTransaction }, { withNames }] = await Promise.all([import('../../app.js'), import('./names.js')])
+      const app = await open({ creating, trace: traceOf() })
+      return localTransaction(app, { as }, (call) => work(withNames(call)))
     },
     async close() {
       const app = await opened?.catch(() => undefined) // a failure to open was reported already

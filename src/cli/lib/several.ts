@@ -6,14 +6,14 @@ import { formatOf, isStructured, jsonOf, print, type OutputFlags } from './outpu
 import { confirm, type Confirmation } from './prompts.js'
 import { canPrompt, colors, hasColor, say, tell, write, type Terminal } from './terminal.js'
 
-interface Flags extends OutputFlags {
+export interface Flags extends OutputFlags {
   dryRun?: boolean
   yes?: boolean
   input?: boolean
 }
 
 /** What a command did about one of the things that were named. */
-interface Outcome<Row> {
+export interface Outcome<Row> {
   body: unknown
   rows: readonly Row[]
   said: string | undefined
@@ -43,7 +43,11 @@ export async function namesGiven({ stdin }: Terminal, names: readonly string[]):
 const WORST = [1, 6, 4, 5, 3, 2]
 /** Some things were done, and some were not. */
 const PARTLY = 7
-const UNREACHABLE = 6
+export const UNREACHABLE = 6
+
+/** The exit code of a command of which some parts failed. */
+export const exitOf = (failures: readonly number[], done: number): number =>
+  done > 0 ? PARTLY : (WORST.find((code) => failures.includes(code)) ?? failures[0] ?? 0)
 
 /** How many questions are shown before the one for all of them. */
 const MOST_SHOWN = 20
@@ -79,7 +83,7 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
   await results.end()
   const untried = names.length - done - failures.length
   if (failures.length > 0) {
-    process.exitCode = done > 0 ? PARTLY : (WORST.find((code) => failures.includes(code)) ?? failures[0])
+    process.exitCode = exitOf(failures, done)
     const rest = untried > 0 ? ` ${untried} more were not tried.` : ''
     if (!isStructured(formatOf(terminal, flags))) tell(terminal, `${failures.length} of ${counted(names.length, noun)} failed.${rest}`) // prettier-ignore
   }
@@ -127,7 +131,11 @@ function sayFailure(terminal: Terminal, flags: Flags, name: string, error: AppEr
 }
 
 /** Writes what is done: at once where the format allows it, at the end where the whole is one table or document. */
-function resultsOf<Row>(terminal: Terminal, flags: Flags, { columns, id }: Several<Row>) {
+export function resultsOf<Row>(
+  terminal: Terminal,
+  flags: Flags,
+  { columns, id }: Pick<Several<Row>, 'columns' | 'id'>,
+) {
   const format = formatOf(terminal, flags)
   const collected: Outcome<Row>[] = []
   const isWhole = format === 'table' || format === 'wide' || format === 'yaml'

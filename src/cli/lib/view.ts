@@ -14,11 +14,14 @@ export interface View<In, Out, Row> {
   output: Output<Out, Row>
   input?: InputView<In>
   as?: true | OnBehalf // --as: the account to act as, local only; or the operation that does it for another account
+  instead?(this: void, input: Values): unknown // the operation to call instead, with the same output: where the row is left out
   requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
   // Asked before data is lost; undefined if the operation will refuse.
   confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined>
   // What a deletion removes, read before it; undefined if the operation will refuse. A program gets it as `deleted`, `done` as `removed`.
   deletes?(this: void, call: Call, input: Values): Promise<Row | undefined>
+  lines?: 'together' | 'alone' // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own
+  existing?: Existing<Out> // --if-not-exists
   sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
   done?(this: void, answer: Out, input: Values, about: { server: string | undefined; removed: Row | undefined }): string // printed to stderr after a change
   fixes?: Fixes // instead of the usual suggestions
@@ -54,6 +57,13 @@ interface InputView<In> {
 interface Finds<In> {
   fields: readonly (keyof In & string)[]
   from(this: void, call: Call, input: Values): Promise<Values>
+}
+
+/** How a command that creates a thing finds one that is there already. */
+export interface Existing<Out> {
+  by: string // for help: 'succeed if there is a board with this url'
+  find(this: void, call: Call, input: Values): Promise<Out | undefined>
+  said(this: void, answer: Out): string // what there is: 'Board "Ideas" (ideas)'
 }
 
 /** Commands that fix an error, without `feedbackctl` and connection options. */

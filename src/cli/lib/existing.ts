@@ -1,0 +1,59 @@
+import { AppError } from '../../core/errors.js'
+import type { Noun } from '../../core/fields.js'
+import { slugOf } from '../../core/slugs.js'
+import { searchKey } from '../../core/text.js'
+import type { Call, Operation } from '../../service/lib/operation.js'
+import { idOf } from './names.js'
+import type { Existing, Values } from './view.js'
+
+/** Creates a thing unless there is one already, and says which. Of two commands at the same time, both succeed. */
+export async function createUnlessThere<In, Out, Subject>(
+  call: Call,
+  op: Operation<In, Out, Subject>,
+  input: Values,
+  { find }: Pick<Existing<Out>, 'find'>,
+): Promise<{ answer: Out; wasThere: boolean }> {
+  const present = await find(call, input)
+  if (present !== undefined) return { answer: present, wasThere: true }
+  try {
+    return { answer: await call(op, input), wasThere: false }
+  } catch (error) {
+    const meanwhile = error instanceof AppError && error.exit === 5 ? await find(call, input) : undefined
+    if (meanwhile === undefined) throw error
+    return { answer: meanwhile, wasThere: true }
+  }
+}
+
+/** What `show` answers; undefined where there is no such thing. */
+export async function unlessMissing<T>(show: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await show()
+  } catch (error) {
+    if (error instanceof AppError && error.exit === 3) return undefined
+    throw error
+  }
+}
+
+/** The answer about the thing with the url, or, where none was given, with the name, in any letter case. */
+export async function showTitled<T>(
+  call: Call,
+  noun: Noun,
+  { name, url }: { name?: unknown; url?: unknown },
+  { show, nameOf }: { show(this: void, which: string): Promise<T>; nameOf(this: void, answer: T): string },
+): Promise<T | undefined> {
+  if (typeof url === 'string') return unlessMissing(async () => show(await slugOf(url)))
+  const id = await firstOf(() => idOf(call, noun, name))
+  if (typeof id !== 'string' || id === name) return undefined
+  const found = await unlessMissing(() => show(id))
+  return found !== undefined && searchKey(nameOf(found)) === searchKey(String(name)) ? found : undefined
+}
+
+/** Of several things with the same name, the first. */
+async function firstOf(find: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'AMBIGUOUS_NAME') return error.errors?.[0]?.value
+    throw error
+  }
+}

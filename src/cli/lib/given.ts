@@ -1,0 +1,31 @@
+import type { Command } from 'commander'
+import { AppError } from '../../core/errors.js'
+import { flagNames, type FieldOption } from './options.js'
+import type { Values } from './view.js'
+
+interface Given {
+  leaf: Command
+  fields: readonly { name: string }[]
+  positional: readonly string[]
+  /** The positional field that takes all arguments, joined by spaces. */
+  joined: string | undefined
+}
+
+/** The fields that the command line sets. */
+export function givenValues({ leaf, fields, positional, joined }: Given): Values {
+  const opts = leaf.opts<Values>()
+  const empty = leaf.registeredArguments.find((_, index) => leaf.args[index]?.trim() === '')
+  if (empty) throw new AppError('USAGE', `<${empty.name()}> is empty.`)
+  const all = [
+    ...fields.map(({ name }) => [name, opts[name]]),
+    ...positional.map((name, index) => [name, name === joined ? leaf.args.slice(index).join(' ') : leaf.args[index]]),
+  ]
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+}
+
+/** The error of a change without anything to change. */
+export function nothingToChange(options: readonly FieldOption[], identifying: readonly string[]): AppError {
+  const names = flagNames(options.filter(({ field }) => !identifying.includes(field)))
+  const list = new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
+  return new AppError('USAGE', `Nothing to change. Give ${list}.`)
+}
