@@ -67,6 +67,7 @@ const OTHER_NAMES: Readonly<Record<string, keyof typeof NAMES>> = {
 
 interface Flags extends OutputFlags {
   offline?: boolean
+  deep?: boolean
   fix?: boolean
   dryRun?: boolean
   url?: string
@@ -80,6 +81,7 @@ export function register(command: Command, cli: Cli): void {
     examples: [
       'doctor',
       'doctor files secret',
+      'doctor --deep',
       'doctor --url https://feedback.example.org',
       'doctor --fix --dry-run',
       'doctor --report report.json',
@@ -87,10 +89,11 @@ export function register(command: Command, cli: Cli): void {
     ],
     lists: { 'Checks:': Object.entries(NAMES) },
     notes: [
-      'Works whether or not the site is being served, and changes nothing without --fix. Exits with 9 if it finds problems. --fix makes only repairs that lose nothing and are safe while a server runs; each other finding says what to do.',
+      'Works whether or not the site is being served, and changes nothing without --fix. Exits with 9 if it finds problems. On a site with more than 10,000 posts the checks integrity, counters and search run only with --deep, or if they are named. --fix makes only repairs that lose nothing and are safe while a server runs; each other finding says what to do.',
     ],
   })
     .argument('[check...]', 'checks to run (default: all)')
+    .option('--deep', 'read all rows of a large site too: damage, stored counts and the search index')
     .option('--offline', 'contact no machine except the database server')
     .option('--url <url>', 'check the site through its proxy, as visitors see it')
     .option('--report <file>', 'write the data for a bug report, without secrets, to a new file')
@@ -124,7 +127,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   )
   if (urlOnly !== undefined) throw new AppError('USAGE', `The check "${urlOnly}" needs --url.`)
   const ids = names.length === 0 ? checkIds : names.filter(isCheck)
-  const given = { now: terminal.now(), version, offline: flags.offline ?? false, url: flags.url }
+  const given = { now: terminal.now(), version, offline: flags.offline ?? false, deep: (flags.deep ?? false) || names.length > 0, url: flags.url } // prettier-ignore
   const { site, close } = siteOf(config, given)
   let results: Result[]
   let fixed: string[] = []

@@ -37,3 +37,9 @@ export async function lock(db: Db, what: 'post_counts' | 'roadmaps'): Promise<vo
       .where('name', '=', given.what),
   )
 }
+
+/** The number of the newest post: about how many the site has. */
+export async function lastNumber(db: Db): Promise<number> {
+  const row = await db.selectFrom('counters').select('value').where('name', '=', 'post_numbers').executeTakeFirst()
+  return row?.value ?? 0
+}

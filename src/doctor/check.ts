@@ -30,6 +30,8 @@ export type Seen = { findings: readonly Finding[] } | { evidence: string } | { s
 export interface Check {
   /** `data`: an open database with the schema of this program. `url`: the option --url. */
   needs?: 'data' | 'url'
+  /** It reads all rows: on a large site only where it is named, or with --deep. */
+  isDeep?: true
   /** Looks, and changes nothing. */
   look(this: void, site: Site): Promise<Seen> | Seen
 }
@@ -45,6 +47,8 @@ export interface Site {
   version: string
   /** Whether only this machine and the database may be asked. */
   offline: boolean
+  /** Whether checks that read all rows run on a large site too. */
+  deep: boolean
   /** Where visitors open the site. */
   url: string | undefined
   /** The SQLite file; undefined with PostgreSQL. */

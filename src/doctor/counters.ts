@@ -3,6 +3,7 @@ import { miscounts, recount } from '../db/recount.js'
 import { seen, type Check } from './check.js'
 
 export const counters: Check = {
+  isDeep: true,
   needs: 'data',
   async look({ app }) {
     const { db } = await app()

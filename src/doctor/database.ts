@@ -56,6 +56,7 @@ function other(
 }
 
 export const integrity: Check = {
+  isDeep: true,
   needs: 'data',
   async look({ app }) {
     const { db } = await app()

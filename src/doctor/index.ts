@@ -1,4 +1,6 @@
+import type { App } from '../app.js'
 import { AppError } from '../core/errors.js'
+import { lastNumber } from '../db/counters.js'
 import type { Check, CheckId, Finding, Seen, Site } from './check.js'
 import { audit } from './audit.js'
 import { backups } from './backups.js'
@@ -67,6 +69,11 @@ export async function examine(
     const title = NAMES[id]
     const isAway = away !== undefined && CHECKS[id].needs === 'url'
     const why = isAway ? `Needs the site: see the check "${away}".` : await unfit(site, CHECKS[id])
+    if (why === undefined && CHECKS[id].isDeep && !site.deep && (await isLarge(await site.app()))) {
+      const evidence = `Not checked, as the site has more than ${LARGE.toLocaleString('en')} posts. Run "feedbackctl doctor --deep".`
+      results.push({ id, title, severity: 'skipped', evidence, fix: null })
+      continue
+    }
     if (why !== undefined) {
       results.push({ id, title, severity: 'skipped', evidence: why, fix: null })
       continue
@@ -79,6 +86,11 @@ export async function examine(
   }
   return results
 }
+
+/** Of more posts than that, a check of all rows takes longer than a person waits. */
+const LARGE = 10_000
+
+const isLarge = async ({ db }: Pick<App, 'db'>): Promise<boolean> => (await lastNumber(db)) > LARGE
 
 /** Why a check cannot run. */
 async function unfit(site: Site, { needs }: Check): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { indexMissing, unindexed } from '../db/search.js'
 import type { Check } from './check.js'
 
 export const search: Check = {
+  isDeep: true,
   needs: 'data',
   async look({ app }) {
     const { db } = await app()

@@ -4,7 +4,7 @@ import type { Config } from '../config.js'
 import { AppError, serverError } from '../core/errors.js'
 import type { Opened, Site } from './check.js'
 
-type Given = Pick<Site, 'now' | 'version' | 'offline' | 'url'>
+type Given = Pick<Site, 'now' | 'version' | 'offline' | 'deep' | 'url'>
 
 /** What checks look at, and what closes it. Nothing is opened yet. */
 export function siteOf(config: Config, given: Given): { site: Site; close(this: void): Promise<void> } {

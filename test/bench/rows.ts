@@ -1,4 +1,5 @@
 import { seededRandom } from '../../src/core/random.js'
+import { indexWords } from '../../src/core/words.js'
 import type { Row } from './target.js'
 
 /** How much of what a site has. Every tenth board is private. */
@@ -14,7 +15,7 @@ export interface Size {
  * The rows of a large site, always the same for the same numbers: of each table, in the order in which they are
  * inserted.
  */
-export function tablesOf(size: Size): Record<string, Iterable<Row>> {
+export function tablesOf(size: Size, searchKey: 'rowid' | 'number'): Record<string, Iterable<Row>> {
   const counts = new Int32Array(size.posts) // filled by the votes, which come before the posts
   return {
     users: users(size),
@@ -23,6 +24,7 @@ export function tablesOf(size: Size): Record<string, Iterable<Row>> {
     roadmaps: roadmaps(size),
     votes: votes(size, counts),
     posts: posts(size, counts),
+    post_search: search(size, counts, searchKey),
   }
 }
 
@@ -101,6 +103,7 @@ function* posts(size: Size, counts: Int32Array): Generator<Row> {
     const title = `${word()} ${word()} ${word()}`
     yield {
       postId: id('post', n),
+      number: n + 1,
       title,
       slug: `${title.replaceAll(' ', '-')}-${slugId}`,
       slugId,
@@ -114,4 +117,10 @@ function* posts(size: Size, counts: Int32Array): Generator<Row> {
       updatedAt: createdAt,
     }
   }
+}
+
+/** The full-text index: its key is another column on each engine. */
+function* search(size: Size, counts: Int32Array, key: 'rowid' | 'number'): Generator<Row> {
+  for (const { number, title, contentMarkdown } of posts(size, counts))
+    yield { [key]: number, words: indexWords(`${title} ${contentMarkdown}`).join(' ') }
 }

@@ -56,6 +56,8 @@ async function writeCounts(target: Target, weight: (time: string) => string): Pr
     `update counters set value = (select coalesce(sum(display), 0) from boards) where name = 'boards.public'`,
   )
   await target.run(`update counters set value = (select count(*) from users) where name = 'users'`)
+  await target.run(`update counters set value = (select count(*) from roadmaps) where name in ('roadmaps', 'roadmaps.public')`) // prettier-ignore
+  await target.run(`update counters set value = (select coalesce(max(number), 0) from posts) where name = 'post_numbers'`) // prettier-ignore
 }
 
 const started = performance.now()
@@ -68,7 +70,7 @@ await db.destroy()
 const target = await openTarget(url, isPostgres(url))
 try {
   await target.unhook()
-  for (const [table, rows] of Object.entries(tablesOf(size))) {
+  for (const [table, rows] of Object.entries(tablesOf(size, isPostgres(url) ? 'number' : 'rowid'))) {
     await target.insert(table, rows)
     done(table)
   }

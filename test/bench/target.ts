@@ -85,7 +85,7 @@ async function postgresTarget(url: string): Promise<Target> {
         const [first] = batch
         if (!first) return
         const names = Object.keys(first)
-        const types = names.map((name) => (typeof first[name] === 'number' ? 'int' : 'text'))
+        const types = names.map((name) => (name === 'words' ? 'tsvector' : typeof first[name] === 'number' ? 'int' : 'text')) // prettier-ignore
         const columns = names.map((name) => batch.map((row) => row[name] ?? null))
         const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')
         await client.query(
