@@ -31,7 +31,7 @@ const withPermissions: Column<ListedRole>[] = [
 const id = (role: ListedRole) => role.id
 const label = (role: Role) => `"${printable(role.name)}"`
 const noOutput = { columns: [], id: String, rows: () => [] } as const
-const userInput = { flags: { user_id: 'user' }, prompts: ['user_id'] } as const
+const userInput = { flags: { user_id: 'user' }, prompts: ['user_id'], flagged: ['user_id'] } as const
 
 export function register(group: Command, cli: Cli): void {
   command(
@@ -100,7 +100,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.update,
     {
-      usage: 'update <id:role>',
+      usage: 'update <id:role...>',
       examples: [
         'roles update moderators --description "Keep it tidy"',
         'roles update moderators --permissions comment:update:any',
@@ -132,8 +132,11 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.assign,
     {
-      usage: 'assign <role_id:role>',
-      examples: ['roles assign moderators --user eve@example.org'],
+      usage: 'assign <role_id:role> [user_id:user...]',
+      examples: [
+        'roles assign moderators eve@example.org bob@example.org',
+        'users list -q --since 7d | feedbackctl roles assign new -',
+      ],
       output: noOutput,
       input: userInput,
       done: ({ name }, given) => `Gave role "${printable(name)}" to ${String(given.user_id)}.`,
@@ -144,8 +147,8 @@ export function register(group: Command, cli: Cli): void {
     group,
     roles.unassign,
     {
-      usage: 'unassign <role_id:role>',
-      examples: ['roles unassign moderators --user eve@example.org'],
+      usage: 'unassign <role_id:role> [user_id:user...]',
+      examples: ['roles unassign moderators eve@example.org bob@example.org'],
       output: noOutput,
       input: userInput,
       done: (_, given) => `Took role "${printable(String(given.role_id))}" from ${String(given.user_id)}.`,

@@ -61,7 +61,12 @@ export function register(group: Command, cli: Cli): void {
 
   add(users.list, {
     usage: 'list',
-    examples: ['users list --query eve', 'users list --created desc', 'users list --since 7d', 'users list --all -o csv > people.csv'],
+    examples: [
+      'users list --query eve',
+      'users list --created desc',
+      'users list --since 7d',
+      'users list --all -o csv > people.csv',
+    ],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },
     input: { hidden: ['first'] },
   })
@@ -82,8 +87,12 @@ export function register(group: Command, cli: Cli): void {
       `Created ${label(user)}.${given.password === undefined ? ' A mail with a link to choose a password is on its way.' : ''}`,
   })
   add(users.update, {
-    usage: 'update <user>',
-    examples: ['users update eve@example.org --name "Eve B."', 'users update eve@example.org --generate-password'],
+    usage: 'update <user...>',
+    examples: [
+      'users update eve@example.org --name "Eve B."',
+      'users update eve@example.org --generate-password',
+      'users list -q --query example.com | feedbackctl users update - --verified',
+    ],
     output: one,
     input: { flags: { isVerified: 'verified' }, generated: 'password' },
     requiresChange: true,
@@ -109,7 +118,7 @@ export function register(group: Command, cli: Cli): void {
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })
   add(users.resetTotp, {
-    usage: 'reset-totp <user>',
+    usage: 'reset-totp <user...>',
     examples: ['users reset-totp eve@example.org'],
     output: one,
     done: ({ user }) => `Removed the second factor of ${label(user)}.`,

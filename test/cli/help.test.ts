@@ -29,9 +29,9 @@ describe('help', () => {
     const machine = await makeMachine('sqlite')
     const { stdout } = await machine.run('roles assign --help')
     const places = [
-      'Usage: feedbackctl roles assign <role> --user <text> [options]\n\n',
+      'Usage: feedbackctl roles assign <role> [user...] [options]\n\n',
       'Give a role to a user; ',
-      'Examples:\n  $ feedbackctl roles assign moderators --user eve@example.org\n\n',
+      'Examples:\n  $ feedbackctl roles assign moderators eve@example.org bob@example.org\n  $ feedbackctl users list -q --since 7d | feedbackctl roles assign new -\n\n',
       'Options:\n',
       'Output:\n  -o, --output <format>',
       'Connection:\n',

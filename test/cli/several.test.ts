@@ -81,6 +81,32 @@ describe.each(engines)('several names in one command on %s', (engine) => {
   })
 })
 
+it('several users are changed, and get and lose a role, in one command', async () => {
+  const { run } = (await filled('sqlite')).machine
+  for (const name of ['eve', 'bob']) await run(`users create ${name}@example.org --password-stdin`, { stdin: 'correct horse battery' }) // prettier-ignore
+  await run('roles create - -q', { stdin: 'helpers\nwriters\n' })
+  const people = 'eve@example.org\nbob@example.org\n'
+  const columns = async (fields: string) =>
+    (await run(`users list --query example.org --fields ${fields} -o tsv`)).stdout
+  expect((await run('users update eve@example.org - --verified', { stdin: people })).code).toBe(0)
+  expect(await columns('email,isVerified')).toContain('eve@example.org\ttrue\nbob@example.org\ttrue\n')
+  expect((await run('roles update helpers writers --description Team')).code).toBe(0)
+  const given = await run('roles assign helpers eve@example.org nobody@example.org bob@example.org')
+  expect([given.code, given.stderr.match(/^(Gave|✗ nobody)/gm)?.length]).toEqual([7, 3])
+  expect((await run('roles assign writers -', { stdin: people })).code).toBe(0)
+  expect((await columns('roles')).match(/"helpers".*"writers"/g)).toHaveLength(2)
+  expect((await run('roles unassign writers bob@example.org eve@example.org')).code).toBe(0)
+  expect((await columns('roles')).match(/"writers"/g)).toBeNull()
+  expect((await run('roles unassign helpers --user eve@example.org')).code).toBe(0)
+  for (const wrong of [
+    'roles assign helpers',
+    'roles assign helpers bob@example.org --user eve@example.org',
+    'users update eve@example.org bob@example.org --generate-password',
+  ])
+    // prettier-ignore
+    expect((await run(wrong)).code).toBe(2)
+})
+
 it('several deletions are asked about once on a terminal, with what each loses', async () => {
   const { machine } = await filled('sqlite')
   const screen = machine.terminal('posts delete 1 2 99')

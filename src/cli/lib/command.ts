@@ -42,14 +42,16 @@ export function command<In, Out, Row, Subject>(
   const pages = typeof output.list === 'string' ? output.list : undefined
   const positional = [...view.usage.matchAll(/[<[](\w+)(?::\w+)?(?:\.\.\.)?[>\]]/g)].map(([, name]) => name as string)
   const [main = ''] = positional
+  const isFlagged = (name: string): boolean =>
+    (inputView.flagged as readonly string[] | undefined)?.includes(name) ?? false
   const leaf = parent.command(view.usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(view.summary ?? op.summary)
   const flagFields = fieldsOf(op.input).filter(
-    ({ name }) => !positional.includes(name) && !inputView.hidden?.includes(name),
+    ({ name }) => (!positional.includes(name) || isFlagged(name)) && !inputView.hidden?.includes(name),
   )
   const options = optionsOf(flagFields, inputView)
   const lineFields = fieldsOf(op.input).filter((field) => field.name === main || flagFields.includes(field))
   const cells = view.lines ? lineColumns(lineFields, options, main) : []
-  for (const option of options) leaf.addOption(option)
+  for (const option of options) leaf.addOption(isFlagged(option.field) ? option.hideHelp() : option)
   if (view.as)
     leaf.option(
       '--as <user>',
@@ -77,7 +79,8 @@ export function command<In, Out, Row, Subject>(
     const given = givenValues({ leaf, fields: flagFields, positional, joined: inputView.joined })
     if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
-    const names = isSeveral(leaf.args) ? leaf.args : undefined
+    const typed = leaf.args.slice(positional.length - 1) // only the last can be several
+    const names = isSeveral(typed) ? typed : undefined
     if (view.requiresChange) assertChange(flags, given, names !== undefined)
     const connect = await connector(flags)
     if (view.lines && leaf.args[0] === '-') return createEach(flags, given, connect)
@@ -116,9 +119,11 @@ export function command<In, Out, Row, Subject>(
     const readers = Object.values(given).filter((value) => isSource(value) && value.kind === 'file' && value.value === '-') // prettier-ignore
     if (typed.includes('-') && readers.length > 0)
       throw new AppError('USAGE', 'The names and a text cannot both be read from stdin. Use a file for the text.')
+    if (Object.values(given).some((value) => isSource(value) && value.kind === 'random'))
+      throw new AppError('USAGE', 'One password for several users is not safe. Generate one for each of them.')
     const names = await namesGiven(cli.terminal, typed)
     const { values } = await complete(flags, given, connect, names)
-    const [field = ''] = positional
+    const field = positional.at(-1) ?? ''
     const inputFor = (name: string) => inputOf({ ...values, [field]: name }, connect)
     const { columns, id } = output
     const { confirm: question } = view
@@ -189,7 +194,7 @@ export function command<In, Out, Row, Subject>(
       ...(finds?.fields ?? []),
     ]
     const names = [...required, ...prompts].filter((name) => !optional.includes(name))
-    return flagNames(options.filter(({ field }) => names.includes(field)))
+    return flagNames(options.filter(({ field, hidden }) => !hidden && names.includes(field)))
   }
 
   async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {

@@ -16,6 +16,8 @@ export function givenValues({ leaf, fields, positional, joined }: Given): Values
   const opts = leaf.opts<Values>()
   const empty = leaf.registeredArguments.find((_, index) => leaf.args[index]?.trim() === '')
   if (empty) throw new AppError('USAGE', `<${empty.name()}> is empty.`)
+  const twice = fields.find(({ name }) => opts[name] !== undefined && positional.includes(name) && leaf.args.length >= positional.length) // prettier-ignore
+  if (twice) throw new AppError('USAGE', `Give <${leaf.registeredArguments.at(-1)?.name()}> as an argument or as an option, not both.`) // prettier-ignore
   const all = [
     ...fields.map(({ name }) => [name, opts[name]]),
     ...positional.map((name, index) => [name, name === joined ? leaf.args.slice(index).join(' ') : leaf.args[index]]),

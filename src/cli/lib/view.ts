@@ -46,6 +46,7 @@ interface InputView<In> {
   defaults?: Partial<In> // sent if a flag is missing, where the CLI default differs from that of the API
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
   generated?: keyof In & string // a secret with a --generate-… flag
+  flagged?: readonly (keyof In & string)[] // positional fields that have a flag too, which help does not show
   joined?: keyof In & string // the positional field that takes all arguments, joined by spaces
   text?: keyof In & string // a long text, with a …-file flag
   finds?: Finds<In> // fields that only say where the row is
