@@ -40,6 +40,10 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number]
 
+/** Whether it permits to write what others see: posts, comments and votes. */
+export const isForContent = (permission: Permission): boolean =>
+  /^(post|vote|comment):/.test(permission) && !['post:read', 'comment:view_internal'].includes(permission)
+
 /** The permissions of the system role `@everyone`. */
 export const EVERYONE: readonly Permission[] = [
   'post:create',

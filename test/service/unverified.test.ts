@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
-import { EVERYONE } from '../../src/core/permissions.js'
+import { EVERYONE, isForContent, PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import { operations } from '../../src/service/index.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
@@ -14,6 +14,15 @@ it('every operation that members may write content with declares it', () => {
   )
   expect(undeclared.length).toBeGreaterThan(5)
   for (const op of undeclared) expect([op.id, op.writes]).toEqual([op.id, 'content'])
+})
+
+it('every permission to write content is left out where an address is not confirmed, and no other', () => {
+  const permissionsOf = (some: readonly { access: unknown }[]) =>
+    some.flatMap(({ access }) => access).filter((each) => PERMISSIONS.some((known) => known === each)) as Permission[]
+  const forContent = new Set(permissionsOf(operations.filter(({ writes }) => writes)))
+  expect(forContent.size).toBeGreaterThan(5)
+  for (const permission of permissionsOf(operations))
+    expect([permission, isForContent(permission)]).toEqual([permission, forContent.has(permission)])
 })
 
 describe.each(engines)('accounts.unverified on %s', (engine) => {
@@ -47,11 +56,14 @@ describe.each(engines)('accounts.unverified on %s', (engine) => {
         request,
         { status: 403, body: { code: 'EMAIL_NOT_VERIFIED' } },
       ])
+    const permissions = async () => (await site.http('GET /users/permissions', { token })).body.permissions
+    expect(await permissions()).toEqual([])
     expect((await site.http('GET /users/profile', { token })).status).toBe(200)
     expect((await site.http('POST /posts/get', { token, body: {} })).status).toBe(200)
     expect((await site.http('PATCH /users/profile', { token, body: { name: 'Eve' } })).status).toBe(200)
     expect(await post(owner)).toMatch(/^[\da-f-]{36}$/)
     await site.call(users.update, { user: userId, isVerified: true })
     expect(await post(token)).toMatch(/^[\da-f-]{36}$/)
+    expect(await permissions()).toEqual(PERMISSIONS.filter((each) => EVERYONE.includes(each)))
   })
 })

@@ -77,8 +77,11 @@ export function assertNoKey(actor: Actor): void {
 }
 
 /** For what others see: some sites want a confirmed address first. */
+export const mayWrite = ({ isUnverified = false }: Actor, unverified: 'allow' | 'read' | undefined): boolean =>
+  unverified !== 'read' || !isUnverified
+
 export function assertVerified(actor: Actor, unverified: 'allow' | 'read' | undefined): void {
-  if (unverified === 'read' && actor.isUnverified)
+  if (!mayWrite(actor, unverified))
     throw new AppError(
       'EMAIL_NOT_VERIFIED',
       'Confirm your e-mail address first, with the link in the mail that was sent to you.',
