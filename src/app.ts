@@ -83,6 +83,7 @@ export async function openApp(
     setupToken: config.get('setup.token'),
     commonPasswords: config.get('passwords.common') as 'allow' | 'refuse', // checked by the table of settings
     unverified: config.get('accounts.unverified') as 'allow' | 'read',
+    unknownAccounts: config.get('accounts.unknown') as 'tell' | 'hide',
     newFor: durationOf(config.get('accounts.new') ?? 'off'),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
     siteLanguage: config.get('site.language'),

@@ -245,8 +245,17 @@ const SETTINGS = {
     notFromHere: () => true,
     check: durationProblem,
   },
+  'accounts.unknown': {
+    description:
+      'whether sign-in and password reset tell that an address has no account: tell or hide; pages always hide it',
+    value: 'word',
+    default: 'tell',
+    command: 'serve',
+    notFromHere: () => true,
+    check: (value) => (['tell', 'hide'].includes(value) ? undefined : 'must be tell or hide'),
+  },
   'passwords.common': {
-    description: 'whether serve accepts very common passwords: allow or refuse; commands always refuse them',
+    description: 'whether serve accepts very common passwords: allow or refuse; pages and commands always refuse them',
     value: 'word',
     default: 'allow',
     command: 'serve',

@@ -171,12 +171,15 @@ export const resetPassword = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     const known = await findUserByEmail(ctx.db, address)
-    if (!known) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
+    const isHidden = ctx.unknownAccounts === 'hide'
+    if (!known && !isHidden) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
     return change(ctx, async (tx) => {
-      const user = await lockUser(tx.db, known.userId)
-      if (!user) throw userNotFound()
-      await queueLetter(tx, 'reset', user)
-      tx.record('user.reset_requested', user.userId)
+      const user = known && (await lockUser(tx.db, known.userId))
+      if (!user && !isHidden) throw userNotFound()
+      if (user) {
+        await queueLetter(tx, 'reset', user)
+        tx.record('user.reset_requested', user.userId)
+      }
       return { reset: { success: true } }
     })
   },
@@ -231,6 +234,11 @@ async function userOfPassword(ctx: Context, address: string, password: string | 
     Boolean(password) &&
     (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
   if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
+  if (ctx.unknownAccounts === 'hide') {
+    assertPasswordGiven(password)
+    if (!matches)
+      throw new AppError('INCORRECT_PASSWORD', 'The address or the password is wrong.', { reason: 'sign-in' })
+  }
   if (!user) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
   if (user.isBlocked) throw userBlocked()
   assertPasswordGiven(password)

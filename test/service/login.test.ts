@@ -35,6 +35,33 @@ describe.each(engines)('the time of a login on %s', (engine) => {
   })
 })
 
+describe.each(engines)('accounts.unknown = hide on %s', (engine) => {
+  it('gives unknown addresses the answers of known ones, at sign-in and reset', async () => {
+    const site = await makeSite(engine, { unknownAccounts: 'hide' })
+    await site.owner()
+    await site.member([], { blocked: true, email: 'eve@example.org', password: 'secret of eve' })
+    const addresses = [OWNER.email, 'eve@example.org', 'nobody@example.org']
+    const answers = async (request: string, more: object = {}, headers: Record<string, string> = {}) => {
+      const all = addresses.map((email) => site.http(request, { body: { email, ...more }, headers }))
+      const texts = (await Promise.all(all)).map(({ status, text }) => `${status} ${text}`)
+      expect(new Set(texts).size).toBe(1)
+      return texts[0]
+    }
+    const checked = countHashes()
+    expect(await answers('POST /auth/login', { password: 'wrong password' })).toMatch(/^403 .*INCORRECT_PASSWORD/)
+    expect(checked.verify).toHaveLength(3)
+    expect(await answers('POST /auth/login')).toMatch(/^400 .*PASSWORD_MISSING/)
+    expect(await answers('POST /auth/password/reset')).toBe('200 {"reset":{"success":true}}')
+    expect(await answers('POST /auth/password/reset', {}, { 'feedbackctl-dry-run': '1' })).toMatch(
+      /^400 .*INVALID_AUTH/,
+    )
+    const recipients = (await site.db.selectFrom('outbox').select('recipient').execute()).map((mail) => mail.recipient)
+    expect(recipients.toSorted()).toEqual([OWNER.email, ...addresses.slice(0, 2)].toSorted())
+    const right = await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'secret of eve' } })
+    expect(right.body.code).toBe('USER_BLOCKED')
+  })
+})
+
 describe.each(engines)('a sign-in on %s', (engine) => {
   it('that began before its sessions were ended begins none', async () => {
     const site = await makeSite(engine)

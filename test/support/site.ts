@@ -95,6 +95,7 @@ interface SiteOptions extends ServerOptions {
   setupToken?: string
   commonPasswords?: 'refuse'
   unverified?: 'read'
+  unknownAccounts?: 'hide'
   /** For how many seconds accounts are new; without it no account is. */
   newFor?: number
   siteLanguage?: string
@@ -113,6 +114,7 @@ export async function makeSite(
     setupToken,
     commonPasswords,
     unverified,
+    unknownAccounts,
     newFor,
     siteLanguage,
     ...options
@@ -133,6 +135,7 @@ export async function makeSite(
     ...(setupToken !== undefined && { setupToken }),
     ...(commonPasswords !== undefined && { commonPasswords }),
     ...(unverified !== undefined && { unverified }),
+    ...(unknownAccounts !== undefined && { unknownAccounts }),
     ...(newFor !== undefined && { newFor }),
     ...(siteLanguage !== undefined && { siteLanguage }),
     limits: new Limits(rates),

@@ -107,7 +107,7 @@ describe.each(engines)('a visitor on %s', (engine) => {
     await page.click('button:text-is("Post")')
     expect(await page.innerText('.note')).toBe('Sign in to publish your post. Your text is kept.')
     await signIn(page, { ...OWNER, password: 'wrong' })
-    await expect.poll(() => page.locator('.summary').innerText()).toContain('The password is wrong.')
+    await expect.poll(() => page.locator('.summary').innerText()).toContain('The address or the password is wrong.')
     expect(await page.innerText('.note')).toBe('Sign in to publish your post. Your text is kept.')
     expect(await page.inputValue('#field-email')).toBe(OWNER.email)
     await signIn(page, OWNER)

@@ -382,6 +382,30 @@ it('the catalogues have the same texts, placeholders and plural forms', () => {
     expect([key, shape(german[key] ?? '', categories('de'))]).toEqual([key, shape(entry, categories('en'))])
 })
 
+it('pages of accounts give one answer for known and unknown addresses, and take no common password', async () => {
+  const site = await at('sqlite')
+  await site.owner()
+  const answer = async (path: string, fields: Record<string, string>) => {
+    const { status, text, headers } = await send(site, path, fields)
+    return [status, text.replaceAll(fields.email ?? '', 'ADDRESS'), headers.location]
+  }
+  const unknown = 'nobody@example.org'
+  const wrong = await answer('/login', { email: OWNER.email, password: 'a wrong one' })
+  expect(wrong).toEqual([403, expect.stringContaining('The address or the password is wrong. Check both.'), undefined])
+  expect(await answer('/login', { email: unknown, password: 'a wrong one' })).toEqual(wrong)
+  const sent = await answer('/password-reset', { email: OWNER.email })
+  expect(sent[0]).toBe(303)
+  expect(await answer('/password-reset', { email: unknown })).toEqual(sent)
+
+  const joined = await send(site, '/join', { email: unknown, password: 'Password' })
+  expect([joined.status, joined.text.includes('This password is easy to guess. Choose another one.')]).toEqual([422, true]) // prettier-ignore
+  const { headers } = await send(site, '/login', { email: OWNER.email, password: OWNER.password })
+  const change = { currentPassword: OWNER.password, password: 'password1' }
+  expect((await send(site, '/settings/password', change, { cookie: cookieIn(headers) })).status).toBe(422)
+  expect((await site.http('POST /auth/signup', { body: { email: unknown, password: 'password' } })).status).toBe(201)
+  expect((await site.http('POST /auth/login', { body: { email: 'none@example.org', password: 'x' } })).status).toBe(404)
+})
+
 it('a setting of the owner changes the pages: title, colour, sign-up', async () => {
   const site = await at('sqlite')
   await filled(site)

@@ -39,6 +39,8 @@ export interface Context {
   commonPasswords?: 'allow' | 'refuse' | undefined
   /** What people may do before they confirm their address. Absent: all they may. */
   unverified?: 'allow' | 'read' | undefined
+  /** Whether sign-in and reset tell that an address has no account. Absent: they do. */
+  unknownAccounts?: 'tell' | 'hide' | undefined
   /** For how many seconds an account is new. Absent or null: no account is. */
   newFor?: number | null | undefined
   /** What setup needs over HTTP. Absent: nothing. */

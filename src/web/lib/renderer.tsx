@@ -84,7 +84,15 @@ export class Renderer {
     const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
     const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
     const actor = found.key ? await actorOf(undefined, this.#parts.site) : found // a key is for programs
-    const context = (): Context => ({ ...this.#parts.site, db, actor, origin: 'http', client: clientOf(raw), dryRun: false }) // prettier-ignore
+    const context = (): Context => ({
+      ...this.#parts.site,
+      ...STRICT,
+      db,
+      actor,
+      origin: 'http',
+      client: clientOf(raw),
+      dryRun: false,
+    })
     const call: KnownCall = async (op, input) => {
       if (!op.cache) request.isCacheable = false
       return execute(op, context(), input)
@@ -235,6 +243,9 @@ export class Renderer {
 /** What the address says was done. */
 const flashesIn = (done: string | undefined, words: Words): Flash[] =>
   (done ?? '').split(',', 2).filter((name): name is Flash => words.has(`flash.${name}`))
+
+/** Whatever the settings say: those are for clients that do not show what is wrong. */
+const STRICT = { commonPasswords: 'refuse', unknownAccounts: 'hide' } as const
 
 /** A site has a description before its owner writes one: that is ours, and translated. */
 const inLanguage = (settings: Settings, { t }: Words): Settings =>

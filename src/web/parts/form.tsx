@@ -241,10 +241,10 @@ export function Summary({
 export const errorText = (view: Pick<View, 'words'>, { code, message, retryAfter, reason }: AppError): string =>
   code === 'RATE_LIMITED' && retryAfter !== undefined
     ? view.words.t(reason === 'new-account' ? 'error.waitNew' : 'error.wait', { count: Math.ceil(retryAfter / 60) })
-    : messageOf(view, code, message)
+    : messageOf(view, code, message, reason)
 
-function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, field = ''): string {
-  const [exact, key] = [`error.${code}.${field}`, `error.${code}`]
+function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, detail = ''): string {
+  const [exact, key] = [`error.${code}.${detail}`, `error.${code}`]
   if (words.has(exact)) return words.t(exact)
   return words.has(key) ? words.t(key) : message
 }
