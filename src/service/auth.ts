@@ -25,7 +25,7 @@ import {
   userNotFound,
 } from './lib/people.js'
 import { isPasswordToken, passwordToken } from './lib/passwordtoken.js'
-import { fields, nullable } from './lib/schemas.js'
+import { fields, nullable, oneOf } from './lib/schemas.js'
 import { beginSession, personOf } from './lib/sessions.js'
 import { recordFailedSignIn } from './lib/signins.js'
 import { proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
@@ -187,15 +187,21 @@ export const resetPassword = operation({
 
 export const validateToken = operation({
   id: 'auth.validateToken',
-  summary: 'Check a password reset token',
+  summary: 'Check the token of a mailed link without using it',
   http: 'POST /auth/password/validateToken 200',
   access: 'public',
   limit: 'token',
   errors: [...TOKEN_ERRORS],
-  input: fields({ token: tokenField }),
+  input: fields({
+    token: tokenField,
+    purpose: oneOf(['resetPassword', 'emailVerification', 'signIn'], {
+      default: 'resetPassword',
+      description: 'What the link is for',
+    }),
+  }),
   output: Type.Object({ reset: Type.Object({ valid: Type.Boolean() }) }),
-  async run(ctx, { token }) {
-    await oneTimeTokenOf(ctx, token, 'resetPassword')
+  async run(ctx, { token, purpose }) {
+    await oneTimeTokenOf(ctx, token, purpose)
     return { reset: { valid: true } }
   },
 })

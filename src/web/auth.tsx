@@ -3,6 +3,7 @@ import { isLanguage } from '../core/language.js'
 import * as service from '../service/auth.js'
 import * as sessions from '../service/sessions.js'
 import { within, withQuery } from './lib/addresses.js'
+import { linkOf, tokenOf } from './lib/links.js'
 import { action, page, Redirect, type Fields, type View } from './lib/page.js'
 import { PENDING } from './lib/pending.js'
 import { WISH_WORDS, wishOf, type Wish } from './lib/wish.js'
@@ -249,12 +250,7 @@ export const reset = action({
   done: () => ({ to: '/login', flash: 'resetSent' }),
 })
 
-const tokenOf = (view: View): string => view.form.values.token ?? view.query.token ?? ''
-
-/** Whether a link of a mail is cut, or does not work any more. */
-const isBroken = (view: View): boolean => tokenOf(view) === '' || view.form.error?.code === 'INVALID_TOKEN'
-
-/** What to do with such a link. */
+/** What to do with a link of a mail that is cut, or does not work any more. */
 function Broken({ view, to, action, spent }: { view: View; to: string; action: Key; spent: Key }) {
   const { t, href, isAlone } = view
   const isCut = tokenOf(view) === ''
@@ -270,14 +266,13 @@ function Broken({ view, to, action, spent }: { view: View; to: string; action: K
   )
 }
 
-/** Opening the page uses no token, because mail scanners follow links too. */
 export const confirmPage = page({
   isUnlisted: true,
   isSecret: true,
-  load: async () => ({}),
+  load: (view) => linkOf(view, 'resetPassword'),
   title: ({ t }) => t('confirm.title'),
-  show: (view) =>
-    isBroken(view) ? (
+  show: (view, { isBroken }) =>
+    isBroken ? (
       <Broken view={view} to="/password-reset" action="reset.again" spent="token.spentNext" />
     ) : (
       <div class="narrow">
@@ -311,16 +306,16 @@ export const confirm = action({
 export const verifyPage = page({
   isUnlisted: true,
   isSecret: true,
-  load: async () => ({}),
+  load: (view) => linkOf(view, 'emailVerification'),
   title: ({ t }) => t('verify.title'),
-  show: (view) =>
-    view.viewer?.isVerified && isBroken(view) ? (
+  show: (view, { isBroken }) =>
+    view.viewer?.isVerified && isBroken ? (
       <Empty title={view.t('flash.verified')} isPage>
         <a class="button primary" href={view.href('/')}>
           {view.t('error.home')}
         </a>
       </Empty>
-    ) : isBroken(view) ? (
+    ) : isBroken ? (
       <Broken view={view} to="/settings" action="settings.sendAgain" spent="verify.spentNext" />
     ) : (
       <div class="narrow">

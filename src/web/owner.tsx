@@ -1,18 +1,16 @@
 import * as service from '../service/owner.js'
-import { action, page, type View } from './lib/page.js'
+import { linkOf, tokenOf } from './lib/links.js'
+import { action, page } from './lib/page.js'
 import { Empty } from './parts/empty.js'
 import { Form, Hidden, Submit, Summary } from './parts/form.js'
 
-const tokenOf = (view: View): string => view.form.values.token ?? view.query.token ?? ''
-
-/** Opening the page uses no token: a program that previews links follows it too. */
 export const linkPage = page({
   isUnlisted: true,
   isSecret: true,
-  load: async () => ({}),
+  load: (view) => linkOf(view, 'signIn'),
   title: ({ t }) => t('login.title'),
-  show: (view) =>
-    tokenOf(view) === '' || view.form.error?.code === 'INVALID_TOKEN' ? (
+  show: (view, { isBroken }) =>
+    isBroken ? (
       <Empty title={view.t(tokenOf(view) === '' ? 'token.broken' : 'token.spent')} isPage>
         <p>{view.t('link.brokenNext')}</p>
         <a class="button primary" href={view.href('/login')}>

@@ -71,6 +71,7 @@ it.each([
     '/password-reset/confirm',
     '/password-reset/confirm?token=x',
     '/email-verify?token=x',
+    `/email-verify?token=${await site.mailedToken(OWNER.email)}`,
     '/login/link',
     '/login/link?token=x',
   )

@@ -158,6 +158,18 @@ describe('what a page says', () => {
     const reset = await send(site, '/password-reset/confirm', { token: 'used', password: 'correct horse' })
     expect([reset.status, reset.text.includes('This link no longer works')]).toEqual([401, true])
     expect(reset.text).toContain('href="/password-reset">Send a new link')
+    for (const [path, words] of [
+      ['/password-reset/confirm', 'href="/password-reset">Send a new link'],
+      ['/email-verify', 'href="/settings">Send the mail again'],
+      ['/login/link', 'href="/login">Sign in'],
+    ] as const) {
+      const text = await get(site, `${path}?token=used`)
+      expect([path, text.includes('This link no longer works'), text.includes(words)]).toEqual([path, true, true])
+      expect(text, 'no form to fill in first').not.toContain('name="token"')
+    }
+    const token = await site.mailedToken(OWNER.email)
+    for (let look = 0; look < 2; look++)
+      expect(await get(site, `/email-verify?token=${token}`), 'to look uses it not').toContain(`value="${token}"`)
     const verified = await send(site, '/email-verify', { token: 'used' })
     expect(verified.text).toContain('href="/settings">Send the mail again')
   })
