@@ -61,6 +61,7 @@ const CODES = {
   ROADMAP_URL_EXISTS: { status: 409 },
   EMAIL_VERIFIED: { status: 409 },
   VOTE_EXISTS: { status: 409 },
+  CONTENT_CHANGED: { status: 409 },
   KEY_LIMIT: { status: 409 },
   TOTP_ENABLED: { status: 409 },
   TOTP_NOT_ENABLED: { status: 409 },

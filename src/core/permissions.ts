@@ -51,4 +51,5 @@ export const EVERYONE: readonly Permission[] = [
   'vote:destroy',
   'comment:create',
   'comment:update:own',
+  'comment:delete:own',
 ]

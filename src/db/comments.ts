@@ -86,6 +86,22 @@ export async function hasPublicReply(db: Db, id: string): Promise<boolean> {
   return reply !== undefined
 }
 
+/** Whether somebody but the author has replied, as everybody sees. */
+export async function hasReplyOfOthers(
+  db: Db,
+  { id, author_id }: Pick<CommentRow, 'id' | 'author_id'>,
+): Promise<boolean> {
+  const reply = await db
+    .selectFrom('comments')
+    .select('id')
+    .where('parent_id', '=', id)
+    .where('is_internal', '=', 0)
+    .where('is_spam', '=', 0)
+    .where((eb) => eb.or([eb('author_id', 'is', null), eb('author_id', '<>', author_id)]))
+    .executeTakeFirst()
+  return reply !== undefined
+}
+
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>
   referringTo({ users: comment.author_id, posts: comment.post_id }, () =>
     db.insertInto('comments').values(comment).execute(),

@@ -3,6 +3,7 @@ import { asStored, isId } from '../core/ids.js'
 import { slugIdOf } from '../core/slugs.js'
 import { compiled } from './cache/compiled.js'
 import type { Refs } from './cache/dependencies.js'
+import { isPostgres } from './dialect.js'
 import { referringTo } from './references.js'
 import { indexPost } from './search.js'
 import type { Db, PostRow, Tables } from './tables.js'
@@ -117,6 +118,26 @@ export async function updatePost(
   )
   if (post && (change.title !== undefined || change.contentMarkdown !== undefined)) await indexPost(db, post)
   return post
+}
+
+/** Whether somebody but the author has voted or commented, as everybody sees. Locks the post until the transaction ends. */
+export async function hasOthers(db: Db, { postId, userId }: Pick<PostRow, 'postId' | 'userId'>): Promise<boolean> {
+  await db.selectFrom('posts').select('postId').where('postId', '=', postId).$if(isPostgres(db), (query) => query.forUpdate()).execute() // prettier-ignore
+  const vote = await db
+    .selectFrom('votes')
+    .select('voteId')
+    .where('postId', '=', postId)
+    .where('userId', '<>', userId ?? '')
+    .executeTakeFirst()
+  const comment = await db
+    .selectFrom('comments')
+    .select('id')
+    .where('post_id', '=', postId)
+    .where('is_internal', '=', 0)
+    .where('is_spam', '=', 0)
+    .where((eb) => eb.or([eb('author_id', 'is', null), eb('author_id', '<>', userId)]))
+    .executeTakeFirst()
+  return vote !== undefined || comment !== undefined
 }
 
 /** With its votes and comments. */

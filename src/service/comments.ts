@@ -10,6 +10,7 @@ import {
   deleteComment,
   findComment,
   hasPublicReply,
+  hasReplyOfOthers,
   lockComment,
   insertComment,
   listComments,
@@ -19,7 +20,7 @@ import {
 } from '../db/comments.js'
 import type { PostView } from '../db/posts.js'
 import type { CommentRow, Db } from '../db/tables.js'
-import { can, notAllowed, type Actor } from './lib/access.js'
+import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import { Activity, badBody, body, Comment, editedBody, isAuthor, MAX_BODY, maySee, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
@@ -30,7 +31,7 @@ import { visiblePost } from './posts.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
-import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { assertUnchanged, ifUnchanged, isWithin, periodFields, periodFrom } from './lib/times.js'
 
 const internal = Type.Boolean({
   description: 'Only for the team; needs comment:create_internal. A reply to an internal comment is internal too',
@@ -176,13 +177,20 @@ export const update = operation({
   http: 'PUT /posts/:post_id/comments/:comment_id 200',
   access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
+  errors: [
+    'POST_NOT_FOUND',
+    'COMMENT_NOT_FOUND',
+    'UNAUTHORIZED_NOT_AUTHOR',
+    'NOT_ENOUGH_PERMISSION',
+    'CONTENT_CHANGED',
+  ],
   input: fields({
     ...inThread,
     body: Type.Optional(editedBody),
     is_internal: Type.Optional(internal),
     is_spam: Type.Optional(Type.Boolean({ description: 'Hide it as spam; needs comment:update:any' })),
     partial: Type.Optional(Type.Boolean({ description: 'Keep the body if none is given; otherwise a body is needed' })),
+    if_updated_at: ifUnchanged('updated_at'),
   }),
   output: Type.Object({ comment: Comment }),
   subject: shownComment,
@@ -193,6 +201,7 @@ export const update = operation({
     return change(ctx, async (tx) => {
       const comment = await lockedComment(tx, id, () => shownComment(tx, input))
       assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
+      assertUnchanged('if_updated_at', input.if_updated_at, comment.updated_at)
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
       if (flips(input.is_internal, comment.is_internal)) await assertNoPublicReply(tx.db, comment, input.is_internal)
@@ -212,7 +221,8 @@ export const update = operation({
 
 export const remove = operation({
   id: 'comments.delete',
-  summary: 'Delete a comment; needs comment:delete:own for your own, comment:delete:any for others',
+  summary:
+    'Delete a comment; needs comment:delete:any, or comment:delete:own if it is yours and nobody else has replied',
   http: 'DELETE /posts/:post_id/comments/:comment_id 204',
   access: 'signed-in',
   writes: 'content',
@@ -224,6 +234,8 @@ export const remove = operation({
     change(ctx, async (tx) => {
       const comment = await lockedComment(tx, id, () => commentGiven(tx, input))
       assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
+      if (!can(ctx.actor, 'comment:delete:any') && (await hasReplyOfOthers(tx.db, comment)))
+        throw othersTookPart('comment:delete:any')
       await deleteComment(tx.db, id)
       tx.record('comment.deleted', id, comment.title)
       return undefined

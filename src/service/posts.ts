@@ -6,9 +6,9 @@ import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { lock } from '../db/counters.js'
-import { deletePost, findPost, insertPost, updatePost, type PostView } from '../db/posts.js'
+import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
-import { can, notAllowed, type Actor } from './lib/access.js'
+import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -18,6 +18,7 @@ import { DashboardPost, PostRow, toDashboardPost, toPostRow } from './lib/postsh
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { voterGiven, votersOf } from './lib/voters.js'
 
 const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
@@ -96,7 +97,7 @@ export const update = operation({
   http: 'PATCH /posts 200',
   access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  errors: ['POST_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED'],
   input: fields(
     {
       ...whichPost,
@@ -113,6 +114,7 @@ export const update = operation({
           description: 'Keep the title if none is given; otherwise a title is needed',
         }),
       ),
+      ifUpdatedAt: ifUnchanged('updatedAt'),
     },
     ['slugId', 'userId', 'createdAt', 'updatedAt', 'author', 'board', 'roadmap', 'roadmap_id', 'voters'],
   ),
@@ -129,6 +131,7 @@ export const update = operation({
       await lock(tx.db, 'post_counts')
       const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
       assertMayChange(ctx.actor, before)
+      assertUnchanged('ifUpdatedAt', input.ifUpdatedAt, before.updatedAt)
       const board = input.boardId === undefined ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
       const roadmap = await roadmapIdAfter(tx, input.roadmapId, before)
       await updatePost(tx.db, postId, {
@@ -150,28 +153,35 @@ export const update = operation({
 
 export const remove = operation({
   id: 'posts.delete',
-  summary: 'Delete a post, with its votes and comments',
+  summary:
+    'Delete a post, with its votes and comments; needs post:destroy, unless it is yours and nobody else took part',
   http: 'DELETE /posts 204',
-  access: 'post:destroy',
+  access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND'],
+  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields(whichPost, ['userId']),
   output: Type.Undefined(),
-  subject: postGiven,
+  async subject(ctx, input) {
+    const post = await postGiven(ctx, input)
+    if (!can(ctx.actor, 'post:destroy') && !isAuthor(ctx.actor, post)) throw notAllowed(['post:destroy'])
+    return post
+  },
   run: (ctx, _input, subject) =>
     change(ctx, async ({ db, record }) => {
       await lock(db, 'post_counts')
+      if (!can(ctx.actor, 'post:destroy') && (await hasOthers(db, subject))) throw othersTookPart('post:destroy')
       if (!(await deletePost(db, subject.postId))) throw postNotFound(subject.postId)
       record('post.deleted', subject.postId, subject.title)
       return undefined
     }),
 })
 
-function assertMayChange(actor: Actor, { userId }: PostView): void {
-  const isAuthor =
-    actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
-  if (!isAuthor && !can(actor, 'post:update')) throw notAllowed(['post:update'])
+function assertMayChange(actor: Actor, post: PostView): void {
+  if (!isAuthor(actor, post) && !can(actor, 'post:update')) throw notAllowed(['post:update'])
 }
+
+const isAuthor = (actor: Actor, { userId }: PostView): boolean =>
+  actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
 
 const titleMissing = () =>
   invalidField({

@@ -1,11 +1,15 @@
 import * as service from '../service/comments.js'
+import type { Activity } from '../service/lib/commentshapes.js'
 import * as moderation from '../service/moderation.js'
 import { withQuery } from './lib/addresses.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { Confirm } from './parts/confirm.js'
-import { Check, Field, Form, Submit, Summary } from './parts/form.js'
+import { Check, Field, Form, Hidden, Submit, Summary } from './parts/form.js'
+import { named } from './parts/namefield.js'
+import { Quote } from './parts/quote.js'
 import { Refused } from './parts/refused.js'
-import { ReportForm } from './parts/report.js'
+import { AskToDelete, ReportForm } from './parts/report.js'
+import { Stored, versionOf } from './parts/stored.js'
 import { isHidden } from './parts/thread.js'
 import { COMMENTS, post } from './posts.js'
 
@@ -19,6 +23,7 @@ const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
 export const create = action({
   operation: service.create,
   page: async () => post,
+  before: named,
   input: ({ params }, { body = '', parent_id, is_internal }) => ({
     post_id: params.slug,
     body,
@@ -51,12 +56,12 @@ export const comment = page({
   show: () => <></>,
 })
 
-const load = async (view: View) => (await view.call(service.show, { comment_id: view.params.comment })).activity.comment
+const load = async (view: View) => (await view.call(service.show, { comment_id: view.params.comment })).activity
 
 /** Nothing can be changed about a comment that is hidden as spam; its author still sees it. */
 async function loadShown(view: View) {
   const shown = await load(view)
-  if (isHidden(view, shown)) throw new Redirect(pathOf(view))
+  if (isHidden(view, shown.comment)) throw new Redirect(pathOf(view))
   return shown
 }
 
@@ -65,12 +70,14 @@ export const editComment = page({
   forms: [service.update],
   load: loadShown,
   title: ({ t }) => t('comment.edit'),
-  show: (view, comment) => (
+  show: (view, { comment }) => (
     <div class="narrow">
       <h1>{view.t('comment.edit')}</h1>
       <Summary view={view} />
+      <Stored view={view} texts={[unescaped(comment.body)]} />
       <Form view={view} to={`${pathOf(view)}/edit`}>
         <Refused view={view} of={service.update} />
+        <Hidden name="if_updated_at" value={versionOf(view, view.form.values.if_updated_at, comment.updated_at)} />
         <Field
           view={view}
           of={service.create}
@@ -98,9 +105,10 @@ export const editComment = page({
 export const update = action({
   operation: service.update,
   page: async () => editComment,
-  input: (view, { body = '', is_internal }) => ({
+  input: (view, { body = '', is_internal, if_updated_at }) => ({
     ...given(view),
     body,
+    ...(if_updated_at && { if_updated_at }),
     ...(view.can('comment:create_internal') && { is_internal: is_internal === 'true' }),
   }),
   done: (view) => ({ to: pathOf(view), flash: 'saved' }),
@@ -108,20 +116,53 @@ export const update = action({
 
 export const deleteComment = page({
   signedIn: true,
-  load,
+  forms: [moderation.reportComment],
+  async load(view) {
+    const shown = await load(view)
+    return { ...shown, isTaken: !view.can('comment:delete:any') && (await othersReplied(view, shown)) }
+  },
   title: ({ t }) => t('comment.delete'),
-  show: (view) => (
-    <Confirm
-      view={view}
-      to={`${pathOf(view)}/delete`}
-      back={pathOf(view)}
-      title={view.t('comment.delete')}
-      action={view.t('action.delete')}
-    >
-      {view.t('comment.deleteLoss')}
-    </Confirm>
-  ),
+  show(view, { author, comment, isTaken }) {
+    const [path, title] = [pathOf(view), view.t('comment.delete')]
+    const quote = <Quote view={view} person={author} text={comment.body} />
+    if (isTaken)
+      return (
+        <AskToDelete
+          view={view}
+          of={moderation.reportComment}
+          title={title}
+          to={`${path}/report`}
+          back={path}
+          quote={quote}
+        />
+      )
+    return (
+      <Confirm
+        view={view}
+        to={`${path}/delete`}
+        back={path}
+        title={title}
+        action={view.t('action.delete')}
+        quote={quote}
+      >
+        {view.t('comment.deleteLoss')}
+      </Confirm>
+    )
+  },
 })
+
+/** Pages of comments to look for replies in. What is beyond, the operation finds. */
+const PAGES = 5
+
+async function othersReplied(view: View, { id, author, created_at: since }: Activity): Promise<boolean> {
+  for (let number = 1; number <= PAGES; number++) {
+    const list = await view.call(service.list, { post_id: view.params.slug, since, limit: 100, page: number })
+    const isReply = (each: Activity) => each.comment.parent_id === id && each.author.userId !== author.userId
+    if (list.activity.some(isReply)) return true
+    if (number >= list.total_pages) return false
+  }
+  return false
+}
 
 export const remove = action({
   operation: service.remove,
@@ -135,13 +176,14 @@ export const reportComment = page({
   forms: [moderation.reportComment],
   load: loadShown,
   title: ({ t }) => t('report.comment'),
-  show: (view) => (
+  show: (view, { author, comment }) => (
     <ReportForm
       view={view}
       of={moderation.reportComment}
       title={view.t('report.comment')}
       to={`${pathOf(view)}/report`}
       back={pathOf(view)}
+      quote={<Quote view={view} person={author} text={comment.body} />}
     />
   ),
 })

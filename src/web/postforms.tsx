@@ -7,6 +7,8 @@ import { asksForBoards, boardText } from './parts/boardfield.js'
 import { Summary } from './parts/form.js'
 import { PostForm, previewOf } from './parts/postform.js'
 import { PostList } from './parts/postlist.js'
+import { named } from './parts/namefield.js'
+import { Stored, versionOf } from './parts/stored.js'
 import { mayEdit, pathOf, postAt } from './posts.js'
 
 /** The choices of a form, with those that are chosen. */
@@ -83,10 +85,11 @@ export const create = action({
   async before(view, form) {
     const isPreview = form.preview !== undefined
     const isUnfinished = isPreview || asksForBoards(form)
-    if (!isUnfinished && (form.checked !== undefined || !form.title?.trim())) return undefined
+    if (!isUnfinished && !form.title?.trim()) return undefined
+    if (!isUnfinished && form.checked !== undefined) return named(view, form)
     if (isPreview) await admitPreview(view, form)
     const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
-    if (!isUnfinished && found.length === 0) return undefined
+    if (!isUnfinished && found.length === 0) return named(view, form)
     return {
       title: view.t('post.new'),
       texts: previewOf(view),
@@ -126,6 +129,7 @@ export const editPost = page({
     <>
       <h1>{view.t('post.editTitle')}</h1>
       <Summary view={view} />
+      <Stored view={view} texts={[shown.title, unescaped(shown.contentMarkdown ?? '')]} />
       <PostForm
         view={view}
         to={`${pathOf(shown.slug)}/edit`}
@@ -138,6 +142,7 @@ export const editPost = page({
           boardId: view.query.board ?? shown.board?.url,
           roadmapId: shown.roadmap?.url,
         }}
+        version={versionOf(view, view.form.values.ifUpdatedAt, shown.updatedAt)}
         submit={view.t('form.save')}
         cancel={pathOf(shown.slug)}
       />
@@ -156,6 +161,7 @@ export const update = action({
     title: titleGiven(form),
     contentMarkdown: form.contentMarkdown ?? '',
     boardId: form.boardId || null,
+    ...(form.ifUpdatedAt && { ifUpdatedAt: form.ifUpdatedAt }),
     ...(can('post:update') && form.roadmapId !== undefined && { roadmapId: form.roadmapId || null }),
   }),
   async before(view, form) {

@@ -4,7 +4,7 @@ import type { DashboardPost } from '../service/lib/postshapes.js'
 import * as moderation from '../service/moderation.js'
 import { history } from '../service/posthistory.js'
 import * as service from '../service/posts.js'
-import { withQuery } from './lib/addresses.js'
+import { within, withQuery } from './lib/addresses.js'
 import { roadmapsWith } from './lib/lists.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { BoardChip, RoadmapChip } from './parts/chip.js'
@@ -15,7 +15,8 @@ import { History } from './parts/history.js'
 import { Head, JsonLd } from './parts/head.js'
 import { Avatar, nameOf, Person } from './parts/person.js'
 import { CommentPager, pageNumber } from './parts/pager.js'
-import { ReportForm } from './parts/report.js'
+import { Quote } from './parts/quote.js'
+import { AskToDelete, ReportForm } from './parts/report.js'
 import { StatusMenu } from './parts/statusmenu.js'
 import { textOf as commentText, Thread } from './parts/thread.js'
 import { Time } from './parts/time.js'
@@ -132,15 +133,15 @@ export const post = page({
               {t('action.copyLink')}
             </a>
             {mayEdit(view, shown) ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
+            {view.can('post:destroy') || view.viewer?.userId === shown.author.userId ? (
+              <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
+            ) : null}
             {view.can('post:destroy') ? (
-              <>
-                <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
-                <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
-                  <button type="submit" class="link">
-                    {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
-                  </button>
-                </Form>
-              </>
+              <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
+                <button type="submit" class="link">
+                  {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
+                </button>
+              </Form>
             ) : null}
             {view.viewer?.userId === shown.author.userId ? null : (
               <a href={href(`${path}/report`)}>{t('action.report')}</a>
@@ -194,30 +195,56 @@ function lossOf({ t }: View, votes: number, written: number): string {
 
 export const deletePost = page({
   signedIn: true,
+  forms: [moderation.reportPost],
   async load(view) {
     const shown = await postAt(view)
     const { total_count: count } = await view.call(comments.list, { post_id: shown.postId, limit: 1 })
-    return { post: shown, count }
+    return { post: shown, count, isTaken: !view.can('post:destroy') && (await othersTookPart(view, shown, count)) }
   },
   title: ({ t }, { post: { title } }) => t('post.delete', { title }),
-  show: (view, { post: { title, slug, voters }, count }) => (
-    <Confirm
-      view={view}
-      to={`${pathOf(slug)}/delete`}
-      back={pathOf(slug)}
-      title={view.t('post.delete', { title })}
-      action={view.t('action.delete')}
-    >
-      {lossOf(view, voters.votesCount, count)}
-    </Confirm>
-  ),
+  show(view, { post: { title, slug, voters, board, author, contentMarkdown }, count, isTaken }) {
+    const question = view.t('post.delete', { title })
+    const quote = <Quote view={view} person={author} text={contentMarkdown} />
+    const [path, back] = [pathOf(slug), pathOf(slug)]
+    if (isTaken)
+      return (
+        <AskToDelete
+          view={view}
+          of={moderation.reportPost}
+          title={question}
+          to={`${path}/report`}
+          back={back}
+          quote={quote}
+        />
+      )
+    return (
+      <Confirm
+        view={view}
+        to={`${path}/delete`}
+        back={back}
+        title={question}
+        action={view.t('action.delete')}
+        quote={quote}
+        next={board ? `/boards/${encodeURIComponent(board.url)}` : '/'}
+      >
+        {lossOf(view, voters.votesCount, count)}
+      </Confirm>
+    )
+  },
 })
+
+/** Whether somebody but the viewer has voted or commented, as far as the viewer sees. */
+async function othersTookPart(view: View, { postId, voters }: DashboardPost, count: number): Promise<boolean> {
+  if (voters.votesCount > (voters.viewerVote ? 1 : 0)) return true
+  const own = { post_id: postId, authorId: view.viewer?.userId, limit: 1 }
+  return (await view.call(comments.list, own)).total_count < count
+}
 
 export const remove = action({
   operation: service.remove,
   page: async () => deletePost,
   input: ({ params }) => ({ id: params.slug }),
-  done: () => ({ to: '/', flash: 'deleted' }),
+  done: (_view, _output, { to }) => ({ to: within(to) ?? '/', flash: 'deleted' }),
 })
 
 export const reportPost = page({

@@ -333,7 +333,7 @@ describe.each(engines)('comments on %s', (engine) => {
     ['comment:delete:any', false],
   ] as const)('are deleted with %s', async (permission: Permission, own) => {
     const { site, path, say, bodies } = await withPost(engine)
-    const author = await site.member(own ? [permission] : [])
+    const author = await site.member(['comment:create', ...(own ? [permission] : [])], { everyone: false })
     const other = await site.member(own ? [] : [permission])
     const { activity } = (await say(author.token, { body: 'one' })).body
     await say(author.token, { body: 'two', parent_id: activity.id })
@@ -347,6 +347,33 @@ describe.each(engines)('comments on %s', (engine) => {
     expect(await remove(may.token)).toEqual([204, undefined])
     expect(await remove(may.token)).toEqual([404, 'COMMENT_NOT_FOUND'])
     expect(await bodies()).toEqual(['two'])
+  })
+
+  it('are deleted by their author while nobody else has replied, and changed only as they were read', async () => {
+    const { site, owner, path, say } = await withPost(engine)
+    const [author, other] = [await site.member(), await site.member()]
+    const { activity } = (await say(author.token, { body: 'one' })).body
+    const at = `${path}/comments/${activity.id}`
+    const put = async (body: object) => {
+      site.clock.now = new Date(site.clock.now.getTime() + 1000)
+      const answer = await site.http(`PUT ${at}`, { token: author.token, body })
+      return [answer.status, answer.body.code ?? answer.body.comment.body]
+    }
+    const { updated_at } = activity.comment
+    expect(await put({ body: 'two', if_updated_at: updated_at })).toEqual([200, 'two'])
+    expect(await put({ body: 'three', if_updated_at: updated_at })).toEqual([409, 'CONTENT_CHANGED'])
+
+    const remove = async (comment = at) => {
+      const { status, body } = await site.http(`DELETE ${comment}`, { token: author.token })
+      return [status, body?.code]
+    }
+    await say(owner, { body: 'for us', parent_id: activity.id, is_internal: true })
+    const { body } = await say(author.token, { body: 'more', parent_id: activity.id })
+    expect(await remove(`${path}/comments/${body.activity.id}`)).toEqual([204, undefined])
+    const reply = await say(other.token, { body: 'a reply', parent_id: activity.id })
+    expect(await remove()).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    await site.http(`DELETE ${path}/comments/${reply.body.activity.id}`, { token: other.token })
+    expect(await remove()).toEqual([204, undefined])
   })
 
   it('of a deleted account stay without its name', async () => {

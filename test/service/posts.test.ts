@@ -799,6 +799,24 @@ describe.each(engines)('posts on %s', (engine) => {
       expect((await site.http('GET /boards/ideas')).body.board.post_count).toBe('0')
     })
 
+    it('is refused where the post was changed since the time that it names', async () => {
+      const site = await makeSite(engine)
+      const { author, made } = await withPosts(site, [{ title: 'a' }])
+      const { postId: id, updatedAt: ifUpdatedAt } = made.a
+      const patch = async (body: object) => {
+        tick(site)
+        const answer = await site.http('PATCH /posts', { token: author.token, body: { id, ...body } })
+        return [answer.status, answer.body.code ?? answer.body.post.title]
+      }
+      expect(await patch({ title: 'b', ifUpdatedAt })).toEqual([200, 'b'])
+      expect(await patch({ title: 'c', ifUpdatedAt })).toEqual([409, 'CONTENT_CHANGED'])
+      expect(await patch({ title: 'c', ifUpdatedAt: 'never' })).toEqual([400, 'VALIDATION_ERROR'])
+      const { post } = await site.call(posts.show, { id })
+      expect(post.title).toBe('b')
+      expect(await patch({ title: 'c', ifUpdatedAt: post.updatedAt.replace('Z', '+00:00') })).toEqual([200, 'c'])
+      expect(await patch({ title: 'd', updatedAt: 'what published clients send' })).toEqual([200, 'd'])
+    })
+
     it('keeps a private roadmap where the caller may not see it, whatever they send', async () => {
       const site = await makeSite(engine)
       await site.call(roadmaps.create, { name: 'Secret', display: false })
@@ -881,6 +899,29 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(await site.db.selectFrom('users').select('vote_count').where('vote_count', '<>', 0).execute()).toEqual([])
       expect((await events(site)).at(-1)).toBe('post.deleted a')
     })
+  })
+
+  it('an author deletes a post while nobody else has voted or commented', async () => {
+    const site = await makeSite(engine)
+    const { author, made } = await withPosts(site, [{ title: 'a' }, { title: 'b', votes: 2 }, { title: 'c' }, { title: 'd' }]) // prettier-ignore
+    const [other, team] = [await site.member(), await site.member(['comment:create_internal', 'comment:view_internal'])]
+    const say = (title: string, { token }: { token: string }, body: object) =>
+      site.http(`POST /posts/${made[title].postId}/comments`, { token, body: { body: 'hello', ...body } })
+    await say('a', author, {})
+    await say('a', team, { is_internal: true })
+    await say('c', other, {})
+    const remove = async (title: string, { token } = author) => {
+      const { status, body } = await site.http('DELETE /posts', { token, body: { id: made[title].postId } })
+      return [status, body?.code]
+    }
+    expect(await remove('a', other)).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    for (const title of ['b', 'c']) expect(await remove(title)).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+    expect(await remove('a')).toEqual([204, undefined])
+    const [vote, [status]] = await Promise.all([
+      site.http('POST /votes', { token: other.token, body: { postId: made.d.postId } }),
+      remove('d'),
+    ])
+    expect([[201, 403], [404, 204]]).toContainEqual([vote.status, status]) // prettier-ignore
   })
 
   it('a delete beside many votes: each vote is counted or refused, and nothing is left over', async () => {

@@ -95,6 +95,7 @@ describe.each(engines)('the own account on %s', (engine) => {
         'vote:destroy',
         'comment:create',
         'comment:update:own',
+        'comment:delete:own',
         'settings:read',
       ],
     })

@@ -177,6 +177,83 @@ describe.each(engines)('pages on %s', (engine) => {
     )
   })
 
+  it('lose nothing where two windows edit the same post or comment', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const headers = await signedIn(site)
+    const { activity } = await site.call(comments.create, { post_id: post.slug, body: 'First' })
+    const open = async (path: string) => (await site.http(`GET /${path}`, { headers: { ...HTML, ...headers } })).text
+    const versionIn = (text: string) => /name="(if_?updated_?at)" value="([^"]+)"/i.exec(text)?.slice(1) ?? []
+    for (const [path, field, more] of [
+      [`/posts/${post.slug}`, 'contentMarkdown', { title: 'Dark mode' }],
+      [`/posts/${post.slug}/comments/${activity.id}`, 'body', {}],
+    ] as const) {
+      const [name = '', version = ''] = versionIn(await open(`${path}/edit`))
+      const save = (text: string, at: string) => {
+        site.clock.now = new Date(site.clock.now.getTime() + 1000)
+        return send(site, `${path}/edit`, { [field]: text, [name]: at, ...more }, headers)
+      }
+      expect((await save('Of the first window', version)).status).toBe(303)
+      const refused = await save('Of the second window', version)
+      expect(refused.status).toBe(409)
+      expect(refused.text).toMatch(/This was changed while you were writing.*As it is stored now.*Of the first window.*Of the second window/s) // prettier-ignore
+      expect(await open(path)).not.toContain('Of the second window')
+      const [, present = ''] = versionIn(refused.text)
+      expect((await save('Of the second window', present)).status).toBe(303)
+    }
+  })
+
+  it('let authors delete what others have not added to, with what it says, and ask the team for the rest', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const eve = { email: 'eve@example.org', password: 'a good password' }
+    await site.member([], eve)
+    const headers = { ...HTML, cookie: cookieIn((await send(site, '/login', eve)).headers) }
+    const open = async (path: string) => (await site.http(`GET /${path}`, { headers })).text
+    const { headers: sent } = await send(site, '/posts/new', { title: 'Mine', contentMarkdown: 'Of *Eve*.', boardId: 'ideas', checked: 'yes' }, headers) // prettier-ignore
+    const path = String(sent.location).replace(/\?.*/, '')
+    expect(await open(path)).toContain(`href="${path}/delete"`)
+    expect(await open(`/posts/${post.slug}`)).not.toContain(`href="/posts/${post.slug}/delete"`)
+    expect(await open(`${path}/delete`)).toMatch(
+      /Member.*<blockquote[^>]*>Of Eve\..*name="to" value="\/boards\/ideas"/s,
+    )
+    const owner = await signedIn(site)
+    await send(site, `${path}/vote`, {}, owner)
+    const asked = await open(`${path}/delete`)
+    expect(asked).toContain('You can ask the team to delete it.')
+    expect(asked).toContain(`action="${path}/report"`)
+    const refused = await send(site, `${path}/delete`, { to: '/boards/ideas' }, headers)
+    expect([refused.status, refused.text.includes('You can ask the team')]).toEqual([403, true])
+    await send(site, `${path}/unvote`, {}, owner)
+    const { headers: gone } = await send(site, `${path}/delete`, { to: '/boards/ideas' }, headers)
+    expect(gone.location).toBe('/boards/ideas?done=deleted')
+
+    const { headers: said } = await send(site, `/posts/${post.slug}/comments`, { body: 'Which *shade*?' }, headers)
+    const comment = String(said.location).replace(/\?.*/, '')
+    expect(await open(`${comment}/delete`)).toMatch(/Member.*<blockquote[^>]*>Which shade\?/s)
+    await site.call(comments.create, { post_id: post.slug, body: 'Dark', parent_id: comment.split('/').at(-1) ?? null })
+    expect(await open(`${comment}/delete`)).toContain(`action="${comment}/report"`)
+  })
+
+  it('ask for a name before the first post or comment of who has none', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const account = { email: 'eve@example.org', password: 'a good password' }
+    const { headers } = await send(site, '/join', account)
+    const mine = { ...HTML, cookie: cookieIn(headers) }
+    const { text } = await site.http(`GET //posts/${post.slug}`, { headers: mine })
+    expect(text).toContain('Shown next to what you write.')
+    const fields = { body: 'We need it too.' }
+    const asked = await send(site, `/posts/${post.slug}/comments`, fields, mine)
+    expect(asked.text).toMatch(/What is your name\?.*name="body" value="We need it too\."/s)
+    const wrong = await send(site, `/posts/${post.slug}/comments`, { ...fields, name: 'x'.repeat(101) }, mine)
+    expect([wrong.status, wrong.text.includes('Enter a name of 1 to 100 characters.')]).toEqual([422, true])
+    await send(site, `/posts/${post.slug}/comments`, { ...fields, name: 'Eve' }, mine)
+    const after = await site.http(`GET //posts/${post.slug}`, { headers: mine })
+    expect(after.text).toMatch(/<bdi>Eve<\/bdi>.*We need it too\./s)
+    expect(after.text).not.toContain('Shown next to what you write.')
+  })
+
   it('answer a vote that changes nothing, as of another window, with the votes as they are', async () => {
     const site = await at(engine)
     const { post } = await filled(site)

@@ -24,6 +24,7 @@ import { up as mailQueue } from './0022_mail_queue.js'
 import { up as jobRuns } from './0023_job_runs.js'
 import { up as editedSince } from './0024_edited_since.js'
 import { up as internalComments } from './0025_internal_comments.js'
+import { up as ownDeletion } from './0026_own_deletion.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -52,4 +53,5 @@ export const migrations: Record<string, Migration> = {
   '0023_job_runs': { up: jobRuns },
   '0024_edited_since': { up: editedSince },
   '0025_internal_comments': { up: internalComments },
+  '0026_own_deletion': { up: ownDeletion },
 }

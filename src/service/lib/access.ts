@@ -94,6 +94,13 @@ export function assertOwner(access: Access, actor: Actor): void {
     throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
 }
 
+/** What others have added to is not the author's alone. */
+export const othersTookPart = (permission: Permission): AppError =>
+  new AppError(
+    'NOT_ENOUGH_PERMISSION',
+    `Others have taken part, so to delete it needs the permission ${permission}. Report it to ask the team.`,
+  )
+
 export const notAllowed = (anyOf: readonly Permission[]): AppError =>
   new AppError(
     'NOT_ENOUGH_PERMISSION',

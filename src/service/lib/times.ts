@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 import { quoted } from '../../core/text.js'
 import type { Period } from '../../db/paging.js'
@@ -14,6 +15,18 @@ export const periodFields = (rows: string) => ({
   since: timeField(`Only ${rows} since this time`),
   until: timeField(`Only ${rows} before this time`),
 })
+
+/** The state that a change is meant for: two people who edit at once do not overwrite each other. */
+export const ifUnchanged = (what: 'updatedAt' | 'updated_at') =>
+  Type.Optional(Type.String({ rule, description: `${what} as you read it; CONTENT_CHANGED if it is another by now` }))
+
+export function assertUnchanged(field: string, given: string | undefined, updatedAt: string): void {
+  if (given !== undefined && timeFrom(field, given) !== updatedAt)
+    throw new AppError(
+      'CONTENT_CHANGED',
+      'It was changed meanwhile. Read it again, and decide what your change becomes.',
+    )
+}
 
 /** Throws a VALIDATION_ERROR for what is no time. */
 export const periodFrom = ({ since, until }: Period): Period => ({

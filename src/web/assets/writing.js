@@ -115,8 +115,10 @@ for (const form of document.querySelectorAll('form.post-form, form.comment-form'
     const kept = isOther ? {} : stored
     for (const field of form.querySelectorAll('input[name=title], textarea'))
       if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
-        if (field.value === field.defaultValue && kept[field.name]) {
+        if (field.value === field.defaultValue && kept[field.name] && kept[field.name] !== field.value) {
           field.value = kept[field.name]
+          const version = form.querySelector('input[name=ifUpdatedAt]')
+          if (version instanceof HTMLInputElement && kept.ifUpdatedAt) version.value = kept.ifUpdatedAt // of its text
           field.closest('details')?.setAttribute('open', '')
         }
     // What was meant for the team must not become public.

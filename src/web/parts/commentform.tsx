@@ -2,6 +2,7 @@ import * as comments from '../../service/comments.js'
 import type { View } from '../lib/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
+import { NameField } from './namefield.js'
 import { Refused } from './refused.js'
 
 interface Parent {
@@ -29,6 +30,7 @@ export function CommentForm({ view, slug, to }: { view: View; slug: string; to?:
         rows={parent === undefined ? 4 : 3}
         required
       />
+      <NameField view={mine} id={parent === undefined ? 'field-name' : `field-name-${parent}`} />
       {to?.is_internal ? (
         <p class="soft">
           <Icon name="lock" /> {t('comment.internalReply')}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { View } from '../lib/page.js'
-import { Form, Submit, Summary } from './form.js'
+import { Form, Hidden, Submit, Summary } from './form.js'
 
 /** A question before something is lost. */
 export const Confirm = ({
@@ -9,6 +9,8 @@ export const Confirm = ({
   back,
   title,
   action,
+  quote,
+  next,
   children,
 }: {
   view: View
@@ -16,13 +18,19 @@ export const Confirm = ({
   back: string
   title: string
   action: string
+  /** What is lost. */
+  quote?: ComponentChildren
+  /** Where it leads then, without the base path. */
+  next?: string
   children: ComponentChildren
 }) => (
   <div class="narrow">
     <h1>{title}</h1>
     <Summary view={view} />
+    {quote}
     <p>{children}</p>
     <Form view={view} to={to} class="buttons">
+      <Hidden name="to" value={next} />
       <Submit kind="danger">{action}</Submit>
       <a class="button plain" href={view.href(back)}>
         {view.t('form.cancel')}

@@ -5,6 +5,7 @@ import type { Choices } from '../lib/lists.js'
 import type { View } from '../lib/page.js'
 import { BoardField } from './boardfield.js'
 import { Choice, Field, Form, Hidden, Submit } from './form.js'
+import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
 import { Refused } from './refused.js'
 
@@ -29,6 +30,8 @@ interface PostFormProps {
   similar?: readonly Post[]
   /** Whether they have been shown, so that the next step writes the post. */
   isChecked?: boolean
+  /** When the post was changed last, as the form shows it. */
+  version?: string
   submit: string
   cancel?: string
 }
@@ -47,6 +50,7 @@ export function PostForm({
   values = {},
   similar,
   isChecked,
+  version,
   submit,
   cancel,
 }: PostFormProps) {
@@ -58,6 +62,7 @@ export function PostForm({
       <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true" />
       {isChecked ? <Hidden name="checked" value="yes" /> : null}
       <Refused view={view} of={of} />
+      <Hidden name="ifUpdatedAt" value={version} />
       <Field
         view={view}
         of={of}
@@ -92,6 +97,7 @@ export function PostForm({
         <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: text ? view.html(text) : '' }} />
       </section>
       <BoardField view={view} boards={boards} value={values.boardId} />
+      {similar ? <NameField view={view} /> : null}
       {roadmaps && roadmaps.rows.length > 0 ? (
         <Choice
           view={view}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { reportComment, reportPost } from '../../service/moderation.js'
 import type { View } from '../lib/page.js'
 import { Field, Form, Submit, Summary } from './form.js'
@@ -10,26 +11,50 @@ export const ReportForm = ({
   title,
   to,
   back,
+  quote,
+  explained = view.t('report.explained'),
+  reason,
+  send = view.t('report.send'),
 }: {
   view: View
   of: typeof reportPost | typeof reportComment
   title: string
   to: string
   back: string
+  quote?: ComponentChildren
+  explained?: string
+  /** What the field has at first. */
+  reason?: string
+  send?: string
 }) => (
   <div class="narrow">
     <h1>{title}</h1>
     <Summary view={view} />
-    <p>{view.t('report.explained')}</p>
+    {quote}
+    <p>{explained}</p>
     <Form view={view} to={to}>
       <Refused view={view} of={of} />
-      <Field view={view} of={of} name="reason" label={view.t('report.reason')} rows={3} />
+      <Field view={view} of={of} name="reason" label={view.t('report.reason')} rows={3} value={reason} />
       <div class="buttons">
-        <Submit>{view.t('report.send')}</Submit>
+        <Submit>{send}</Submit>
         <a class="button plain" href={view.href(back)}>
           {view.t('form.cancel')}
         </a>
       </div>
     </Form>
   </div>
+)
+
+/** What others have added to its author cannot delete. The team can be asked to. */
+export const AskToDelete = ({
+  view,
+  ...of
+}: Pick<Parameters<typeof ReportForm>[0], 'view' | 'of' | 'title' | 'to' | 'back' | 'quote'>) => (
+  <ReportForm
+    view={view}
+    {...of}
+    explained={view.t('delete.taken')}
+    reason={view.t('delete.reason')}
+    send={view.t('delete.ask')}
+  />
 )
