@@ -143,7 +143,7 @@ export const post = page({
                 </button>
               </Form>
             ) : null}
-            {view.viewer?.userId === shown.author.userId ? null : (
+            {view.viewer?.userId === shown.author.userId || view.can('post:destroy') ? null : (
               <a href={href(`${path}/report`)}>{t('action.report')}</a>
             )}
           </div>

@@ -218,6 +218,8 @@ describe.each(engines)('pages on %s', (engine) => {
       /Member.*<blockquote[^>]*>Of Eve\..*name="to" value="\/boards\/ideas"/s,
     )
     const owner = await signedIn(site)
+    const { text: decided } = await site.http(`GET /${path}`, { headers: { ...HTML, ...owner } })
+    expect(decided, 'the team marks as spam, and reports to nobody').not.toContain(`href="${path}/report"`)
     await send(site, `${path}/vote`, {}, owner)
     const asked = await open(`${path}/delete`)
     expect(asked).toContain('You can ask the team to delete it.')

@@ -105,7 +105,9 @@ function CommentItem({
               </button>
             </Form>
           ) : null}
-          {viewer && !isOwn ? <a href={view.href(`${at}/report`)}>{t('action.report')}</a> : null}
+          {viewer && !isOwn && !view.can('comment:update:any') ? (
+            <a href={view.href(`${at}/report`)}>{t('action.report')}</a>
+          ) : null}
         </div>
       </article>
       {node.replies.length === 0 || depth + 1 >= DEEPEST ? null : <ol>{replies}</ol>}
