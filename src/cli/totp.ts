@@ -75,7 +75,7 @@ export function register(group: Command, cli: Cli): void {
     totp.disable,
     {
       usage: 'disable',
-      examples: ['totp disable --code 123456', 'totp disable --password-stdin'],
+      examples: ['totp disable --code 123456'],
       output: { columns: [], id: String, rows: () => [] },
       as: true,
       done: () => 'The second factor is removed.',
@@ -87,7 +87,7 @@ export function register(group: Command, cli: Cli): void {
     totp.recovery,
     {
       usage: 'recovery-codes',
-      examples: ['totp recovery-codes --code 123456', 'totp recovery-codes --password-stdin'],
+      examples: ['totp recovery-codes --code 123456'],
       output: recoveryCodes,
       as: true,
       done: () => `The recovery codes before these no longer work. ${KEEP}`,

@@ -1,13 +1,11 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
-import type { TotpRow } from '../db/tables.js'
 import { countRecoveryCodes, deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
-import { codeField, ownUser, passwordField } from './lib/people.js'
+import { codeField, ownUser } from './lib/people.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { encrypted, newRecoveryCodes, newTotpSecret, proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
@@ -75,7 +73,7 @@ export const enable = operation({
     const totp = await findTotp(ctx.db, userId)
     if (!totp) throw notEnabled()
     if (totp.enabledAt !== null) throw alreadyEnabled()
-    if (!code) throw codeMissing()
+    if (!code) throw new AppError('TOTP_REQUIRED', 'Give a code of the authenticator app.')
     const proof = await proofOf(ctx, totp, code)
     if (!proof || !('step' in proof)) throw wrongCode()
     const { codes, hashes } = newRecoveryCodes()
@@ -91,17 +89,17 @@ export const enable = operation({
 
 export const disable = operation({
   id: 'totp.disable',
-  summary: 'Remove your second factor, with your password or a code',
+  summary: 'Remove your second factor, with a code',
   http: 'POST /totp/disable 204',
   access: 'session',
   limit: 'sign-in',
-  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_WRONG', 'PASSWORD_MISSING', 'INCORRECT_PASSWORD'],
-  input: fields({ password: passwordField, code: codeField }),
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG'],
+  input: fields({ code: codeField }, ['password']),
   output: Type.Undefined(),
-  async run(ctx, input) {
-    const { userId, proof } = await proven(ctx, input)
+  async run(ctx, { code }) {
+    const { userId, proof } = await proven(ctx, code)
     return change(ctx, async ({ db, record }) => {
-      if (proof) await useProof(db, userId, proof)
+      await useProof(db, userId, proof)
       if (!(await deleteTotp(db, userId))) throw notEnabled()
       record('user.totp_disabled', userId)
       return undefined
@@ -111,19 +109,19 @@ export const disable = operation({
 
 export const recovery = operation({
   id: 'totp.recovery',
-  summary: 'Replace your recovery codes, with your password or a code',
+  summary: 'Replace your recovery codes, with a code',
   http: 'POST /totp/recovery 200',
   access: 'session',
   sensitive: true,
   limit: 'sign-in',
-  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_WRONG', 'PASSWORD_MISSING', 'INCORRECT_PASSWORD'],
-  input: fields({ password: passwordField, code: codeField }),
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG'],
+  input: fields({ code: codeField }, ['password']),
   output: RecoveryCodes,
-  async run(ctx, input) {
-    const { userId, proof } = await proven(ctx, input)
+  async run(ctx, { code }) {
+    const { userId, proof } = await proven(ctx, code)
     const { codes, hashes } = newRecoveryCodes()
     return change(ctx, async ({ db, record }) => {
-      if (proof) await useProof(db, userId, proof)
+      await useProof(db, userId, proof)
       await replaceRecoveryCodes(db, userId, hashes)
       record('user.totp_recovery', userId)
       return { recoveryCodes: ctx.dryRun ? [] : codes }
@@ -131,29 +129,19 @@ export const recovery = operation({
   },
 })
 
-/** Whoever finds a session open must not change the second factor. */
-async function proven(
-  ctx: Context,
-  { password, code }: { password?: string | null; code?: string | null },
-): Promise<{ userId: string; proof: Proof | undefined }> {
-  const user = await ownUser(ctx)
-  const totp = await findTotp(ctx.db, user.userId)
+/** A session that is found open and the password must not be enough to change the second factor. */
+async function proven(ctx: Context, code: string | null | undefined): Promise<{ userId: string; proof: Proof }> {
+  const { userId } = await ownUser(ctx)
+  const totp = await findTotp(ctx.db, userId)
   if (!totp?.enabledAt) throw notEnabled()
-  if (code) return { userId: user.userId, proof: await provenBy(ctx, totp, code) }
-  assertPasswordGiven(password)
-  if (!(await passwordMatches(user.password, password, { client: ctx.client, account: user.email })))
-    throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
-  return { userId: user.userId, proof: undefined }
-}
-
-async function provenBy(ctx: Context, totp: TotpRow, code: string): Promise<Proof> {
+  if (!code) throw codeMissing()
   const proof = await proofOf(ctx, totp, code)
   if (!proof) throw wrongCode()
-  return proof
+  return { userId, proof }
 }
 
 const alreadyEnabled = () => new AppError('TOTP_ENABLED', 'This account has a second factor already. Disable it first.')
 
 const notEnabled = () => new AppError('TOTP_NOT_ENABLED', 'This account has no second factor yet. Begin with POST /totp (feedbackctl totp begin).') // prettier-ignore
 
-const codeMissing = () => new AppError('TOTP_REQUIRED', 'Give a code of the authenticator app.')
+const codeMissing = () => new AppError('TOTP_REQUIRED', 'Give a code of the authenticator app, or a recovery code.')
