@@ -99,7 +99,7 @@ async function runServer(
     if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
     if (worker === undefined && round === 1) {
       void watchUpgrades(logger, { version, installed: installedVersion })
-      await onceThere(logger, async () => warnAbout(app, config, logger))
+      await onceThere(logger, async () => warnAbout(app, config, logger, daemon.url))
     }
     await daemon.asked
     if (running.isEnding) break
@@ -224,7 +224,7 @@ function logEnding(log: Logger, ending: Ending): void {
 
 const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
 
-async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
+async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>, at?: string): Promise<void> {
   const [{ exposedSecret, localCall }, { listenAddress }] = await Promise.all([
     import('../app.js'),
     import('../config.js'),
@@ -232,9 +232,9 @@ async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>): P
   const { is_setup } = await localCall(app)(site.status, {})
   if (!is_setup) {
     const token = app.base.setupToken === undefined ? '' : ' with the token of setup.token'
-    log.warn(
-      `this site has no owner yet: run "feedbackctl setup" on this machine, or POST ${app.base.siteUrl}/api/v1/auth/setup${token}`,
-    )
+    const site = app.base.siteUrl.replace(/:0(?=\/|$)/, () => (at === undefined ? ':0' : `:${new URL(at).port}`))
+    const by = pagesOf(config) === 'none' ? `POST ${site}/api/v1/auth/setup` : `open ${site} to set it up`
+    log.warn(`this site has no owner yet: ${by}${token}, or run "feedbackctl setup" on this machine`)
     const { host, port } = listenAddress(config)
     if (token === '' && host !== 'localhost' && !isLoopback(host))
       log.warn(

@@ -64,7 +64,11 @@ describe.each(engines)('feedbackctl serve on %s', (engine) => {
     const machine = await makeMachine(engine)
     const server = machine.start('serve')
     const [, url] = await server.says(LISTENING)
-    await server.says(/no owner yet: run \\"feedbackctl setup\\"/)
+    const [, site = ''] = await server.says(/no owner yet: open (\S+) to set it up, or run \\"feedbackctl setup\\"/)
+    expect(new URL((await fetch(site)).url)).toMatchObject({
+      pathname: '/setup/welcome',
+      port: new URL(url ?? '').port,
+    })
     expect((await fetch(`${url}/api/v1/boards`)).status).toBe(200)
     const refused = await post(url ?? '', OWNER)
     expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([501, 'MAIL_CONFIG_MISSING'])
