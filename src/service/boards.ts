@@ -133,6 +133,10 @@ export const search = operation({
   },
 })
 
+const NEWEST: BoardFilter = { visibility: ['public', 'private'], created: 'desc' }
+/** How many of the newest boards a new one differs from in colour as far as it can. */
+const COLORED = 100
+
 export const create = operation({
   id: 'boards.create',
   summary: 'Create a board',
@@ -141,7 +145,7 @@ export const create = operation({
   errors: ['BOARD_URL_EXISTS'],
   input: fields({
     name: Type.Optional({ ...name, default: 'new board' }),
-    color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: one of a readable palette)' }),
+    color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: the next of a readable palette)' }),
     url: Type.Optional({ ...url, description: 'Slug in the address (default: derived from the name)' }),
     display: Type.Optional({ ...display, default: true }),
     view_voters: Type.Optional({ ...viewVoters, default: true }),
@@ -150,7 +154,6 @@ export const create = operation({
   async run(ctx, input) {
     const createdAt = ctx.now().toISOString()
     const row = {
-      ...noun.columns(input),
       boardId: newId(),
       view_voters: input.view_voters ? 1 : 0,
       createdAt,
@@ -158,7 +161,9 @@ export const create = operation({
     }
     const slug = await noun.slugOfNew(input)
     return change(ctx, async (tx) => {
-      const board = await noun.insert(tx, slug, input, (url) => insertBoard(tx.db, { ...row, url }))
+      const others = await listBoards(tx.db, NEWEST, { limit: COLORED })
+      const columns = { ...row, ...noun.columns(input, others) }
+      const board = await noun.insert(tx, slug, input, (url) => insertBoard(tx.db, { ...columns, url }))
       tx.record('board.created', board.boardId, board.name)
       return { board: toBoard(board) }
     })

@@ -102,19 +102,19 @@ export const create = operation({
   errors: ['ROADMAP_URL_EXISTS'],
   input: fields({
     name: Type.Optional({ ...name, default: 'new roadmap' }),
-    color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: one of a readable palette)' }),
+    color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: the next of a readable palette)' }),
     url: Type.Optional({ ...url, description: 'Slug in the address (default: derived from the name)' }),
     display: Type.Optional({ ...display, default: false }),
   }),
   output: Type.Object({ roadmap: Roadmap }),
   async run(ctx, input) {
     const now = ctx.now().toISOString()
-    const row = { ...noun.columns(input), id: newId(), created_at: now, updated_at: now }
+    const row = { id: newId(), created_at: now, updated_at: now }
     const slug = await noun.slugOfNew(input)
     return change(ctx, async (tx) => {
-      const last = (await lockRoadmapOrder(tx.db)).at(-1)
-      const index = (last?.index ?? 0) + 1
-      const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...row, url, index }))
+      const others = await lockRoadmapOrder(tx.db)
+      const columns = { ...row, ...noun.columns(input, others), index: (others.at(-1)?.index ?? 0) + 1 }
+      const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, url }))
       tx.record('roadmap.created', roadmap.id, roadmap.name)
       return { roadmap: toRoadmap(roadmap) }
     })

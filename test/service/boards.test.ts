@@ -306,6 +306,16 @@ describe.each(engines)('boards on %s', (engine) => {
       })
     })
 
+    it('has a colour that no other has while there is one, and then one of the rarest', async () => {
+      const site = await makeSite(engine)
+      const made: string[] = []
+      const { token } = await site.member(['board:create'])
+      for (let count = 0; count < 24; count++)
+        made.push((await site.http('POST /boards', { token, body: { display: count % 2 === 0 } })).body.board.color)
+      expect(new Set(made.slice(0, 12)).size).toBe(12)
+      expect(made.slice(12)).toEqual(made.slice(0, 12))
+    })
+
     it('adds a short suffix to the url only when it is taken', async () => {
       const site = await makeSite(engine)
       const urls = []

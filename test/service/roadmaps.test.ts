@@ -20,6 +20,15 @@ const events = (site: TestSite) =>
 const names = (body: { roadmaps: { name: string }[] }) => body.roadmaps.map((roadmap) => roadmap.name)
 
 describe.each(engines)('roadmaps on %s', (engine) => {
+  it('each have a colour of their own, which one that is deleted leaves to the next', async () => {
+    const site = await makeSite(engine)
+    const colors = (await withRoadmaps(site, 'Planned', 'Secret plans', 'Done')).map(({ color }) => color)
+    expect(new Set(colors).size).toBe(3)
+    await site.call(roadmaps.remove, { id: 'secret-plans' })
+    const [next] = await withRoadmaps(site, 'Later')
+    expect(next?.color).toBe(colors[1])
+  })
+
   describe('GET /roadmaps', () => {
     it('answers the public ones by index, with exactly the fields of the contract', async () => {
       const site = await makeSite(engine)

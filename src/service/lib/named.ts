@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import * as Type from 'typebox'
 import { AppError, type Issue } from '../../core/errors.js'
 import { invalid, invalidField } from '../../core/fields.js'
@@ -117,11 +116,11 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
       return row?.[id] === after && visibility.includes(row.display ? 'public' : 'private') ? row : undefined
     },
 
-    /** The columns of a new row. */
-    columns: ({ name = '', color = anyColor(), display }: Given) => ({
+    /** The columns of a new row. Without a colour it gets the one that the fewest of these others have. */
+    columns: ({ name = '', color, display }: Given, others: readonly Pick<R, 'color'>[]) => ({
       name,
       nameFolded: searchKey(name),
-      color: color.toLowerCase(),
+      color: color?.toLowerCase() ?? nextColor(noun, others),
       display: display ? 1 : 0,
     }),
 
@@ -212,7 +211,14 @@ export const PALETTE = [
   'b91c1c',
 ]
 
-const anyColor = (): string => PALETTE[randomInt(PALETTE.length)] ?? ''
+/** Neighbours of the palette are alike, so that each next colour is five further on; the steps meet all of them. */
+const SPREAD = PALETTE.map((_, index) => PALETTE[(index * 5) % PALETTE.length] ?? '')
+const ORDER = { board: SPREAD, roadmap: SPREAD.toReversed() }
+
+function nextColor(noun: keyof typeof ORDER, others: readonly { color: string }[]): string {
+  const uses = (color: string) => others.filter((other) => other.color === color).length
+  return ORDER[noun].reduce((best, color) => (uses(color) < uses(best) ? color : best))
+}
 
 function assertNameAndUrl(noun: 'BOARD' | 'ROADMAP', input: Given): void {
   const missing = (['name', 'url'] as const)
