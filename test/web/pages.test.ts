@@ -495,9 +495,16 @@ it('a setting of the owner changes the pages: title, colour, sign-up', async () 
   expect(text).toContain('/assets/accent/ffee00.css')
   expect(text).not.toContain('href="/join"')
   expect((await site.http('GET //join')).text).toContain('does not accept new accounts')
-  expect((await site.http('GET //assets/accent/ffee00.css')).text).toMatch(
-    /^:root\{--accent:light-dark\(#[0-9a-f]{6},#[0-9a-f]{6}\);--on-accent:light-dark\(#\w{6},#\w{6}\)\}$/,
-  )
+  for (const [accent, text] of Object.entries({
+    ffee00: '000000',
+    '1f5fd6': 'ffffff',
+    777777: '000000',
+    '0a0a2a': 'ffffff',
+  }))
+    // prettier-ignore
+    expect((await site.http(`GET //assets/accent/${accent}.css`)).text).toMatch(
+      new RegExp(`^:root{--accent:light-dark\\(#[0-9a-f]{6},#[0-9a-f]{6}\\);--fill:#${accent};--on-fill:#${text}}$`),
+    )
   expect((await site.http('GET //assets/accent/x.css')).status).toBe(404)
 })
 

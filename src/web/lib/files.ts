@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { accentOf, isColor } from '../../core/colors.js'
 import { AppError } from '../../core/errors.js'
 import { encodingOf } from '../../http/encoding.js'
-import { accentStyle } from './colors.js'
 
 const KEPT = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }
 
@@ -21,9 +21,15 @@ export function serveFiles(server: FastifyInstance): void {
     { config: { op: 'asset' } },
     async (request, reply) => {
       const { hex } = request.params
-      if (!/^[0-9a-f]{6}$/.test(hex)) throw new AppError('NOT_FOUND', 'There is no such file.')
+      if (!isColor(hex)) throw new AppError('NOT_FOUND', 'There is no such file.')
       reply.headers(KEPT).type('text/css; charset=utf-8')
       return accentStyle(hex)
     },
   )
+}
+
+/** Text of the accent colour can be read; buttons have it as it is. */
+function accentStyle(hex: string): string {
+  const { light, dark, fill, onFill } = accentOf(hex)
+  return `:root{--accent:light-dark(#${light},#${dark});--fill:#${fill};--on-fill:#${onFill}}`
 }

@@ -1,3 +1,4 @@
+import { isColor } from '../../core/colors.js'
 import type { View } from '../lib/page.js'
 
 interface Place {
@@ -9,7 +10,7 @@ interface Place {
 /** The colour is an attribute of a drawing, because the policy of the pages allows no style in them. */
 const Drawing = ({ color, round }: { color: string; round: number }) => (
   <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false">
-    <rect width="10" height="10" rx={round} fill={`#${/^[0-9a-f]{6}$/i.test(color) ? color : '888888'}`} />
+    <rect width="10" height="10" rx={round} fill={`#${isColor(color) ? color : '888888'}`} />
   </svg>
 )
 

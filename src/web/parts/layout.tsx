@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { icon, script, style } from '../lib/assets.js'
 import type { View } from '../lib/page.js'
@@ -20,7 +21,7 @@ interface LayoutProps {
 /** What every page has around it. */
 export function Layout({ view, title, head, isUnlisted, isSetup, children }: LayoutProps) {
   const { t, settings, words, href, isAlone, said } = view
-  const accent = /^[0-9a-f]{6}$/i.test(settings.accentColor ?? '') ? settings.accentColor?.toLowerCase() : undefined
+  const accent = isColor(settings.accentColor) ? settings.accentColor.toLowerCase() : undefined
   const whole = title === settings.title ? title : `${title} · ${settings.title}`
   return (
     <html lang={words.language} dir={words.direction}>

@@ -36,9 +36,18 @@ function readableOn(hex: string, background: string): string {
 const LIGHT_SURFACE = 'f6f7f9'
 const DARK_SURFACE = '262b33'
 
-/** The style of an accent colour: text and buttons of it can be read, in light and in dark. */
-export function accentStyle(hex: string): string {
-  const [light, dark] = [readableOn(hex, LIGHT_SURFACE), readableOn(hex, DARK_SURFACE)]
-  const on = (color: string) => (contrast(color, 'ffffff') >= 4.5 ? 'ffffff' : '0b0d10')
-  return `:root{--accent:light-dark(#${light},#${dark});--on-accent:light-dark(#${on(light)},#${on(dark)})}`
+/** The accent of a site that has none. */
+const ACCENT = '1f5fd6'
+
+/** The colours that an accent colour becomes: `fill` is that of buttons, as it was chosen, with a text that can be read. */
+export function accentOf(hex: string | null | undefined) {
+  const fill = isColor(hex) ? hex.toLowerCase() : ACCENT
+  return {
+    light: readableOn(fill, LIGHT_SURFACE),
+    dark: readableOn(fill, DARK_SURFACE),
+    fill,
+    onFill: contrast(fill, 'ffffff') >= 4.5 ? 'ffffff' : '000000',
+  }
 }
+
+export const isColor = (hex: string | null | undefined): hex is string => /^[0-9a-f]{6}$/i.test(hex ?? '')
