@@ -1,9 +1,11 @@
+import { AppError } from '../core/errors.js'
 import { searchWords } from '../core/words.js'
+import type { Post } from '../service/lib/postshapes.js'
 import * as posts from '../service/posts.js'
 import * as site from '../service/site.js'
 import { withQuery } from './lib/addresses.js'
 import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
-import { page, Redirect } from './lib/page.js'
+import { page, Redirect, type View } from './lib/page.js'
 import { Empty, Unmatched } from './parts/empty.js'
 import { Filters, Select } from './parts/filters.js'
 import { Head } from './parts/head.js'
@@ -80,7 +82,10 @@ export const search = page({
     const text = filterOf(view).trim()
     const { roadmap } = view.query
     const { rows: stages } = await roadmapsWith(view, roadmap)
-    if (text === '' || /^\.{1,2}$/.test(text)) return { text: '', stages, found: [], hasNext: false }
+    if (text === '' || /^\.{1,2}$/.test(text))
+      return { text: '', stages, numbered: undefined, found: [], hasNext: false }
+    const numbered = pageNumber(view) === 1 ? await postNumbered(view, text) : undefined
+    if (numbered && text.startsWith('#')) throw new Redirect(`/posts/${encodeURIComponent(numbered.slug)}`)
     const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
     const { posts: found, has_next_page: hasNext } = await view.call(posts.search, {
       words: text,
@@ -89,10 +94,11 @@ export const search = page({
       limit: 20,
       votes: false,
     })
-    return { text, stages, found, hasNext }
+    const others = found.filter(({ postId }) => postId !== numbered?.postId)
+    return { text, stages, numbered, found: others, hasNext }
   },
   title: ({ t }, { text }) => (text === '' ? t('search.title') : t('search.results', { text })),
-  show(view, { text, stages, found, hasNext }) {
+  show(view, { text, stages, numbered, found, hasNext }) {
     const { t, href, query } = view
     return (
       <>
@@ -106,9 +112,15 @@ export const search = page({
             value={query.roadmap}
           />
         </SearchForm>
+        {numbered ? (
+          <section class="numbered">
+            <h2>{t('search.numbered', { number: String(numbered.number) })}</h2>
+            <PostList view={view} posts={[numbered]} />
+          </section>
+        ) : null}
         {found.length > 0 ? (
           <PostList view={view} posts={found} words={searchWords(text)} />
-        ) : text === '' ? null : (
+        ) : text === '' || numbered ? null : (
           <Empty title={t('search.none')}>
             <p>{t('search.noneNext')}</p>
             {query.roadmap ? (
@@ -126,3 +138,16 @@ export const search = page({
     )
   },
 })
+
+/** The post whose number is searched for: `7`, or `#7`. A number may also be a word of other posts. */
+async function postNumbered(view: View, text: string): Promise<Post | undefined> {
+  const [, id] = /^#?0*(\d{1,9})$/.exec(text) ?? []
+  if (id === undefined) return undefined
+  try {
+    const { post } = await view.call(posts.show, { id })
+    return { ...post, board: post.board ?? null }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return undefined
+    throw error
+  }
+}

@@ -3,7 +3,7 @@ import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
-import { engines } from '../support/site.js'
+import { engines, makeSite } from '../support/site.js'
 
 it.each(engines)('a search is limited to a status, and led out of it where nothing is found, on %s', async (engine) => {
   const site = await serveSite(engine)
@@ -50,3 +50,26 @@ it.each(engines)('a search is limited to a status, and led out of it where nothi
     expect(await titles()).toEqual(['Dark mode'])
   }
 })
+
+it.each(engines)(
+  'the number of a post leads to it: “#7” at once, “7” beside the texts that have it, on %s',
+  async (engine) => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost' })
+    await site.owner()
+    const titles = ['Dark mode', 'Version 1 is slow', 'Hidden', 'Dark icons']
+    const { board } = await site.call(boards.create, { name: 'Labs', display: false })
+    const made = []
+    for (const title of titles)
+      made.push((await site.call(posts.create, { title, ...(title === 'Hidden' && { boardId: board.boardId }) })).post)
+    const search = async (text: string) => {
+      const { status, headers, text: html } = await site.http(`GET //search?q=${encodeURIComponent(text)}`)
+      const found = Array.from(html.matchAll(/<h2><a href="[^"]*">(.*?)<\/a>/g), ([, title = '']) => title.replaceAll(/<[^>]*>/g, '')) // prettier-ignore
+      return { status, location: headers.location, found }
+    }
+    expect(await search('#1')).toMatchObject({ status: 303, location: `/posts/${made[0]?.slug}` })
+    expect(await search('1')).toMatchObject({ status: 200, found: ['Dark mode', 'Version 1 is slow'] })
+    expect(await search('#3'), 'of a board that visitors do not see').toMatchObject({ status: 200, found: [] })
+    for (const text of ['3', '99', '#99', '#1 dark', '1'.repeat(200)])
+      expect([text, await search(text)]).toMatchObject([text, { status: 200, found: [] }])
+  },
+)
