@@ -4,14 +4,17 @@ import { heapUsed } from '../support/heap.js'
 
 describe('an excerpt', () => {
   it.each([
-    ['# Dark **mode**\n\nPlease, *soon*', 'Dark mode Please, soon'],
+    ['# Dark **mode**\n\nPlease, *soon*', 'Dark mode · Please, soon'],
     ['one\ntwo  \nthree', 'one two three'],
-    ['* first\n* second\n\n1. third', 'first second third'],
+    ['* first\n* second\n\n1. third', 'first · second · third'],
     ['see [the docs](https://example.com/x) and <https://example.com>', 'see the docs and https://example.com'],
     ['![a picture](https://example.com/a.png) beside', 'beside'],
-    ['`a < b && c` and\n\n```js\nlet x = "<b>"\n```', 'a < b && c and let x = "<b>"'],
-    ['| a | b |\n| - | - |\n| 1 | 2 |', 'a b 1 2'],
+    ['`a < b && c` and\n\n```js\nlet x = "<b>"\n```', 'a < b && c and · let x = "<b>"'],
+    ['| a | b |\n| - | - |\n| 1 | 2 |', 'a b · 1 2'],
     ['> quoted &amp; &lt;script&gt;', 'quoted & <script>'],
+    ['> - j and k\n>   next\n> - s: set the status\n\n----\n\nEnd', 'j and k next · s: set the status · End'],
+    ['| a | |\n| - | - |\n| | 2 |', 'a · 2'],
+    ['![](https://example.com/a.png)\n\n- \n- one', 'one'],
     ['----\n\n', ''],
   ])('has the words of %j', (markdown, words) => {
     expect(excerptOf(markdown)).toBe(words)

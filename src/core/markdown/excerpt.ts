@@ -18,16 +18,26 @@ export function excerptOf(markdown: string, length = LENGTH): string {
   return `${plain
     .slice(0, length)
     .replace(/\s\S*$/, '')
+    .replace(/ ·$/, '')
     .toWellFormed()}…`
 }
 
-/** The words of parsed Markdown, with a space between its blocks. */
-const textOf = (tokens: readonly Token[]): string =>
-  tokens
-    .map(({ type, content, children }) =>
-      type === 'inline' ? ` ${inlineText(children ?? [])}` : BLOCKS.has(type) ? ` ${content}` : '',
-    )
-    .join('')
+/** Between blocks, items of a list and rows of a table. */
+const BETWEEN = ' · '
+
+/** The words of parsed Markdown. */
+function textOf(tokens: readonly Token[]): string {
+  const parts: string[] = []
+  let [between, isInRow] = [BETWEEN, false]
+  for (const { type, content, children } of tokens) {
+    if (type === 'tr_open' || type === 'tr_close') [between, isInRow] = [BETWEEN, type === 'tr_open']
+    const words = type === 'inline' ? inlineText(children ?? []) : BLOCKS.has(type) ? content : ''
+    if (words.trim() === '') continue
+    parts.push(between, words)
+    between = isInRow ? ' ' : BETWEEN
+  }
+  return parts.slice(1).join('')
+}
 
 const inlineText = (tokens: readonly Token[]): string =>
   tokens
