@@ -83,7 +83,7 @@ it('letters of twice the size make everything larger, and nothing wider than its
   }
 })
 
-it('a phone shows the chosen tab, the name of the site, and the facts of a post in two lines; ages move nothing', async () => {
+it('a phone shows the chosen tab, the name of the site, the facts of a post in two lines, and times of its place; ages move nothing', async () => {
   const title = 'Feedback for the people of Moonbase on the far side'
   const site = await serveSite('sqlite')
   await site.owner()
@@ -102,12 +102,21 @@ it('a phone shows the chosen tab, the name of the site, and the facts of a post 
   const { page: plain } = await visit({ viewport: NARROW, script: false })
   await plain.goto(`${site.url}/?sort=discussed`)
   expect([await isInside(plain), await plain.innerText('footer bdi')]).toEqual([true, title])
+  const timesOf = (page: Page) => page.locator('.facts time').evaluateAll((all) => all.map((time) => time.getAttribute('title')?.replaceAll(/\s/g, ' '))) // prettier-ignore
+  expect([await timesOf(plain), await plain.innerText('footer')]).toEqual([
+    ['Mar 2, 2026, 10:00 AM UTC'],
+    expect.stringContaining('Dates are in UTC'),
+  ])
   const { height = 0 } = (await plain.locator('.facts').boundingBox()) ?? {}
   expect(height).toBeLessThan(60)
 
-  const { page } = await visit({ viewport: NARROW })
+  const { page } = await visit({ viewport: NARROW, timezoneId: 'America/New_York' })
   await page.goto(`${site.url}/?sort=discussed`)
   await expect.poll(() => isInside(page)).toBe(true)
+  expect([await timesOf(page), await page.innerText('footer')]).toEqual([
+    ['Mar 2, 2026, 5:00 AM'],
+    expect.not.stringContaining('UTC'),
+  ])
   for (const path of ['/', `/posts/${post.slug}`]) {
     const gate = makeGate()
     await page.route('**/assets/site.*.js', (route) => gate.opened.then(() => route.continue()), { times: 1 })

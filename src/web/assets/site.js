@@ -3,8 +3,9 @@
 const main = document.querySelector('main')
 const language = document.documentElement.lang
 
-/** Ages in place of dates: pages are kept, and an age would not stay true. */
+/** Ages in place of dates: pages are kept, and an age would not stay true. The time itself is that of the reader. */
 const ages = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
   ['year', 31_557_600],
@@ -20,7 +21,9 @@ function showAges(root) {
   for (const time of root.querySelectorAll('time')) {
     const seconds = (Date.parse(time.dateTime) - performance.timeOrigin - performance.now()) / 1000
     const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
-    if (!Number.isNaN(seconds)) time.textContent = ages.format(Math.trunc(seconds / size), unit)
+    if (Number.isNaN(seconds)) continue
+    time.textContent = ages.format(Math.trunc(seconds / size), unit)
+    time.title = times.format(Date.parse(time.dateTime))
   }
 }
 showAges(document)

@@ -66,6 +66,7 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
             </a>
           )}
           <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
+          <noscript>{t('layout.utc')}</noscript>
           {view.viewer || isAlone ? null : <Languages view={view} />}
         </footer>
       </body>
