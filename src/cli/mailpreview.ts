@@ -108,17 +108,18 @@ function templateOf(given: string): LetterName {
   )
 }
 
-/** The address and the language of the site, and its title: the usual one where there is no site yet, or no database. */
-async function siteOf(cli: Cli): Promise<{ siteUrl: string; siteTitle: string; language: string }> {
+/** The address, the language and the look of the site: the usual one where there is no site yet, or no database. */
+async function siteOf(cli: Cli): Promise<Parameters<typeof sampleLetter>[1]> {
   const config = await cli.config()
   assertLocal(config, 'mail preview')
   const siteUrl = (config.get('site.url') ?? '').replace(/\/+$/, '')
   const language = config.get('site.language') ?? LANGUAGES[0]
   try {
     const call = await cli.connect()
-    return { siteUrl, language, siteTitle: (await call(settings.site, {})).settings.title }
+    return { siteUrl, language, look: (await call(settings.site, {})).settings }
   } catch (error) {
-    if (error instanceof AppError) return { siteUrl, language, siteTitle: 'Feedback' }
+    if (error instanceof AppError)
+      return { siteUrl, language, look: { title: 'Feedback', logo: null, accentColor: null } }
     throw error
   }
 }

@@ -1,11 +1,21 @@
 import escape from 'validator/lib/escape.js'
 import { wordsOf, type Words } from '../core/catalogue.js'
+import { accentOf } from '../core/colors.js'
+import { shownLogo } from '../core/logo.js'
+import { printable } from '../core/text.js'
 import type { Letter } from './transport.js'
 
 type Content = Pick<Letter, 'subject' | 'text' | 'html'>
 
+/** How the site looks, of its settings. */
+export interface Look {
+  title: string
+  logo: string | null
+  accentColor: string | null
+}
+
 interface Facts {
-  siteTitle: string
+  look: Look
   name: string
   link: string
   /** One of `LANGUAGES`. */
@@ -18,9 +28,11 @@ interface Facts {
  */
 export function mailOf(letter: 'verification' | 'reset' | 'invitation', { language, ...facts }: Facts): Content {
   const words = wordsOf(language)
-  const { siteTitle, name, link } = facts
+  const { name, link } = facts
+  const look = { ...facts.look, title: printable(facts.look.title) }
+  const siteTitle = look.title
   const parts: Parts = {
-    siteTitle,
+    look,
     link,
     greeting: NAME.test(name) ? words.t('mail.hello', { name }) : words.t('mail.helloNobody'),
     before: words.t(`mail.${letter}.before`, { siteTitle }),
@@ -37,7 +49,7 @@ export function mailOf(letter: 'verification' | 'reset' | 'invitation', { langua
 const NAME = /^(?=.{1,40}$)(?:\p{L}[\p{L}\p{M}'’\p{Join_Control}-]*\.?(?: |$)){1,3}$/u
 
 interface Parts {
-  siteTitle: string
+  look: Look
   greeting: string
   before: string
   link: string
@@ -45,20 +57,40 @@ interface Parts {
   after: string
 }
 
-const text = ({ greeting, before, link, after, siteTitle }: Parts): string =>
-  [greeting, '', before, '', link, '', after, '', `-- `, siteTitle, ''].join('\n')
+const text = ({ greeting, before, link, after, look: { title } }: Parts): string =>
+  [greeting, '', before, '', link, '', after, '', `-- `, title, ''].join('\n')
 
-const page = (
-  { language, direction }: Words,
-  { siteTitle, greeting, before, link, action, after }: Parts,
-): string => `<!doctype html>
+/** The colours of the pages. A style in the head is for programs that know of dark mails; others ignore it. */
+const DARK = `@media (prefers-color-scheme:dark){.page{background:#14171c!important;color:#e8ebef!important}.soft{color:#a4adb8!important}.top{border-color:#343b45!important}}`
+
+function page({ language, direction }: Words, { look, greeting, before, link, action, after }: Parts): string {
+  const { light, fill, onFill } = accentOf(look.accentColor)
+  const title = escape(look.title)
+  return `<!doctype html>
 <html lang="${language}"${direction === 'rtl' ? ' dir="rtl"' : ''}>
-<body style="margin:0;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1f2933">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${DARK}</style>
+</head>
+<body class="page" style="margin:0;padding:24px;background:#ffffff;color:#1b1f24;font:16px/1.5 system-ui,sans-serif">
+<main style="display:block;max-width:560px;margin:0 auto">
+<h1 class="top" style="margin:0 0 24px;padding-bottom:12px;border-bottom:1px solid #d5dae0;font-size:18px">${logoOf(look)}${title}</h1>
 <p>${escape(greeting)}</p>
 <p>${escape(before)}</p>
-<p><a href="${escape(link)}" style="display:inline-block;padding:10px 18px;border-radius:6px;background:#2f6fed;color:#fff;text-decoration:none">${escape(action)}</a></p>
-<p style="color:#52606d;font-size:14px">${escape(after)}<br>${escape(link)}</p>
-<p style="color:#52606d;font-size:14px">${escape(siteTitle)}</p>
+<p style="margin:24px 0"><a href="${escape(link)}" style="display:inline-block;padding:10px 18px;border:1px solid #${light};border-radius:8px;background:#${fill};color:#${onFill};font-weight:bold;text-decoration:none">${escape(action)}</a></p>
+<p class="soft" style="color:#57606a;font-size:14px;overflow-wrap:anywhere">${escape(after)}<br>${escape(link)}</p>
+</main>
 </body>
 </html>
 `
+}
+
+/** Mail programs show no picture that comes without TLS. */
+function logoOf({ logo }: Look): string {
+  const address = shownLogo(logo, { siteUrl: 'https:' })
+  if (address === null) return ''
+  return `<img src="${escape(address)}" alt="" height="28" style="height:28px;margin-right:8px;vertical-align:middle">`
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as auth from '../../src/service/auth.js'
+import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
 import { makeSite, OWNER, type TestSite } from '../support/site.js'
 
@@ -66,4 +67,24 @@ describe('a mail repeats no words of a stranger', () => {
     expect(subject + html + text).not.toMatch(/[\u202e\u009b]/)
     expect(subject).not.toContain('\n')
   })
+})
+
+it('a mail looks like the site: its title, its logo, and its accent colour under a text that can be read', async () => {
+  const site = await makeSite('sqlite')
+  await site.owner()
+  const mail = async () => {
+    await site.call(auth.resetPassword, { email: OWNER.email })
+    return (await newest(site)).html
+  }
+  const logo = 'https://example.org/logo.png?a=1&b=2'
+  expect(await mail()).not.toContain('<img')
+  await site.call(settings.update, { title: 'Moon & Mars', accentColor: 'ffe600', logo })
+  const html = await mail()
+  expect(html).toMatch(/background:#ffe600;color:#000000[^>]*>Choose a new password<\/a>/)
+  expect(html).toMatch(/<img src="[^"]+logo\.png\?a=1&amp;b=2" alt=""/)
+  expect(html).toMatch(/>Moon &amp; Mars<\/h1>/)
+  await site.db.updateTable('settings').set({ logo: 'http://example.org/logo.png', accentColor: 'red' }).execute()
+  const plain = await mail()
+  expect(plain).not.toContain('<img')
+  expect(plain).toContain('background:#1f5fd6;color:#ffffff')
 })

@@ -1,8 +1,8 @@
 import { LANGUAGES } from '../../core/language.js'
-import { printable } from '../../core/text.js'
 import { readSettings } from '../../db/settings.js'
 import type { UserRow } from '../../db/tables.js'
 import { queueMail } from '../../mail/outbox.js'
+import type { Look } from '../../mail/templates.js'
 import type { Context } from './context.js'
 import { oneTimeToken } from './tokens.js'
 
@@ -34,11 +34,11 @@ export const letters = Object.entries(LETTERS).map(([name, { to }]) => ({ name: 
 /** A mail as it would be written now, to nobody, with a link that does not work. */
 export async function sampleLetter(
   letter: LetterName,
-  { siteUrl, siteTitle, language }: { siteUrl: string; siteTitle: string; language: string },
+  { siteUrl, look, language }: { siteUrl: string; look: Look; language: string },
 ): Promise<{ subject: string; text: string; html: string }> {
   const { mailOf } = await import('../../mail/templates.js')
   const link = `${siteUrl}/${LETTERS[letter].page}/?token=EXAMPLE`
-  return mailOf(letter, { siteTitle: printable(siteTitle), name: 'Ada Lovelace', link, language })
+  return mailOf(letter, { look, name: 'Ada Lovelace', link, language })
 }
 
 /** Queues a mail with a new one-time link, in the transaction of the change. Loads the texts when one is written. */
@@ -49,12 +49,12 @@ export async function queueLetter(
 ): Promise<void> {
   const { purpose, hours, page } = LETTERS[letter]
   const { mailOf } = await import('../../mail/templates.js')
-  const { title } = await readSettings(db)
+  const look = await readSettings(db)
   const token = await oneTimeToken(db, now(), { userId, purpose, hours })
   await queueMail(db, now(), {
     recipient: email,
     ...mailOf(letter, {
-      siteTitle: printable(title),
+      look,
       name,
       link: `${siteUrl}/${page}/?token=${token}`,
       language: language ?? siteLanguage ?? LANGUAGES[0],

@@ -1,7 +1,5 @@
-import type { Context } from '../../service/lib/context.js'
-
 /** The address from which pages load the logo. Null where they cannot: an https page loads nothing over http. */
-export function shownLogo(logo: string | null, { siteUrl }: Pick<Context, 'siteUrl'>): string | null {
+export function shownLogo(logo: string | null, { siteUrl }: { siteUrl: string }): string | null {
   if (logo === null) return null
   const address = /^https?:\/\//i.test(logo) ? logo : `https://${logo}`
   if (!URL.canParse(address)) return null
