@@ -2,6 +2,7 @@ import * as service from '../service/votes.js'
 import { within } from './lib/addresses.js'
 import { action, page, type Fields, type Flash, type Outcome, type View } from './lib/page.js'
 import * as posts from '../service/posts.js'
+import { labelWith } from './parts/count.js'
 import { Empty } from './parts/empty.js'
 import { Pager, pageNumber } from './parts/pager.js'
 import { Person } from './parts/person.js'
@@ -18,7 +19,7 @@ const outcome = (view: View, form: Fields, flash: Flash, count: number): Outcome
   json: {
     isVoted: flash !== 'unvoted',
     votes: view.words.compact(count),
-    count: view.t('voters.count', { count }),
+    count: labelWith(view, 'voters.count', count),
   },
 })
 

@@ -28,8 +28,12 @@ it('a count has one line however large it is, and is whole for a screen reader',
     await site.db.updateTable('posts').set({ votesCount, commentsCount: votesCount }).where('postId', '=', post.postId).execute() // prettier-ignore
   }
   for (const [window, counts, label] of [
-    [{ viewport: WIDE, locale: 'en' }, ['1.2M', '123K', '10K', '9,999'], '1,234,567 votes'],
-    [{ viewport: NARROW, locale: 'de' }, ['1,2 Mio.', '123.456', '10.432', '9.999'], '1.234.567 Stimmen'],
+    [{ viewport: WIDE, locale: 'en' }, ['1.2M', '123K', '10K', '9,999'], '1.2M (1,234,567 votes)'],
+    [
+      { viewport: NARROW, locale: 'de' },
+      ['1,2 Mio.', '123.456', '10.432', '9.999'],
+      '1,2\u00a0Mio. (1.234.567 Stimmen)',
+    ],
   ] as const) {
     const { page } = await visit(window)
     for (const path of ['/?sort=votes', '/roadmaps']) {

@@ -1,3 +1,4 @@
+import type { Key } from '../../core/catalogue.js'
 import type { View } from '../lib/page.js'
 
 /** A count where there is little room. Screen readers and tooltips have the whole number. */
@@ -12,4 +13,11 @@ export function Count({ view: { words }, of: value }: { view: View; of: number }
       <span class="hidden">{whole}</span>
     </>
   )
+}
+
+/** The label of what shows a count: the number that is seen comes first, as people say it to their computer. */
+export function labelWith({ t, words }: View, key: Extract<Key, `${string}.count`>, count: number): string {
+  const whole = t(key, { count })
+  const short = words.compact(count)
+  return short === words.number(count) ? whole : `${short} (${whole})`
 }

@@ -3,6 +3,7 @@ import type { Post } from '../../service/lib/postshapes.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import type { View } from '../lib/page.js'
 import { BoardChip, RoadmapChip } from './chip.js'
+import { labelWith } from './count.js'
 import { Icon } from './icon.js'
 import { Marked } from './marked.js'
 import { nameOf } from './person.js'
@@ -62,11 +63,7 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
             <bdi>{nameOf(view, post.author)}</bdi>
           </span>
           {post.commentsCount > 0 ? (
-            <a
-              class="chip"
-              href={`${href}#comments`}
-              aria-label={view.t('comment.count', { count: post.commentsCount })}
-            >
+            <a class="chip" href={`${href}#comments`} aria-label={labelWith(view, 'comment.count', post.commentsCount)}>
               <Icon name="comment" /> {view.words.compact(post.commentsCount)}
             </a>
           ) : null}

@@ -1,5 +1,5 @@
 import type { View } from '../lib/page.js'
-import { Count } from './count.js'
+import { Count, labelWith } from './count.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 
@@ -11,7 +11,7 @@ interface Voted {
 }
 
 const labelOf = (view: View, { title, voters }: Voted): string =>
-  view.t('vote.label', { title, votes: view.t('voters.count', { count: voters.votesCount }) })
+  view.t('vote.label', { title, votes: labelWith(view, 'voters.count', voters.votesCount) })
 
 /** The same inside the form of a new post, where no other form can be: the button itself says where it leads. */
 export function VoteInForm({ view, post }: { view: View; post: Voted }) {
