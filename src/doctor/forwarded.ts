@@ -1,7 +1,7 @@
 import { PROOF_HEADER, type Echo } from '../core/wire.js'
 import { lazySecrets } from '../secret.js'
 import { isLoopback } from '../service/lib/clients.js'
-import { operatorProof } from '../service/lib/proof.js'
+import { openedAnswer, operatorProof } from '../service/lib/proof.js'
 import { baseOf, type Check, type Finding, type Site } from './check.js'
 import { visit } from './visit.js'
 
@@ -16,13 +16,15 @@ export const forwarded: Check = {
   async look(site) {
     const secret = secretOf(site)
     if (secret === undefined) return { skipped: 'Needs the secret: see the check "secret".' }
-    const proof = operatorProof({ secret: () => secret, now: () => new Date() })
+    const own = { secret: () => secret, now: () => new Date() }
+    const proof = await operatorProof(own)
     const { status, text, from } = await visit(new URL('echoz', baseOf(site)), {
-      accept: 'application/json',
+      accept: 'text/plain',
       'x-forwarded-for': CLAIMED,
       [PROOF_HEADER]: proof,
     })
-    const echo = status === 200 ? read(text) : undefined
+    const answer = status === 200 ? await openedAnswer(own, proof, text) : undefined
+    const echo = answer === undefined ? undefined : (JSON.parse(answer) as Echo)
     if (echo === undefined)
       return { findings: [{ severity: 'warning', evidence: `The server does not say what reaches it: it answers ${status}.`, fix: 'Run "doctor" where the server runs, with the same secret, version and time. Restart the server if it is older.' }] } // prettier-ignore
     const isDirect = echo.peer.port === from.port && plain(echo.peer.address) === plain(from.address)
@@ -38,15 +40,6 @@ function secretOf({ config }: Site): string | undefined {
     return lazySecrets(config, { isBound: true }).secret()
   } catch {
     return undefined // what is wrong with it is a finding of `secret`
-  }
-}
-
-function read(text: string): Echo | undefined {
-  try {
-    const echo = JSON.parse(text) as Partial<Echo>
-    return typeof echo.peer?.address === 'string' ? (echo as Echo) : undefined
-  } catch {
-    return undefined // another program answers
   }
 }
 

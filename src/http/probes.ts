@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.js'
 import { PROOF_HEADER, type Echo } from '../core/wire.js'
 import { withoutPort } from '../service/lib/clients.js'
-import { isOperatorProof } from '../service/lib/proof.js'
+import { isOperatorProof, sealedAnswer } from '../service/lib/proof.js'
 import type { Surface } from './surface.js'
 
 /** For load balancers and monitors. `/healthz` does not wait for the database. */
@@ -17,18 +17,19 @@ export const probes: Surface = (server, { site, trust }) => {
     return { status: 'ready' }
   })
   // For "feedbackctl doctor --url": a proxy can be judged only by what it lets through
-  server.get('/echoz', async ({ headers, socket, ip }, reply): Promise<Echo> => {
-    if (!isOperatorProof(site, String(headers[PROOF_HEADER])))
-      throw new AppError('NOT_FOUND', 'There is no such route.')
-    reply.header('cache-control', 'no-store')
+  server.get('/echoz', async ({ headers, socket, ip }, reply) => {
+    const proof = String(headers[PROOF_HEADER])
+    if (!(await isOperatorProof(site, proof))) throw new AppError('NOT_FOUND', 'There is no such route.')
+    reply.header('cache-control', 'no-store').type('text/plain; charset=utf-8')
     const { remoteAddress: address = '', remotePort: port = 0 } = socket
-    return {
+    const echo: Echo = {
       peer: { address, port },
       isPeerTrusted: trust?.(address, 0) ?? false,
       trustsAll: trust?.(ANYWHERE, 0) ?? false,
       forwardedFor: headers['x-forwarded-for']?.toString() ?? null,
       client: withoutPort(ip),
     }
+    return sealedAnswer(site, proof, JSON.stringify(echo))
   })
 }
 

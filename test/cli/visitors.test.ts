@@ -275,6 +275,15 @@ describe('doctor --url about addresses of visitors', () => {
     const told = (proof?: string) => fetch(`${proxied.target}/echoz`, { headers: proof === undefined ? {} : { 'feedbackctl-operator': proof } }) // prettier-ignore
     for (const proof of [undefined, '1.x', `${Date.now()}.${'0'.repeat(64)}`])
       expect([proof, (await told(proof)).status]).toEqual([proof, 404])
+    // Who is asked instead of the server passes the proof on, and cannot read what it gets for it
+    let proof = ''
+    proxied.asks = (headers) => {
+      proof = String(headers['feedbackctl-operator'] ?? proof)
+      return headers
+    }
+    await doctor(machine, `forwarded --url ${proxied.url}`, env)
+    const passedOn = await told(proof)
+    expect([passedOn.status, await passedOn.text()]).toEqual([200, expect.stringMatching(/^[\w-]{100,}$/)])
     const another = { ...env, FEEDBACKCTL_SECRET: 'an other secret than before' }
     expect((await doctor(machine, `forwarded --url ${proxied.url}`, another)).found).toMatchObject([
       { severity: 'warning', evidence: 'The server does not say what reaches it: it answers 404.' },
