@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { AppError } from '../../core/errors.js'
@@ -68,6 +68,9 @@ function valueIn(text: string, section: string, name: string): unknown {
 export const replaceFile = (file: string, text: string): void => stage(file, text).commit()
 
 function stage(file: string, text: string): PreparedSettings {
+  // Root would put a file in the place of a device such as /dev/null, for everybody
+  if (existsSync(file) && !statSync(file).isFile())
+    throw Object.assign(new Error(`${file} is not a file`), { code: 'not a file' })
   const made = makeFolder(path.dirname(file))
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = createBeside(target, text)
