@@ -15,6 +15,7 @@ import type { Schedule } from './jobs/backups.js'
 import { jobsOf } from './jobs/index.js'
 import { absent, presence, type Presence } from './jobs/presence.js'
 import { startJobs } from './jobs/runner.js'
+import { sealRest } from './jobs/seals.js'
 import { limitHeapGrowth } from './process/heap.js'
 import { operations } from './service/index.js'
 import { Limits } from './service/lib/limits.js'
@@ -63,8 +64,8 @@ interface Listening {
   worker?: number | undefined
 }
 
-/** How long a server that stops waits for a database that does not answer. */
-const ABSENT_WITHIN_MS = 1000
+/** How long a server that stops waits for a database that does not answer, or for many events to be sealed. */
+const LEAVE_WITHIN_MS = 1000
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(
@@ -110,7 +111,12 @@ export async function startDaemon(
   const end = async (seconds: number) => {
     isStopped.abort()
     await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
-    await Promise.race([absent(app.db, self), sleep(ABSENT_WITHIN_MS, undefined, { ref: false })])
+    const signal = AbortSignal.timeout(LEAVE_WITHIN_MS)
+    const leave = async () => {
+      await sealRest({ db: app.db, now: app.base.now, log: server.log, signal }).catch(() => undefined) // the next start does
+      await absent(app.db, self)
+    }
+    await Promise.race([leave(), sleep(LEAVE_WITHIN_MS, undefined, { ref: false })])
     await server.close()
     server.server.close() // Fastify leaves a server open that it does not let listen
     undoHeapLimit()

@@ -48,7 +48,7 @@ export function register(group: Command, cli: Cli): void {
       tell(
         cli.terminal,
         checked === 0
-          ? `No events to check yet.${rest}`
+          ? `No event is sealed yet, so none was checked.${rest}`
           : `${counted(checked, 'event')} checked. Nothing was changed or removed. Head: ${head ?? 'none'}.${rest}`,
       )
     })

@@ -98,6 +98,10 @@ export async function missingNewest(db: Db): Promise<Range | undefined> {
   return given && given.last > given.newest ? { first: given.newest + 1, last: given.last } : undefined
 }
 
+/** Whether there is an event of this action. */
+export const hasEvent = async (db: Db, action: string): Promise<boolean> =>
+  (await db.selectFrom('events').select('id').where('action', '=', action).limit(1).executeTakeFirst()) !== undefined
+
 interface Block {
   after: number
   until?: number

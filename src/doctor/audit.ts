@@ -9,9 +9,11 @@ export const audit: Check = {
     const call = localCall(await app())
     const findings: Finding[] = []
     let checked = 0
+    let unsealed = 0
     for (let after: number | null = 0; after !== null;) {
       const answer: Awaited<ReturnType<typeof operations.verify.run>> = await call(operations.verify, { after })
       checked += answer.checked
+      unsealed = answer.unsealed
       for (const { after: from, until, problem } of answer.findings)
         findings.push({
           severity: 'error',
@@ -20,7 +22,9 @@ export const audit: Check = {
         })
       after = answer.next
     }
-    if (checked === 0) return seen(findings, 'No events to check yet: "feedbackctl serve" seals them.')
-    return seen(findings, `${counted(checked, 'event')} checked. None was changed or removed.`)
+    const rest =
+      unsealed === 0 ? '' : ` Not sealed yet: ${counted(unsealed, 'event')} at most. "feedbackctl serve" seals them.`
+    if (checked === 0) return seen(findings, `No event is sealed yet.${rest}`)
+    return seen(findings, `${counted(checked, 'event')} checked. None was changed or removed.${rest}`)
   },
 }

@@ -19,7 +19,7 @@ interface Site {
   log: Log
 }
 
-interface Run extends Site {
+export interface Run extends Site {
   /** Aborts when the server stops or the lease is lost. The run should then end at the next safe point. */
   signal: AbortSignal
 }

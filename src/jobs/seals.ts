@@ -1,6 +1,6 @@
 import { transaction } from '../db/connect.js'
 import { eventsOfBlock, hashOfBlock, insertSeal, newestEventId, newestSeal } from '../db/seals.js'
-import type { Job } from './runner.js'
+import type { Job, Run } from './runner.js'
 
 /** Events in a block. */
 const MAX_EVENTS = 1000
@@ -30,4 +30,10 @@ export const seals: Job = {
       })
       return events.length === MAX_EVENTS ? 'more' : undefined
     }),
+}
+
+/** Seals what is left when a server stops, until `signal` aborts. Of two processes only one continues the chain. */
+export async function sealRest(run: Run): Promise<void> {
+  const isDue = await seals.isDue?.(run)
+  if (isDue && !run.signal.aborted && (await seals.run(run)) === 'more') await sealRest(run)
 }

@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import {
   eventsBelowOne,
   eventsOfBlock,
+  hasEvent,
   hashOfBlock,
   listSeals,
   missingNewest,
@@ -12,16 +13,14 @@ import {
   unsealedRequests,
 } from '../db/seals.js'
 import type { Db, SealRow } from '../db/tables.js'
+import { findOwner } from '../db/users.js'
 import { operation } from './lib/operation.js'
 import { fields, nullable } from './lib/schemas.js'
 
 /** Blocks that one request checks. */
 const MAX_SEALS = 20
 
-/**
- * How long serve may go on without a seal: it makes one every ten seconds. What it did not seal before it stopped waits for
- * its next start.
- */
+/** How long serve may go on without a seal: it makes one every ten seconds, and when it stops. */
 const SEALED_WITHIN = 5 * 60_000
 
 const Finding = Type.Object({
@@ -95,8 +94,15 @@ async function outsideBlocks(db: Db, sealedUntil: number): Promise<Finding[]> {
       'Events of requests are in no block, although later ones followed for five minutes. Hashes were removed.',
     ],
     [await missingNewest(db), 'The newest events are missing.'],
+    [await missingSetup(db), 'The event of the setup is missing, although the site has an owner. Events were removed.'],
   ] as const
   return found.flatMap(([range, problem]) => (range ? [{ after: range.first - 1, until: range.last, problem }] : []))
+}
+
+/** Its event is the first of a site, if not the first of all. */
+async function missingSetup(db: Db): Promise<{ first: number; last: number } | undefined> {
+  const isMissing = (await findOwner(db)) !== undefined && !(await hasEvent(db, 'site.set_up'))
+  return isMissing ? { first: 1, last: 1 } : undefined
 }
 
 async function checkBlock(

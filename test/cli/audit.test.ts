@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { makeMachine } from '../support/cli.js'
-import { cleanup } from '../support/site.js'
+import { cleanup, engines } from '../support/site.js'
 
 it('"audit verify" finds what was changed in the events that serve has sealed, and exits with 9', async () => {
   const machine = await makeMachine('sqlite')
@@ -9,7 +10,7 @@ it('"audit verify" finds what was changed in the events that serve has sealed, a
   expect(await machine.run('audit verify')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^No events to check yet\. Not sealed yet: 1 event at most\./),
+    stderr: expect.stringMatching(/^No event is sealed yet, so none was checked\. Not sealed yet: 1 event at most\./),
   })
   const [, server = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
   const verify = async (flags = '') => machine.run(`audit verify ${flags}`)
@@ -27,4 +28,42 @@ it('"audit verify" finds what was changed in the events that serve has sealed, a
       stdout: expect.stringMatching(/^0\t1\tAn event of this block was changed/),
       stderr: expect.stringContaining('AUDIT_FINDINGS (exit 9)'),
     })
+})
+
+describe.each(engines)('the event log on %s', (engine) => {
+  it('is sealed to its end when a server stops', async () => {
+    const machine = await makeMachine(engine)
+    const token = await machine.setup()
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const verify = async () => JSON.parse((await machine.run('audit verify --json')).stdout)
+    await expect.poll(async () => (await verify()).checked).toBe(1)
+    const created = await fetch(`${url}/api/v1/boards`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Ideas' }),
+    })
+    expect(created.status).toBe(201)
+    expect((await server.stop()).code).toBe(0)
+    expect(await verify()).toMatchObject({ findings: [], checked: 2, unsealed: 0 })
+    await machine.run('boards create Bugs')
+    const { checks } = JSON.parse((await machine.run('doctor audit --offline --json')).stdout)
+    expect(checks).toMatchObject([{ severity: 'ok', evidence: expect.stringContaining('Not sealed yet: 1 event at most.') }]) // prettier-ignore
+  })
+
+  it('that was emptied with its hashes is found out by the owner of the site', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    for (const table of ['events', 'event_seals'] as const) await db.deleteFrom(table).execute()
+    if (engine === 'sqlite') await sql`delete from sqlite_sequence where name = 'events'`.execute(db)
+    await machine.run('boards create Ideas') // what is written afterwards hides nothing
+    expect(await machine.run('audit verify')).toMatchObject({
+      code: 9,
+      stdout: expect.stringMatching(/^0\t1\tThe event of the setup is missing, although the site has an owner/),
+    })
+    const { checks } = JSON.parse((await machine.run('doctor audit --offline --json')).stdout)
+    expect(checks).toMatchObject([{ severity: 'error', evidence: expect.stringContaining('The event of the setup') }])
+  })
 })
