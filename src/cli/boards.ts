@@ -42,12 +42,20 @@ const one = { ...table, rows: ({ board }: { board: Board }) => [board] }
 const switches = { display: { word: 'private', on: false, description: 'Only for users with board:read' } } as const
 const label = (board: Board) => `"${printable(board.name)}" (${board.url})`
 
-/** Whether a url or a name is available. */
+interface Availability {
+  available: boolean
+}
+
+const yesOrNo = ({ available }: Availability) => (available ? 'yes' : 'no')
+
+/** Whether a url or a name is available. A taken one has the exit code that `create` would have. */
 const availability = {
-  columns: [{ head: 'AVAILABLE', text: (available: boolean) => (available ? 'yes' : 'no'), drop: 0 }],
-  id: String,
-  rows: (answer: { available: boolean }) => [answer.available],
-} as const
+  columns: [{ head: 'AVAILABLE', field: 'available', text: yesOrNo, drop: 0 }] satisfies Column<Availability>[],
+  id: yesOrNo,
+  rows: (answer: Availability) => [answer],
+}
+const verdict = (what: string, { available }: Availability) =>
+  available ? { said: `${what} is free.`, exit: 0 } : { said: `${what} is taken.`, exit: 5 }
 
 export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
@@ -118,13 +126,25 @@ export function register(group: Command, cli: Cli): void {
   command(
     group,
     boards.checkSlug,
-    { usage: 'check-slug <url>', examples: ['boards check-slug ideas'], output: availability },
+    {
+      usage: 'check-slug <url>',
+      summary: 'Check whether a url is free for a board; exits with 5 if it is taken',
+      examples: ['boards check-slug ideas'],
+      output: availability,
+      verdict: (answer, { url }) => verdict(`The url ${quoted(String(url))}`, answer),
+    },
     cli,
   )
   command(
     group,
     boards.checkName,
-    { usage: 'check-name <name>', examples: ['boards check-name "Ideas"'], output: availability },
+    {
+      usage: 'check-name <name>',
+      summary: 'Check whether a name is free for a board; exits with 5 if it is taken',
+      examples: ['boards check-name "Ideas"'],
+      output: availability,
+      verdict: (answer, { name }) => verdict(`The name ${quoted(String(name))}`, answer),
+    },
     cli,
   )
 }

@@ -147,6 +147,20 @@ describe('output', () => {
     }
   })
 
+  it('answers whether a url or a name is free, with the exit code that "create" would have', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.run('boards create Ideas')
+    const { text, code } = await machine.terminal('boards check-slug ideas').ended
+    expect([code, text]).toEqual([5, expect.stringMatching(/AVAILABLE.*no\r\nThe url "ideas" is taken\.\r\n$/)])
+    for (const [args, exit, stdout, stderr] of [
+      ['boards check-slug bugs', 0, 'yes\n', 'The url "bugs" is free.\n'],
+      ['boards check-name Ideas', 5, 'no\n', 'The name "Ideas" is taken.\n'],
+      ['boards check-name Bugs -q', 0, 'yes\n', ''],
+      ['boards check-slug ideas --json', 5, '{"available":false}\n', ''],
+    ] as const)
+      expect([args, await machine.run(args)]).toEqual([args, { code: exit, stdout, stderr }])
+  })
+
   it('draws a table for 80 columns where a terminal says that it has 0', async () => {
     const machine = await makeMachine('sqlite')
     await machine.run(`boards create '${'long '.repeat(9).trim()}'`)

@@ -46,7 +46,7 @@ describe.each(engines)('every noun on %s', (engine) => {
       `votes list ${slug}`,
       `comments list ${slug}`,
       'boards list',
-      'boards check-slug ideas',
+      'boards check-slug other',
       'boards check-name Other',
       'roadmaps list',
       'roadmaps show planned',

@@ -245,7 +245,10 @@ export function command<In, Out, Row, Subject>(
     const rows = whole.rows.map((each) => (isStructured(format) ? { ...each, ...secret } : each))
     const body = password === undefined ? whole.body : { ...answer, ...secret }
     await print(cli.terminal, flags, { body, rows, columns, id, single: !output.list })
+    const verdict = view.verdict?.(answer, input)
+    if (verdict) process.exitCode = verdict.exit
     if (!saysDone(flags)) return
+    if (verdict) return tell(cli.terminal, printableLines(verdict.said))
     if (pages !== undefined) {
       const numbered = flagFields.some(({ name }) => name === 'page')
       return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })

@@ -115,7 +115,7 @@ async function printTable<Row>(
   { rows, columns, single, wide }: Pick<Printable<Row>, 'rows' | 'columns' | 'single'> & { wide: boolean },
 ): Promise<void> {
   const [first] = rows
-  if (!first) return
+  if (first === undefined) return
   const { drawRecord, drawTable } = await import('./table.js')
   const style = {
     width: widthOf(terminal.stdout),

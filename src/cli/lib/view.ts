@@ -24,6 +24,7 @@ export interface View<In, Out, Row> {
   existing?: Existing<Out> // --if-not-exists
   sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
   done?(this: void, answer: Out, input: Values, about: { server: string | undefined; removed: Row | undefined }): string // printed to stderr after a change
+  verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
   fixes?: Fixes // instead of the usual suggestions
 }
 
