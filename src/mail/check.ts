@@ -4,6 +4,7 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { NodemailerError } from 'nodemailer'
 import { newId } from '../core/ids.js'
 import { openServer } from './probe.js'
+import { reasonOf } from './reasons.js'
 import { checkSender } from './sender.js'
 import type { Step, Transcript } from './steps.js'
 import { domainOf, messageOf, openTransport, type Letter, type MailSettings } from './transport.js'
@@ -108,7 +109,7 @@ function sentStep({ from }: MailSettings, to: string, ended: NodemailerError | s
   if (typeof ended === 'string')
     return { step: 'sending', result: 'ok', detail: `the server accepts the mail: ${ended}` }
   const { command, response, message, responseCode = 0 } = ended
-  const detail = response ?? message
+  const detail = response ?? reasonOf({ message })
   if (responseCode === 530 || /authentication required/i.test(detail))
     return {
       step: 'sending',
@@ -203,7 +204,14 @@ function masked(line: string, url: string): string {
     Buffer.from(`\0${decoded(username)}\0${secret}`).toString('base64'),
   ])
   const shown = line.replace(/^(C: AUTH \S+) .+/i, '$1 ***').replaceAll('/* secret */', '***')
-  return forms.reduce((text, form) => text.replaceAll(form, '***'), shown)
+  return forms.reduce((text, form) => text.replaceAll(form.length < SHORT ? alone(form) : form, '***'), shown)
+}
+
+/** A shorter secret is masked only where it stands alone: its letters are in other words, too. */
+const SHORT = 6
+const alone = (secret: string): RegExp => {
+  const escaped = secret.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  return new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?![\p{L}\p{N}])`, 'gu')
 }
 
 function decoded(text: string): string {

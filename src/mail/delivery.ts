@@ -1,5 +1,6 @@
 import type { Db } from '../db/tables.js'
 import { deliver } from './outbox.js'
+import { reasonOf } from './reasons.js'
 import { openTransport, type MailSettings } from './transport.js'
 
 /** Returns why mail cannot be sent now, or undefined. Only an SMTP server is contacted. */
@@ -12,7 +13,7 @@ export async function mailProblem(mail: MailSettings): Promise<string | undefine
     const { code, message, hostname } = error as Error & { code?: string; hostname?: string }
     return /ENOTFOUND|EDNS/.test(`${code} ${message}`)
       ? `no such host: "${hostname ?? new URL(mail.url).hostname}"`
-      : message
+      : reasonOf({ message })
   } finally {
     transport.close()
   }
@@ -32,7 +33,7 @@ export async function deliverDue(
   const transport = await openTransport(mail)
   try {
     for await (const { mail: sent, error } of deliver(db, transport, now, onUnrecorded))
-      if (error) return { recipient: sent.recipient, reason: error.message }
+      if (error) return { recipient: sent.recipient, reason: reasonOf(error) }
     return undefined
   } finally {
     transport.close()

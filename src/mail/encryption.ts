@@ -1,6 +1,7 @@
 import { TLSSocket } from 'node:tls'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { NodemailerError } from 'nodemailer'
+import { reasonOf } from './reasons.js'
 import type { Step } from './steps.js'
 
 /** How a connection is encrypted: as mail.url says, or what it could say. */
@@ -17,6 +18,10 @@ export interface Server {
   options: SMTPConnection.Options
   timeout: number
 }
+
+/** A way to encrypt, as the start of a sentence. */
+export const nameOf = (mode: Mode): string =>
+  mode === 'no TLS' ? 'A connection without TLS' : mode.replace(' if offered', '')
 
 /** What to write into mail.url, where another way works. */
 export function switchTo({ port, user }: Server, mode: Mode): string {
@@ -41,25 +46,23 @@ const ADVICE = [
 ] as const
 
 /** Why a way to encrypt failed. */
-export function tlsFailure({ host, port, mode }: Server, tried: Mode, error: NodemailerError): Step {
+export function tlsFailure({ host, mode }: Server, tried: Mode, error: NodemailerError): Step {
   const { message, response } = error
   const step = 'TLS'
   if (isCertificate(error))
     return {
       step,
       result: 'failed',
-      detail: `the certificate of ${host} is not trusted: ${message.replace(/^Error initiating TLS - /, '')}`,
+      detail: `the certificate of ${host} is not trusted: ${reasonOf(error)}`,
       next: ADVICE.find(([problem]) => problem.test(message))?.[1] ?? 'Ask whoever runs the mail server about its certificate.', // prettier-ignore
     }
-  const isPlain = /wrong version number|packet length too long|unknown protocol/i.test(message)
   return {
     step,
     result: 'failed',
-    detail: isPlain
-      ? `${tried} does not work: port ${port} does not begin with TLS`
-      : mode === 'STARTTLS' && response !== undefined && /STARTTLS/.test(message)
+    detail:
+      mode === 'STARTTLS' && response !== undefined && /STARTTLS/.test(message)
         ? `the server offers no TLS, and mail.url has a password: ${response}`
-        : `${tried} does not work: ${message}`,
+        : `${nameOf(tried)} does not work: ${reasonOf(error)}`,
     next: 'Ask whoever runs the mail server which port and which TLS to use.',
   }
 }

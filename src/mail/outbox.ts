@@ -13,6 +13,7 @@ import {
   type Moment,
 } from '../db/outbox.js'
 import { verdictOf, type Letter, type Transport } from './transport.js'
+import { reasonOf } from './reasons.js'
 
 /** The lifetime of a lease that is not renewed, and so the delay of a mail whose process was killed. */
 export const LEASE_MS = 15_000
@@ -135,11 +136,11 @@ async function attempt(sender: Sender, mail: MailRow, lease: string): Promise<De
     }
     const verdict = verdictOf(error)
     if (verdict === 'none' && (await failureOf(transport.verify()))) {
-      await recordPostponed(db, lease, error.message)
+      await recordPostponed(db, lease, reasonOf(error))
       return { mail, error, isUnreachable: true }
     }
     const backoff = verdict === 'refused' ? REFUSED : DEFERRED
-    await recordFailure(db, lease, error.message, nextAttemptAt(now(), mail.attempts, backoff))
+    await recordFailure(db, lease, reasonOf(error), nextAttemptAt(now(), mail.attempts, backoff))
     return { mail, error }
   } finally {
     clearInterval(renewing)

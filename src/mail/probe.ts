@@ -2,7 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { isIP, connect as connectTo } from 'node:net'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { NodemailerError } from 'nodemailer'
-import { encryption, isCertificate, switchTo, tlsFailure, type Mode, type Server } from './encryption.js'
+import { encryption, isCertificate, nameOf, switchTo, tlsFailure, type Mode, type Server } from './encryption.js'
+import { reasonOf } from './reasons.js'
 import type { Step, Transcript } from './steps.js'
 import { smtpOptions } from './transport.js'
 
@@ -20,7 +21,7 @@ export async function openServer(url: string, timeout: number, steps: Step[], sa
     steps.push(step)
     return step
   }
-  const name = add(await nameOf(server))
+  const name = add(await addressOf(server))
   if (name.result === 'failed') return { failed: name }
   const { port, banner } = await portOf(server, said)
   add(port)
@@ -55,7 +56,7 @@ async function serverOf(url: string, timeout: number): Promise<Server> {
   }
 }
 
-async function nameOf({ host }: Server): Promise<Step> {
+async function addressOf({ host }: Server): Promise<Step> {
   const step = 'name'
   if (isIP(host)) return { step, result: 'ok', detail: `${host} is an address` }
   try {
@@ -190,12 +191,11 @@ async function encrypted(
   for (const other of others) {
     const { connection, error } = await attempt(server, other, said)
     if (!connection && !isCertificate(error)) {
-      add({ step: 'TLS', result: 'skipped', detail: `${other} does not work either: ${error.message}` })
+      add({ step: 'TLS', result: 'skipped', detail: `${nameOf(other)} does not work either: ${reasonOf(error)}` })
       continue
     }
     connection?.quit()
-    const found: Step = { step: 'TLS', result: 'ok', detail: `${other} works` }
-    add(found)
+    add({ step: 'TLS', result: 'skipped', detail: `${nameOf(other)} would work` })
     return { failed: { ...(failed as Step), next: switchTo(server, other) } }
   }
   return { failed: failed as Step }
@@ -243,7 +243,7 @@ async function signedIn({ user, pass }: Server, connection: SMTPConnection): Pro
   return {
     step,
     result: 'failed',
-    detail: `the server refuses ${user}: ${response ?? message}`,
+    detail: `the server refuses ${user}: ${response ?? reasonOf({ message })}`,
     next: isWrong
       ? 'Correct user and password in mail.url. Write :, / and @ in them as %3A, %2F and %40. Some providers require an app password.'
       : 'Try again in a few minutes. If that does not help, ask whoever runs the mail server.',

@@ -57,8 +57,9 @@ describe('mail test says why mail does not arrive, and what to do', () => {
 
   it('the port is closed', async () => {
     const port = await freePort()
-    const { failed, next } = await tested(`smtp://127.0.0.1:${port}`)
-    expect(failed).toEqual([`port: 127.0.0.1:${port} refuses connections`])
+    const { failed, next, steps } = await tested(`smtp://ada:o@localhost:${port}`)
+    expect(failed).toEqual([`port: localhost:${port} refuses connections`])
+    expect(steps[0]?.detail).toMatch(/^localhost is /) // a short password is not masked in other words
     expect(next).toContain('Correct the port in mail.url')
   })
 
@@ -78,7 +79,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
   it('the server hangs up after its banner', async () => {
     const port = await brokenHost((socket) => socket.write('220 mail.example.org\r\n', () => socket.end()))
     const { failed, transcript } = await tested(`smtp://127.0.0.1:${port}`)
-    expect(failed).toEqual([expect.stringMatching(/^TLS: STARTTLS if offered does not work: .*closed/)])
+    expect(failed).toEqual([expect.stringMatching(/^TLS: STARTTLS does not work: .*closed/)])
     expect(transcript[0]).toBe('S: 220 mail.example.org')
   })
 
@@ -100,7 +101,12 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     const host = await smtpHost({ address: '127.0.0.2', hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
     const { failed, next, steps } = await tested(host.url)
     expect(failed).toEqual([expect.stringMatching(/^TLS: the server offers no TLS, and mail\.url has a password: 5/)])
-    expect(steps.at(-4)).toMatchObject({ step: 'TLS', result: 'ok', detail: 'no TLS works' })
+    expect(JSON.stringify(steps)).not.toMatch(/SSL routines|error:0/)
+    expect(steps.at(-4)).toMatchObject({
+      step: 'TLS',
+      result: 'skipped',
+      detail: 'A connection without TLS would work',
+    })
     expect(next).toContain(`a password is never sent without TLS, and port ${host.port} has none`)
   })
 
@@ -134,7 +140,7 @@ describe('mail test says why mail does not arrive, and what to do', () => {
   it('TLS is expected from the start where there is STARTTLS', async () => {
     const host = await smtpHost()
     const { failed, next } = await tested(host.url.replace('smtp:', 'smtps:'))
-    expect(failed).toEqual([`TLS: TLS from the start does not work: port ${host.port} does not begin with TLS`])
+    expect(failed).toEqual(['TLS: TLS from the start does not work: the server does not answer with TLS'])
     expect(next).toBe(`Write smtp:// instead of smtps:// in mail.url: port ${host.port} speaks STARTTLS.`)
   })
 
