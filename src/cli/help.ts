@@ -59,6 +59,7 @@ Other variables:
   STATE_DIRECTORY               set by systemd: the default of data.dir
   XDG_CACHE_HOME                folder of compiled code, which makes the next start faster
   NODE_DISABLE_COMPILE_CACHE=1  keep no compiled code
+  NODE_EXTRA_CA_CERTS           file with certificates of authorities to trust besides the usual
 
 "feedbackctl config list --show-origin" shows every setting and where it comes from.
 `,
@@ -94,6 +95,8 @@ mail.url (--mail-url, FEEDBACKCTL_MAIL_URL) says how mail is sent:
   smtps://USER:PASSWORD@HOST:465  SMTP over TLS from the start
   sendmail:                       this machine's sendmail program (sendmail:/path for another)
   folder:PATH                     one .eml file per mail, for testing
+
+A certificate of a private authority is trusted with NODE_EXTRA_CA_CERTS=FILE. smtp://HOST:587/?tls.rejectUnauthorized=false accepts any certificate, so whoever is between the two machines can read the password and the mail: use it for tests.
 
 In USER and PASSWORD, write :, / and @ as %3A, %2F and %40. mail.from is the sender; the default is noreply@ and the host of site.url.
 

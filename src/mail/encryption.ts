@@ -83,7 +83,7 @@ export function encryption({ host }: Server, { secure, _socket: socket }: SMTPCo
     socket instanceof TLSSocket
       ? { protocol: socket.getProtocol() ?? 'TLS', isTrusted: socket.authorized }
       : { protocol: 'TLS', isTrusted: false }
-  const certificate = isTrusted ? `with a certificate for ${host}` : 'with a certificate that is not checked, as mail.url says' // prettier-ignore
+  const certificate = isTrusted ? `with a certificate for ${host}` : 'with a certificate that is not checked: mail.url has tls.rejectUnauthorized=false' // prettier-ignore
   return { step, result: 'ok', detail: `${protocol}, ${certificate}` }
 }
 
