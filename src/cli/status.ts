@@ -146,10 +146,8 @@ async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
   const servers = overview.servers.filter(isRunning)
   const isOurs = ({ pid, isSame }: Neighbour) =>
     isSame ?? servers.some((server) => server.host === hostname() && server.pid === pid)
-  warnOf(
-    cli,
-    there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers)),
-  )
+  // Whoever has a site here need not hear of the others
+  if (!overview.is_setup) warnOf(cli, there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers))) // prettier-ignore
   return { status: { ...base, ...overview, servers }, note: nextStep(overview, servers) }
 }
 
@@ -182,11 +180,16 @@ function isRunning({ host, pid }: site.Server): boolean {
   }
 }
 
+/** How many other servers are shown. */
+const MOST_SHOWN = 4
+
 /** Servers on this machine that serve something else: the usual reason why a command shows too little. */
 function warnOf({ terminal }: Cli, others: readonly Neighbour[]): void {
   if (others.length === 0) return
   tell(terminal, 'Warning: this machine also serves other sites.')
-  for (const { pid, database } of others) say(terminal, `  pid ${pid}${database === undefined ? '' : `  ${database}`}`)
+  for (const { pid, database } of others.slice(0, MOST_SHOWN))
+    say(terminal, `  pid ${pid}${database === undefined ? '' : `  ${database}`}`)
+  if (others.length > MOST_SHOWN) say(terminal, `  … ${others.length - MOST_SHOWN} more`)
   if (others.some(({ database }) => database !== undefined))
     tell(terminal, 'Add --data-dir with the folder of a database to run commands on that.')
 }

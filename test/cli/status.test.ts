@@ -101,6 +101,9 @@ describe('status', () => {
     expect(elsewhere.stderr).toContain(`\n  pid ${server.child.pid}  ${machine.folder}/data/feedbackctl/feedback.db\n`)
     expect(elsewhere.stderr).toContain('Add --data-dir with the folder of a database to run commands on that.\n')
     expect((await machine.run('status')).stderr).not.toContain(`pid ${server.child.pid}`)
+    const second = await makeMachine('sqlite')
+    await second.setup()
+    expect((await second.run('status')).stderr).toBe('Run "feedbackctl serve" to serve the site.\n') // a site of its own
   })
 
   it('says that the schema is older, and does not update it', async () => {
