@@ -57,16 +57,20 @@ function load() {
     const Database = bundled?.version === version ? bundled.Database : (installed(NAME) as typeof BetterSqlite)
     return { Database, nativeBinding: loadAddon(path.dirname(about)) }
   } catch (cause) {
-    throw new AppError(
-      'UNSUPPORTED_NODE',
-      `SQLite is not available: no better-sqlite3 is installed for Node ${process.versions.node} on ${process.platform} ${process.arch}. ${
-        USES_CURRENT
-          ? 'Install feedbackctl again ("npm ci") with this Node, or use PostgreSQL.'
-          : 'Install Python 3, make and a C++ compiler and run "npm ci" again, or use Node 22.14 or newer, which needs none of them.'
-      }`,
-      { cause },
-    )
+    const here = `Node ${process.versions.node} on ${process.platform} ${process.arch}`
+    throw new AppError('UNSUPPORTED_NODE', `SQLite is not available: ${reasonOf(cause, here)} ${REMEDY}`, { cause })
   }
+}
+
+/** npm leaves an optional package out where its build fails, and says nothing. */
+const REMEDY = USES_CURRENT
+  ? 'Install feedbackctl again ("npm ci") with this Node, or use PostgreSQL.'
+  : 'For this Node it is compiled, with Python 3, make and a C++ compiler: "npm ci --foreground-scripts" installs again and prints what fails. Node 22.14 or newer needs no compiler.'
+
+function reasonOf(cause: unknown, here: string): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  if (code === 'MODULE_NOT_FOUND') return `no better-sqlite3 is installed for ${here}.`
+  return `better-sqlite3 does not load with ${here}: ${message.split('\n')[0]}.`
 }
 
 /** The build bundles what is installed then: there may be none for this Node. */
