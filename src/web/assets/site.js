@@ -46,7 +46,7 @@ if (justDone !== null) {
 const flash = document.querySelector('.flash')
 if (flash instanceof HTMLElement) {
   const target = document.getElementById(here.hash.slice(1))
-  if (target?.matches('li')) (target.querySelector(':scope > .body') ?? target).prepend(flash)
+  if (target?.matches('li')) target.prepend(flash)
   const focus = () => flash.focus({ preventScroll: true })
   if (document.readyState === 'complete' || here.hash === '') focus()
   else addEventListener('load', focus) // the browser goes to the fragment first

@@ -37,6 +37,7 @@ async function vote(event) {
     })
     if (!response.ok) return form.submit() // to the page that says what to do: sign in, above all
     showVote(form, await response.json())
+    document.querySelector('.flash')?.remove() // it may say the opposite
     others?.setItem('voted', `${form.action} ${performance.now()}`)
     if (document.querySelector('#voters')) await showVotes()
   } catch {
