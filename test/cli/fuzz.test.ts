@@ -8,7 +8,7 @@ import { restoreBackup } from '../../src/backup/restore.js'
 import { linesOf } from '../../src/backup/records.js'
 import { fileSnapshot } from '../../src/db/sqlite/snapshot.js'
 import { AppError } from '../../src/core/errors.js'
-import { amount } from '../faults/amount.js'
+import { amount, figures } from '../faults/amount.js'
 import { filled, json } from '../support/backups.js'
 import { random } from '../support/random.js'
 import { temporaryFolder } from '../support/site.js'
@@ -36,34 +36,37 @@ const HOSTILE: readonly unknown[] = [
   'otherapp"."accounts', 'settings" (id,title) values (1,\'P\') on conflict(id) do update set "title"=\'x\' where \'a\'<>?--',
 ] // prettier-ignore
 
-it('a backup whose structure was changed is refused, or restores to what it says; verify and restore agree', async () => {
-  const share = random()
-  const below = (count: number) => Math.floor(share() * count)
-  const any = <T>(list: readonly T[]): T => list[below(list.length)] as T
-  const machine = await filled('sqlite')
-  const { file } = await json(machine, 'backup create plain.backup')
-  const opened = await readHeader(file)
-  const lines: string[] = []
-  for await (const line of readLines(file, opened, undefined)) lines.push(line)
+it(
+  'a backup whose structure was changed is refused, or restores to what it says; verify and restore agree',
+  { timeout: amount(240_000, 4 * 60 * 60_000) },
+  async (test) => {
+    const share = random()
+    const below = (count: number) => Math.floor(share() * count)
+    const any = <T>(list: readonly T[]): T => list[below(list.length)] as T
+    const machine = await filled('sqlite')
+    const { file } = await json(machine, 'backup create plain.backup')
+    const opened = await readHeader(file)
+    const lines: string[] = []
+    for await (const line of readLines(file, opened, undefined)) lines.push(line)
 
-  const parts = (): Parts => {
-    const tables: Table[] = []
-    let site: unknown
-    let sequences = {}
-    for (const line of lines) {
-      const value = JSON.parse(line)
-      if (Array.isArray(value)) tables.at(-1)?.rows.push(value)
-      else if (value.table !== undefined) tables.push({ ...value, rows: [] })
-      else if (value.site !== undefined) site = value.site
-      else sequences = value.manifest.sequences
+    const parts = (): Parts => {
+      const tables: Table[] = []
+      let site: unknown
+      let sequences = {}
+      for (const line of lines) {
+        const value = JSON.parse(line)
+        if (Array.isArray(value)) tables.at(-1)?.rows.push(value)
+        else if (value.table !== undefined) tables.push({ ...value, rows: [] })
+        else if (value.site !== undefined) site = value.site
+        else sequences = value.manifest.sequences
+      }
+      return { header: { ...opened.header }, site, tables, sequences, text: (all) => all }
     }
-    return { header: { ...opened.header }, site, tables, sequences, text: (all) => all }
-  }
-  const filledTable = ({ tables }: Parts) => any(tables.filter(({ rows }) => rows.length > 0))
-  const rowOf = (table: Table) => any(table.rows) as Row
+    const filledTable = ({ tables }: Parts) => any(tables.filter(({ rows }) => rows.length > 0))
+    const rowOf = (table: Table) => any(table.rows) as Row
 
-  /** Each changes one thing. */
-  const changes: ((changed: Parts) => void)[] = [
+    /** Each changes one thing. */
+    const changes: ((changed: Parts) => void)[] = [
     ({ header }) => void (header[any(Object.keys(header))] = any(HOSTILE)),
     ({ header }) => void delete header[any(Object.keys(header))],
     ({ header }) => void (header.encryption = any([{}, { cipher: 'aes-256-gcm' }, { cipher: 'aes-256-gcm', kdf: 'scrypt', salt: 'x', iv: 'y' }])),
@@ -93,81 +96,83 @@ it('a backup whose structure was changed is refused, or restores to what it says
     (changed) => void (changed.text = (all) => ['x'.repeat(5 * 2 ** 20), ...all]),
   ] // prettier-ignore
 
-  async function write(to: string, { header, site, tables, sequences, text }: Parts): Promise<void> {
-    const all = [JSON.stringify({ site })]
-    const sums: [string, object][] = []
-    for (const { table, columns, rows } of tables) {
-      all.push(JSON.stringify({ table, columns }))
-      const written = rows.map((row) => `${JSON.stringify(row)}\n`)
-      all.push(...written.map((line) => line.slice(0, -1)))
-      sums.push([
-        String(table),
-        { rows: rows.length, sha256: createHash('sha256').update(written.join('')).digest('hex') },
-      ])
-    }
-    all.push(JSON.stringify({ manifest: { tables: Object.fromEntries(sums), sequences } }))
-    const stream = createWriteStream(to)
-    const given = { ...header } as unknown as Parameters<typeof writeContainer>[1]
-    const content = async function* () {
-      yield text(all)
-        .map((line) => `${line}\n`)
-        .join('')
-    }
-    await writeContainer(stream, given, { lines: content(), passphrase: undefined })
-    await new Promise<void>((resolve) => stream.end(resolve))
-  }
-
-  const grouped = async (all: AsyncIterable<string>) => {
-    const found = new Map<string, string[]>()
-    let rows: string[] = []
-    for await (const text of all)
-      for (const line of text.split('\n').filter((each) => each !== '')) {
-        if (line.startsWith('{"table"')) found.set(line, (rows = []))
-        else if (line.startsWith('[')) rows.push(line)
+    async function write(to: string, { header, site, tables, sequences, text }: Parts): Promise<void> {
+      const all = [JSON.stringify({ site })]
+      const sums: [string, object][] = []
+      for (const { table, columns, rows } of tables) {
+        all.push(JSON.stringify({ table, columns }))
+        const written = rows.map((row) => `${JSON.stringify(row)}\n`)
+        all.push(...written.map((line) => line.slice(0, -1)))
+        sums.push([
+          String(table),
+          { rows: rows.length, sha256: createHash('sha256').update(written.join('')).digest('hex') },
+        ])
       }
-    return [...found]
-      .filter(([, some]) => some.length > 0)
-      .map(([name, some]) => [name, ...some.toSorted()].join('\n'))
-      .toSorted()
-  }
-  const heldBy = async (backup: string) => grouped(readLines(backup, await readHeader(backup), undefined))
-  const restoredIn = async (into: string) => {
-    const snapshot = fileSnapshot(path.join(into, 'feedback.db'))
-    try {
-      return await grouped(linesOf(snapshot, { secret: null }, { redact: false }))
-    } finally {
-      await snapshot.close()
+      all.push(JSON.stringify({ manifest: { tables: Object.fromEntries(sums), sequences } }))
+      const stream = createWriteStream(to)
+      const given = { ...header } as unknown as Parameters<typeof writeContainer>[1]
+      const content = async function* () {
+        yield text(all)
+          .map((line) => `${line}\n`)
+          .join('')
+      }
+      await writeContainer(stream, given, { lines: content(), passphrase: undefined })
+      await new Promise<void>((resolve) => stream.end(resolve))
     }
-  }
 
-  const folder = temporaryFolder()
-  const bad = path.join(folder, 'bad.backup')
-  const config = { get: (key: string) => (key === 'data.dir' ? folder : undefined), origin: () => 'default', file: path.join(folder, 'none.toml') } as never // prettier-ignore
-  const verdict = (work: Promise<unknown>) =>
-    work.then(
-      () => 'whole',
-      (error: unknown) =>
-        error instanceof AppError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`,
-    )
-  const seen = new Map<string, number>()
-  for (let count = 0; count < CHANGES; count++) {
-    const changed = parts()
-    any(changes)(changed)
-    if (below(4) === 0) any(changes)(changed)
-    await write(bad, changed)
-    const verified = await verdict(verifyRestorable(config, bad))
-    const into = path.join(folder, `into${count}`)
-    const restored = await verdict(restoreBackup(config, bad, { into, version: '1', now: new Date() }))
-    expect({ count, verified }).toEqual({ count, verified: restored })
-    // It also compares the order of the rows
-    const rehearsed = await verdict(rehearse(config, bad))
-    expect({ count, rehearsed: rehearsed.includes('Restored, it differs') ? verified : rehearsed }).toEqual({ count, rehearsed: restored }) // prettier-ignore
-    const held = verified === 'whole' ? [await heldBy(bad), await restoredIn(into)] : [[], []]
-    expect(held[0]).toEqual(held[1])
-    expect(verified).toMatch(/^(whole$|BACKUP_DAMAGED|DATABASE_NEWER|PASSPHRASE_WRONG)/)
-    const [kind = ''] = verified.split(/: .*?(?=damaged|rows)/)
-    seen.set(kind, (seen.get(kind) ?? 0) + 1)
-    expect(readdirSync(folder).filter((name) => /rehearsal/.test(name))).toEqual([])
-  }
-  expect([...seen.keys()]).toEqual(expect.arrayContaining(['whole', 'BACKUP_DAMAGED']))
-})
+    const grouped = async (all: AsyncIterable<string>) => {
+      const found = new Map<string, string[]>()
+      let rows: string[] = []
+      for await (const text of all)
+        for (const line of text.split('\n').filter((each) => each !== '')) {
+          if (line.startsWith('{"table"')) found.set(line, (rows = []))
+          else if (line.startsWith('[')) rows.push(line)
+        }
+      return [...found]
+        .filter(([, some]) => some.length > 0)
+        .map(([name, some]) => [name, ...some.toSorted()].join('\n'))
+        .toSorted()
+    }
+    const heldBy = async (backup: string) => grouped(readLines(backup, await readHeader(backup), undefined))
+    const restoredIn = async (into: string) => {
+      const snapshot = fileSnapshot(path.join(into, 'feedback.db'))
+      try {
+        return await grouped(linesOf(snapshot, { secret: null }, { redact: false }))
+      } finally {
+        await snapshot.close()
+      }
+    }
+
+    const folder = temporaryFolder()
+    const bad = path.join(folder, 'bad.backup')
+    const config = { get: (key: string) => (key === 'data.dir' ? folder : undefined), origin: () => 'default', file: path.join(folder, 'none.toml') } as never // prettier-ignore
+    const verdict = (work: Promise<unknown>) =>
+      work.then(
+        () => 'whole',
+        (error: unknown) =>
+          error instanceof AppError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`,
+      )
+    const seen = new Map<string, number>()
+    for (let count = 0; count < CHANGES; count++) {
+      const changed = parts()
+      any(changes)(changed)
+      if (below(4) === 0) any(changes)(changed)
+      await write(bad, changed)
+      const verified = await verdict(verifyRestorable(config, bad))
+      const into = path.join(folder, `into${count}`)
+      const restored = await verdict(restoreBackup(config, bad, { into, version: '1', now: new Date() }))
+      expect({ count, verified }).toEqual({ count, verified: restored })
+      // It also compares the order of the rows
+      const rehearsed = await verdict(rehearse(config, bad))
+      expect({ count, rehearsed: rehearsed.includes('Restored, it differs') ? verified : rehearsed }).toEqual({ count, rehearsed: restored }) // prettier-ignore
+      const held = verified === 'whole' ? [await heldBy(bad), await restoredIn(into)] : [[], []]
+      expect(held[0]).toEqual(held[1])
+      expect(verified).toMatch(/^(whole$|BACKUP_DAMAGED|DATABASE_NEWER|PASSPHRASE_WRONG)/)
+      const [kind = ''] = verified.split(/: .*?(?=damaged|rows)/)
+      seen.set(kind, (seen.get(kind) ?? 0) + 1)
+      expect(readdirSync(folder).filter((name) => /rehearsal/.test(name))).toEqual([])
+    }
+    figures(test, `${CHANGES} changes, ${seen.get('whole') ?? 0} of them whole, ${seen.size - 1} kinds of refusals`)
+    expect([...seen.keys()]).toEqual(expect.arrayContaining(['whole', 'BACKUP_DAMAGED']))
+  },
+)
