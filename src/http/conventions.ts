@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import etag from 'etag'
 import type { FastifyInstance } from 'fastify'
 import fresh from 'fresh'
@@ -28,6 +29,20 @@ declare module 'fastify' {
   }
 }
 
+/** Bytes of a response whose making gives other requests a turn in between. */
+const LONG = 1_000_000
+
+const bytesOf = (payload: string | Buffer): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload)
+const tagOf = (bytes: Buffer): string => etag(bytes, { weak: true })
+
+/** Each step takes some 20 ms where the response has 15 MB: a hundred posts of the greatest length, listed twice. */
+async function inTurns(payload: string | Buffer): Promise<{ bytes: Buffer; tag: string }> {
+  await setImmediate()
+  const bytes = bytesOf(payload)
+  await setImmediate()
+  return { bytes, tag: tagOf(bytes) }
+}
+
 /** Hooks for all surfaces: request id, ETag, 304, storing in the response cache, one log line per request. */
 export function conventions(server: FastifyInstance, responses: ResponseCache): void {
   server.addHook('onRequest', (request, reply, done) => {
@@ -42,15 +57,18 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
     if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER)
     if (server.connections.isDraining) reply.raw.shouldKeepAlive = false
     if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
-    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload // shared by the tag, the response and the cache
-    server.connections.produce(bytes.length)
-    const tag = etag(bytes, { weak: true })
-    reply.header('etag', tag)
-    if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
-    const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method)
-    if (!isRead || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done(null, bytes)
-    reply.code(304).removeHeader('content-length').removeHeader('content-type')
-    done(null, null)
+    const finish = (bytes: Buffer, tag: string) => {
+      server.connections.produce(bytes.length)
+      reply.header('etag', tag)
+      if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
+      const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method)
+      if (!isRead || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done(null, bytes)
+      reply.code(304).removeHeader('content-length').removeHeader('content-type')
+      done(null, null)
+    }
+    if (payload.length > LONG) return void inTurns(payload).then(({ bytes, tag }) => finish(bytes, tag), done)
+    const bytes = bytesOf(payload) // shared by the tag, the response and the cache
+    finish(bytes, tagOf(bytes))
   })
 
   server.addHook('onResponse', (request, reply, done) => {

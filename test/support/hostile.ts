@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+
 /** Repeats a text up to a length. */
 const upTo = (length: number, text: string): string => text.repeat(Math.ceil(length / text.length)).slice(0, length)
 const lines = (length: number, line: (number: number) => string): string =>
@@ -29,3 +31,27 @@ export const HOSTILE: Readonly<Record<string, (length: number) => string>> = {
   'HTML in lists': (length) => upTo(length, '- <div>\n'),
   comments: (length) => upTo(length, '<!-- '),
 }
+
+const PREFIXES = ['', '> ', '>> ', '- ', '1. ', '    ', '| ', '# ', '*', '[', '![', '&amp;', '\t']
+
+/** Any mixture of these, each in quotes, lists, cells, emphasis or links, up to a length. */
+export const hostileText = (longest: number): fc.Arbitrary<string> =>
+  fc
+    .array(
+      fc.record({
+        kind: fc.constantFrom(...Object.keys(HOSTILE)),
+        length: fc.integer({ min: longest / 4, max: longest }),
+        prefix: fc.constantFrom(...PREFIXES),
+        isJoined: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((parts) =>
+      parts
+        .map(({ kind, length, prefix, isJoined }) => {
+          const all = (HOSTILE[kind]?.(length) ?? '').split('\n').map((line) => prefix + line)
+          return all.join(isJoined ? ' ' : '\n')
+        })
+        .join('\n\n')
+        .slice(0, longest),
+    )

@@ -1,12 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import Markdown, { type MarkdownIt } from 'markdown-it'
+import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { withoutHtml } from '../../src/core/markdown/index.js'
 import { htmlOf } from '../../src/core/markdown/html.js'
 import { excerptOf } from '../../src/core/markdown/excerpt.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
-import { HOSTILE } from '../support/hostile.js'
+import * as boards from '../../src/service/boards.js'
+import { amount } from '../faults/amount.js'
+import { HOSTILE, hostileText } from '../support/hostile.js'
+import { assertProperty } from '../support/properties.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const LONGEST = 65_000
@@ -72,4 +77,86 @@ it('an ordinary long text is rendered and stored as it is written', async () => 
   const text = `# Title\n\nSome *words* with \`<code>\` and [a link](https://example.org).\n\n`.repeat(800)
   expect(await withoutHtml(text)).toBe(text)
   expect(htmlOf({ markdown: text, level: 2 }).match(/<h2>/g)).toHaveLength(800)
+})
+
+/** Characters of a text that is slow in many ways: of the greatest length, a thread takes seconds for each. */
+const LONG = 40_000
+/** Characters of Markdown that one turn of the event loop may parse: the excerpts of a page, and short texts. */
+const MOST_PARSED = 25_000
+/** What a page may become, with a post of the greatest length or a hundred comments. */
+const MOST_HTML = 2_500_000
+
+/** Counts the Markdown that this thread parses, by turns of the event loop. Returns the most of one turn so far. */
+function countParsed(): () => number {
+  const { parse } = Markdown.prototype
+  let [turn, most, isCounting] = [0, 0, false]
+  vi.spyOn(Markdown.prototype, 'parse').mockImplementation(function (this: MarkdownIt, text, env) {
+    turn += text.length
+    most = Math.max(most, turn)
+    if (!isCounting) {
+      isCounting = true
+      globalThis.setImmediate(() => ([turn, isCounting] = [0, false]))
+    }
+    return parse.call(this, text, env)
+  })
+  return () => most
+}
+
+it('no page, feed or answer renders more than little of any Markdown in one turn of the event loop', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const token = await site.owner()
+  await site.call(boards.create, { name: 'Ideas', display: true })
+  const most = countParsed()
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+  const read = async (request: string, options: Parameters<typeof site.http>[1] = {}) => {
+    const { status, text } = await site.http(request, options)
+    expect([request, status]).toEqual([request, 200])
+    expect([request, most()]).toEqual([request, expect.toSatisfy((count: number) => count <= MOST_PARSED)])
+    return text.length
+  }
+  const readPage = async (path: string) =>
+    expect([path, (await read(`GET //${path}`)) < MOST_HTML]).toEqual([path, true])
+  const texts = fc.array(hostileText(LONG), { minLength: 1, maxLength: 2 })
+  await assertProperty(
+    fc.asyncProperty(texts, async (all) => {
+      const paths = ['', '?sort=votes', 'boards/ideas', 'feed.atom', 'boards/ideas/feed.atom', 'search?query=table', 'posts/similar?title=table+text', 'sitemap.xml'] // prettier-ignore
+      for (const text of all) {
+        const body = { title: 'A table of text', contentMarkdown: `${text}\n\n${newId()}`, boardId: 'ideas' }
+        const { status, body: made } = await site.http('POST /posts', { token, body })
+        expect([status, most()]).toEqual([201, expect.toSatisfy((count: number) => count <= MOST_PARSED)])
+        const { slug } = made.post
+        for (let count = 0; count < 3; count++)
+          await site.call(comments.create, { post_id: slug, body: `${text.slice(count * 900, (count + 1) * 900)} ${newId()}` }) // prettier-ignore
+        const at = `posts/${slug}`
+        paths.push(at, `${at}/feed.atom`)
+        await read(`GET /posts/${slug}/activity`)
+      }
+      for (const path of paths) await readPage(path)
+      await read('POST /posts/get', { body: { limit: 100 } })
+      await read('GET /posts/search/table?limit=100')
+      await read('GET /moderation?limit=100', { token })
+      const preview = new URLSearchParams({ title: 'x', contentMarkdown: all[0] ?? '', preview: 'yes' }).toString()
+      await read('POST //posts/new', { body: preview, headers: form })
+    }),
+    { numRuns: amount(2, 200) },
+  )
+  expect(most()).toBeGreaterThan(0)
+})
+
+it('a long answer gives other requests a turn between its steps', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  await site.owner()
+  const contentMarkdown = 'Some words of a text. '.repeat(2900)
+  for (let count = 0; count < 30; count++) await site.call(posts.create, { title: `Post ${count}`, contentMarkdown })
+  await site.http('GET //healthz') // loads what the first request loads
+  const state = { isOver: false, turns: 0 }
+  const count = () => {
+    state.turns++
+    if (!state.isOver) globalThis.setImmediate(count)
+  }
+  const list = site.http('POST /posts/get', { body: { limit: 100 } }).finally(() => (state.isOver = true))
+  globalThis.setImmediate(count)
+  const { body, text } = await list
+  expect([body.posts.length, body.results.length, text.length > 3_000_000]).toEqual([30, 30, true])
+  expect(state.turns).toBeGreaterThan(3) // reading, serialising, encoding, tagging
 })
