@@ -106,8 +106,14 @@ export function replaceFile(file: string, data: string | Uint8Array): void {
   }
 }
 
-/** Creates a temporary file beside a file, in its folder, which is made, and returns its name. */
+/**
+ * Creates a temporary file to replace a file with, in its folder, which is made, and returns its name. Throws EINVAL for
+ * what is no file: a rename would replace a device such as /dev/null for all programs.
+ */
 export function createBeside(file: string, data: string | Uint8Array): string {
+  const there = lstatSync(file, { throwIfNoEntry: false })
+  if (there && !there.isFile() && !there.isSymbolicLink())
+    throw Object.assign(new Error(`${file} is not a regular file`), { code: 'EINVAL' })
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   makeFolder(path.dirname(file))
   createFile(temporary, data)

@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs' // prettier-ignore
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { json, makeOlder } from '../support/backups.js'
 import { makeMachine, PROGRAM, signedAnew, type Machine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
+import { prepareSettings } from '../../src/cli/lib/configfile.js'
+import { replaceFile } from '../../src/core/files.js'
 import { askAside } from '../../src/db/sqlite/aside.js'
 
 /** The user of a service, or somebody else on the machine. Only root can make files of another user. */
@@ -288,6 +292,19 @@ it('doctor --fix changes the mode of no file behind a link', async () => {
   expect(lstatSync(machine.databaseUrl.slice('sqlite:'.length)).mode & 0o777).toBe(0o600)
   const { stdout } = await machine.run('doctor files --offline --json')
   expect(JSON.parse(stdout).checks).toMatchObject([{ evidence: expect.stringContaining('before-upgrade-') }])
+})
+
+it('what is no file, such as a device or a socket, is not replaced by one', async () => {
+  const { folder } = await makeMachine('sqlite')
+  const socket = path.join(folder, 'socket')
+  const listening = createServer().listen(socket)
+  cleanup(() => void listening.close())
+  await once(listening, 'listening')
+  expect(() => replaceFile(socket, 'x')).toThrow(/not a regular file/)
+  symlinkSync('/dev/null', path.join(folder, 'link'))
+  expect(() => prepareSettings(path.join(folder, 'link'), { 'mail.url': 'sendmail:' })).toThrow(/Cannot write .*EINVAL/)
+  expect(lstatSync(socket).isSocket()).toBe(true)
+  expect(readdirSync(folder).filter((name) => /^(socket|link)\./.test(name))).toEqual([])
 })
 
 it('a mark of a restore is not written through a link', async () => {
