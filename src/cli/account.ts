@@ -43,7 +43,7 @@ export function register(group: Command, cli: Cli): void {
       output: noOutput,
       as: true,
       sendsMail: () => true,
-      done: () => 'A mail with a new link is on its way.',
+      done: () => 'Sending a mail with a new link.',
     },
     cli,
   )
@@ -54,7 +54,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'validate <token>',
       examples: ['account validate TOKEN'],
       output: noOutput,
-      done: () => 'The address is confirmed.',
+      done: () => 'Confirmed the address.',
       fixes: { INVALID_TOKEN: ['account verify'] },
     },
     cli,
@@ -67,7 +67,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['account reset-password eve@example.org'],
       output: noOutput,
       sendsMail: () => true,
-      done: (_, { email }) => `A mail with a link to choose a new password is on its way to ${String(email)}.`,
+      done: (_, { email }) => `Sending a mail with a link to choose a new password to ${String(email)}.`,
     },
     cli,
   )
@@ -91,7 +91,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['account set-password TOKEN', 'account set-password TOKEN --password-file password'],
       output: noOutput,
       input: newPassword,
-      done: () => 'The password is set, and all sessions have ended.',
+      done: () => 'Set the password. All sessions have ended.',
       fixes: resetFix,
     },
     cli,
@@ -106,7 +106,7 @@ export function register(group: Command, cli: Cli): void {
       input: { prompts: ['currentPassword', 'password'], generated: 'password' },
       as: true,
       done: (_answer, _given, { server }) =>
-        `The password is changed. All ${server === undefined ? '' : 'other '}sessions have ended, and all API keys are revoked.`,
+        `Changed the password. All ${server === undefined ? '' : 'other '}sessions have ended, and all API keys are revoked.`,
     },
     cli,
   )
@@ -120,7 +120,7 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: { hidden: ['language'] },
       as: true,
-      done: ({ user }) => `The name is now "${user.name}".`,
+      done: ({ user }) => `Changed the name to "${user.name}".`,
     },
     cli,
   )
@@ -149,7 +149,7 @@ export function register(group: Command, cli: Cli): void {
       as: true,
       confirm: async (_call, { posts }) =>
         `Delete the account, with all its votes? Its posts and comments ${posts === 'delete' ? 'are deleted too' : 'stay, without a name'}.`,
-      done: () => 'The account is deleted.',
+      done: () => 'Deleted the account.',
     },
     cli,
   )

@@ -61,7 +61,7 @@ export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
     op: Parameters<typeof command<In, Out, Board, Subject>>[1],
     view: View<In, Out, Board>,
-  ) => command(group, op, view, cli)
+  ) => command(group, op, view.done ? { as: true, ...view } : view, cli)
 
   add(boards.list, {
     usage: 'list',

@@ -6,7 +6,7 @@ import { reportComment } from '../service/moderation.js'
 import type { PostRow } from '../service/lib/postshapes.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
-import { nameOf } from './lib/person.js'
+import { nameOf, postNamed } from './lib/person.js'
 import type { Call } from '../service/lib/operation.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
@@ -108,7 +108,8 @@ export function register(group: Command, cli: Cli): void {
       output: { columns, id, rows: ({ activity }) => [activity] },
       input: { flags, prompts: ['body'], text: 'body', editor: async () => '' },
       as: true,
-      done: (_, given) => `Commented on ${String(given.post_id)}.`,
+      names: (call, given) => postNamed(call, given.post_id),
+      done: (_answer, _given, { named }) => `Commented on post ${named}.`,
     },
     cli,
   )
@@ -120,6 +121,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['comments update 0190e5f0 --spam', 'comments update 0190e5f0 --body-file answer.md'],
       output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
       input: { flags, finds, text: 'body', hidden: ['partial'], defaults: { partial: true } },
+      as: true,
       requiresChange: true,
       done: ({ comment }) => `Updated comment ${comment.id}.`,
     },
@@ -136,6 +138,7 @@ export function register(group: Command, cli: Cli): void {
         (await call(comments.show, { comment_id: given })).activity.comment,
       input: { flags, finds },
       confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Replies to it stay.`,
+      as: true,
       done: (_, given) => `Deleted comment ${String(given.comment_id)}.`,
     },
     cli,
@@ -149,7 +152,7 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: [], id: () => '', rows: () => [] },
       input: { flags, finds },
       as: true,
-      done: () => 'Thanks. The moderators will review it.',
+      done: () => 'Reported the comment. The moderators will review it.',
     },
     cli,
   )

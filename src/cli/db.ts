@@ -78,7 +78,7 @@ export function register(group: Command, cli: Cli): void {
           id: ({ table }) => table,
           single: false,
         })
-      if (dryRun) return say(terminal, 'Dry run, nothing was copied.')
+      if (dryRun) return say(terminal, 'Would copy the database. Both sides fit.')
       const rows = counted(done.tables.reduce((sum, each) => sum + each.from.rows, 0).toLocaleString('en'), 'row')
       const what = `${rows} of ${counted(done.tables.length, 'table')}`
       if (done.differ.length > 0)

@@ -57,7 +57,7 @@ export function register(group: Command, cli: Cli): void {
     examples: [
       'events list',
       'events list --follow',
-      'events list --created asc --after 120 -o jsonl',
+      'events list --sort oldest --after 120 -o jsonl',
       'events list --action user.sign_in_failed --since 2026-03-01',
       'events list --person eve@example.org',
     ],
@@ -74,7 +74,7 @@ export function register(group: Command, cli: Cli): void {
     if (following && (format === 'json' || format === 'yaml' || flags.created !== undefined))
       throw new AppError(
         'USAGE',
-        '--follow prints events as they happen. Use -o jsonl instead of JSON or YAML, and leave --created out.',
+        '--follow prints events as they happen. Use -o jsonl instead of JSON or YAML, and leave --sort out.',
       )
     const call = await cli.connect()
     if (following) return follow({ terminal: cli.terminal, flags, format }, call, input)

@@ -87,6 +87,7 @@ export function register(group: Command, cli: Cli): void {
     keys.revoke,
     {
       usage: 'revoke <keyId:key...>',
+      formerly: ['delete', 'rm'],
       examples: ['keys revoke 01a202e3-3cc8-735d-91d8-dbcd6073c7b2', 'keys revoke ci --yes'],
       output: { columns, id, rows: () => [] },
       as: true,

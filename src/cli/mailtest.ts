@@ -6,6 +6,7 @@ import type { MailReport, Step } from '../mail/check.js'
 import { explain } from './lib/helptext.js'
 import { formatOf, print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
+import { wholeOf } from './lib/times.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { colors, hasColor, say, tell, widthOf, write, type Terminal } from './lib/terminal.js'
@@ -41,7 +42,10 @@ export function registerTest(group: Command, cli: Cli): void {
     .description('Find out why mail is not delivered')
     .option('--to <address>', 'send a test mail to this address')
     .option('--dry-run', 'send no mail, even with --to')
-    .option('--timeout <s>', `seconds to wait for each answer (1 to ${MAX_TIMEOUT_S}; default: 10)`)
+    .option(
+      '--timeout <s>',
+      `how long to wait for each answer: seconds or 1m (at most ${MAX_TIMEOUT_S}s; default: 10s)`,
+    )
     .option('--dns <address>', 'the DNS server to use, as 192.0.2.1 or 192.0.2.1:53 (default: that of this machine)')
     .option('--ip <address>', 'the address that receivers see, to check it against SPF')
     .option('--dkim-selector <name>', 'look for the DKIM key under this name')
@@ -79,8 +83,9 @@ export function registerTest(group: Command, cli: Cli): void {
 }
 
 function secondsOf(timeout = '10'): number {
-  if (/^[1-9]\d{0,2}$/.test(timeout) && Number(timeout) <= MAX_TIMEOUT_S) return Number(timeout)
-  throw new AppError('USAGE', `--timeout must be a number from 1 to ${MAX_TIMEOUT_S}.`)
+  const seconds = wholeOf(timeout, 's')
+  if (seconds !== undefined && seconds >= 1 && seconds <= MAX_TIMEOUT_S) return seconds
+  throw new AppError('USAGE', `--timeout must be from 1 to ${MAX_TIMEOUT_S} seconds, such as 20 or 20s.`)
 }
 
 async function assertDnsServer(server: string): Promise<void> {

@@ -83,6 +83,7 @@ export function register(group: Command, cli: Cli): void {
           defaults: { decision },
           flags: { is_spam: 'spam' },
         },
+        as: true,
         done: ({ decided: item }) =>
           `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : ''}.`,
       },

@@ -107,7 +107,7 @@ export function register(group: Command, cli: Cli): void {
           type: user.email,
         }
       },
-      done: ({ user }) => `${label(user)} is the owner of the site.`,
+      done: ({ user }) => `Made ${label(user)} the owner of the site.`,
     },
     cli,
   )

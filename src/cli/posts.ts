@@ -223,6 +223,7 @@ export function register(group: Command, cli: Cli): void {
           return post.contentMarkdown ?? ''
         },
       },
+      as: true,
       requiresChange: true,
       done: ({ post }) => `Updated post ${label(post)}.`,
     },
@@ -243,6 +244,7 @@ export function register(group: Command, cli: Cli): void {
         const loss = listed({ vote: post.voters.votesCount, comment: written })
         return `Delete post ${label(post)}?${loss && ` This also deletes ${loss}.`}`
       },
+      as: true,
       done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,
     },
     cli,
@@ -255,7 +257,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
       as: true,
-      done: () => 'Thanks. The moderators will review it.',
+      done: () => 'Reported the post. The moderators will review it.',
     },
     cli,
   )

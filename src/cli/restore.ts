@@ -62,7 +62,11 @@ export function register(command: Command, cli: Cli): void {
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
-      if (dryRun) return tell(terminal, 'Dry run, nothing was changed.')
+      if (dryRun)
+        return tell(
+          terminal,
+          given.into === undefined ? 'Would replace the site with this backup.' : 'Would restore this backup there.',
+        )
       const where = given.into === undefined ? [] : ['--data-dir', path.resolve(given.into)]
       const next = done.served ? 'The server goes on with it.' : `Start "${commandLine(['serve', ...where])}".`
       tell(terminal, `The site is restored. ${next}`)

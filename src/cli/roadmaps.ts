@@ -44,7 +44,7 @@ export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
     op: Parameters<typeof command<In, Out, Roadmap, Subject>>[1],
     view: View<In, Out, Roadmap>,
-  ) => command(group, op, view, cli)
+  ) => command(group, op, view.done ? { as: true, ...view } : view, cli)
 
   add(roadmaps.list, {
     usage: 'list',

@@ -77,6 +77,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'create <name>',
       examples: ['roles create moderators --permissions comment:update:any,comment:delete:any'],
       output: { columns, id, rows: ({ role }) => [role] },
+      as: true,
       lines: 'alone',
       existing: {
         by: 'a role with this name',
@@ -107,6 +108,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: { columns: withPermissions, id, rows: ({ role, permissions }) => [{ ...role, permissions }] },
       input: { hidden: ['partial'], defaults: { partial: true } },
+      as: true,
       requiresChange: true,
       done: ({ role }) => `Updated role ${label(role)}.`,
     },
@@ -124,6 +126,7 @@ export function register(group: Command, cli: Cli): void {
         const { role } = await call(roles.show, { id: given.id })
         return role.isSystem ? undefined : `Delete role ${label(role)}? Everyone who has it loses it.`
       },
+      as: true,
       done: (_, given, { removed }) => `Deleted role ${removed ? label(removed) : String(given.id)}.`,
     },
     cli,
@@ -139,6 +142,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: noOutput,
       input: userInput,
+      as: true,
       done: ({ name }, given) => `Gave role "${printable(name)}" to ${String(given.user_id)}.`,
     },
     cli,
@@ -151,6 +155,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['roles unassign moderators eve@example.org bob@example.org'],
       output: noOutput,
       input: userInput,
+      as: true,
       done: (_, given) => `Took role "${printable(String(given.role_id))}" from ${String(given.user_id)}.`,
     },
     cli,

@@ -47,7 +47,7 @@ export function register(command: Command, cli: Cli): void {
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: ({ file }) => file, single: true })
-      if (dryRun) return say(terminal, 'Dry run, nothing was changed.')
+      if (dryRun) return say(terminal, 'Would put this database back.')
       tell(terminal, 'The upgrade is taken back. Install the earlier version of feedbackctl, then start "feedbackctl serve".') // prettier-ignore
     })
 }

@@ -5,6 +5,7 @@ import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
 import { confirm } from './lib/prompts.js'
+import { wholeOf } from './lib/times.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import { tell } from './lib/terminal.js'
@@ -62,19 +63,25 @@ export function register(group: Command, cli: Cli): void {
   })
     .description('Replace the secret, and keep tokens of the old one valid for some hours')
     .option('--dry-run', 'check whether the command would work, but change nothing')
-    .option('--hours <n>', 'hours that tokens of the old secret stay valid (0 to 48; default: 48)')
+    .option('--hours <n>', 'how long tokens of the old secret stay valid: hours, 12h or 2d (at most 48h; default: 48h)')
     .action(async (_flags: unknown, command: Command) => {
-      const { hours = '48', ...flags } = command.optsWithGlobals<OutputFlags & { hours?: string; dryRun?: boolean }>()
-      if (!/^\d{1,2}$/.test(hours) || Number(hours) > 48)
-        throw new AppError('USAGE', '--hours must be a number from 0 to 48, as no token works for longer.')
+      const { hours: given = '48', ...flags } = command.optsWithGlobals<
+        OutputFlags & { hours?: string; dryRun?: boolean }
+      >()
+      const hours = wholeOf(given, 'h')
+      if (hours === undefined || hours > 48)
+        throw new AppError(
+          'USAGE',
+          '--hours must be from 0 to 48, such as 12, 12h or 2d, as no token works for longer.',
+        )
       const config = await cli.config()
       assertLocal(config, 'secret rotate')
       const app = await cli.open()
       const { rotateSecretFile } = await import('../app.js')
-      const file = await rotateSecretFile(app, config, { hours: Number(hours), dryRun: flags.dryRun ?? false })
+      const file = await rotateSecretFile(app, config, { hours, dryRun: flags.dryRun ?? false })
       const columns = [{ head: 'SECRET', field: 'file', text: () => file, drop: 0 }]
       await print(cli.terminal, flags, { body: { file }, rows: [{ file }], columns, id: () => file, single: true })
-      const done = `Tokens of the old secret work for ${counted(Number(hours), 'hour')} more.`
-      tell(cli.terminal, flags.dryRun ? `Dry run, nothing was changed: ${done}` : done)
+      const done = `Tokens of the old secret work for ${counted(hours, 'hour')} more.`
+      tell(cli.terminal, flags.dryRun ? `Would replace the secret. ${done}` : done)
     })
 }

@@ -37,6 +37,9 @@ const columns: Column<Session>[] = [
 const id = ({ sessionId }: Session) => sessionId
 const noOutput = { columns: [], id: String, rows: () => [] } as const
 
+/** At the command line no session is the current one. */
+const isRemote = async (cli: Cli): Promise<boolean> => (await cli.config()).get('server') !== undefined
+
 export function register(group: Command, cli: Cli): void {
   command(
     group,
@@ -54,6 +57,7 @@ export function register(group: Command, cli: Cli): void {
     sessions.revoke,
     {
       usage: 'end <sessionId:session...>',
+      formerly: ['delete', 'rm'],
       examples: ['sessions end 01a202e3-3cc8-735d-91d8-dbcd6073c7b2 --server https://feedback.example.org'],
       output: { columns, id, rows: () => [] },
       as: true,
@@ -61,7 +65,7 @@ export function register(group: Command, cli: Cli): void {
         const id = await idOf(call, 'session', given.sessionId)
         return (await call(sessions.list, {})).sessions.find(({ sessionId }) => sessionId === id)
       },
-      done: () => 'The session has ended.',
+      done: (_, given) => `Ended session ${String(given.sessionId)}.`,
     },
     cli,
   )
@@ -73,8 +77,10 @@ export function register(group: Command, cli: Cli): void {
       examples: ['sessions end-all --server https://feedback.example.org', 'sessions end-all --as eve@example.org'],
       output: noOutput,
       as: true,
+      confirm: async (_call, { current }) =>
+        `End all ${current === true || !(await isRemote(cli)) ? '' : 'other '}sessions of the account?`,
       done: (_, { current }, { server }) =>
-        current === true || server === undefined ? 'All sessions have ended.' : 'All other sessions have ended.',
+        `Ended all ${current === true || server === undefined ? '' : 'other '}sessions of the account.`,
     },
     cli,
   )

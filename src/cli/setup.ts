@@ -211,7 +211,7 @@ async function finish(
   const { green, dim } = colors(hasColor(terminal, terminal.stdout, flags))
   const { name, email, username } = user
   const lines = [
-    flags.dryRun ? 'Dry run: this would set up the site. Nothing was changed.' : `${green('✓')} The site is set up.`,
+    flags.dryRun ? 'Would set up the site.' : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
     `  next    feedbackctl serve`,

@@ -66,7 +66,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['totp enable 123456 --server https://feedback.example.org'],
       output: recoveryCodes,
       as: true,
-      done: () => `The second factor is enabled. ${KEEP}`,
+      done: () => `Enabled the second factor. ${KEEP}`,
     },
     cli,
   )
@@ -78,7 +78,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['totp disable --code 123456'],
       output: { columns: [], id: String, rows: () => [] },
       as: true,
-      done: () => 'The second factor is removed.',
+      done: () => 'Removed the second factor.',
     },
     cli,
   )
@@ -90,7 +90,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['totp recovery-codes --code 123456'],
       output: recoveryCodes,
       as: true,
-      done: () => `The recovery codes before these no longer work. ${KEEP}`,
+      done: () => `Replaced the recovery codes. The earlier ones no longer work. ${KEEP}`,
     },
     cli,
   )

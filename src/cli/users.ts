@@ -57,13 +57,13 @@ export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
     op: Parameters<typeof command<In, Out, Person, Subject>>[1],
     view: View<In, Out, Person>,
-  ) => command(group, op, view, cli)
+  ) => command(group, op, view.done ? { as: true, ...view } : view, cli)
 
   add(users.list, {
     usage: 'list',
     examples: [
       'users list --query eve',
-      'users list --created desc',
+      'users list --sort newest',
       'users list --since 7d',
       'users list --all -o csv > people.csv',
     ],
@@ -103,6 +103,11 @@ export function register(group: Command, cli: Cli): void {
     usage: 'block <user...>',
     examples: ['users block eve@example.org'],
     output: one,
+    async confirm(call, { user: given }) {
+      const { user } = await call(users.show, { user: given })
+      if (user.isOwner || user.isBlocked) return undefined
+      return `Block ${label(user)}? All their sessions end.`
+    },
     done: ({ user }) => `Blocked ${label(user)}.`,
   })
   add(users.unblock, {
@@ -115,6 +120,10 @@ export function register(group: Command, cli: Cli): void {
     usage: 'sign-out <user...>',
     examples: ['users sign-out eve@example.org'],
     output: one,
+    async confirm(call, { user: given }) {
+      const { user } = await call(users.show, { user: given })
+      return `Sign ${label(user)} out? All their sessions end.`
+    },
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })
   add(users.resetTotp, {

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import * as votes from '../service/votes.js'
 import type { Vote } from '../service/votes.js'
 import { command } from './lib/command.js'
+import { postNamed } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -40,7 +41,8 @@ export function register(group: Command, cli: Cli): void {
       examples: ['votes add 12', 'votes add 12 --as eve@example.org'],
       output: noOutput,
       as: onBehalf(votes.assign),
-      done: (_, given) => `Voted for ${String(given.postId)}.`,
+      names: (call, { postId }) => postNamed(call, postId),
+      done: (_answer, _given, { named }) => `Voted for post ${named}.`,
     },
     cli,
   )
@@ -48,11 +50,13 @@ export function register(group: Command, cli: Cli): void {
     group,
     votes.remove,
     {
-      usage: 'remove <postId:post...>',
-      examples: ['votes remove 12', 'votes remove 12 --as eve@example.org'],
+      usage: 'delete <postId:post...>',
+      examples: ['votes delete 12', 'votes delete 12 --as eve@example.org'],
       output: noOutput,
       as: onBehalf(votes.unassign),
-      done: (_, given) => `Removed the vote for ${String(given.postId)}.`,
+      formerly: ['remove'],
+      names: (call, { postId }) => postNamed(call, postId),
+      done: (_answer, _given, { named }) => `Deleted the vote for post ${named}.`,
     },
     cli,
   )

@@ -36,9 +36,7 @@ describe.each(engines)('account on %s', (engine) => {
     expect((await machine.run(`${remove} --yes`, { stdin: 'another password' })).stderr).toContain('INCORRECT_PASSWORD')
     const dry = await machine.run(`${remove} --yes --dry-run`, { stdin: 'my own password' })
     expect(dry.stderr).toContain('Would delete the account')
-    expect((await machine.run(`${remove} --yes`, { stdin: 'my own password' })).stderr).toBe(
-      'The account is deleted.\n',
-    )
+    expect((await machine.run(`${remove} --yes`, { stdin: 'my own password' })).stderr).toBe('Deleted the account.\n')
     expect((await machine.run('users show eve@example.org')).code).toBe(3)
     expect((await machine.run('posts list')).stdout).toContain('Mine')
   })

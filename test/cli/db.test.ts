@@ -28,7 +28,10 @@ describe.each(engines)('db copy of %s', (engine) => {
     await server.says(/listening on/)
     expect(await run('--verify')).toMatchObject({ code: 5, stderr: expect.stringContaining('DATABASE_IN_USE') })
     await server.stop()
-    expect(await run('--dry-run')).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was copied') })
+    expect(await run('--dry-run')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Would copy the database.'),
+    })
     const before = await rowsOf(machine)
     const { code, stdout } = await run('--verify --json')
     expect(code).toBe(0)
@@ -51,10 +54,10 @@ it('db copy takes the address from a variable, a data folder or a configuration,
   const { password } = new URL(to)
   expect(password).not.toBe('')
   const quiet = await machine.run('db copy data/feedbackctl env:TARGET --dry-run --json', { env })
-  expect(quiet).toMatchObject({ code: 0, stderr: 'Dry run, nothing was copied.\n' })
+  expect(quiet).toMatchObject({ code: 0, stderr: 'Would copy the database. Both sides fit.\n' })
   expect(JSON.parse(quiet.stdout)).toEqual({ tables: [], differ: [] })
   const open = await machine.run(`db copy data/feedbackctl ${env.TARGET} --dry-run`)
-  expect(open.stderr).toMatch(/^Warning: the password in TO is visible .*env:NAME\.\nDry run/)
+  expect(open.stderr).toMatch(/^Warning: the password in TO is visible .*env:NAME\.\nWould copy/)
   writeFileSync(path.join(machine.folder, 'site.toml'), `database.url = "${machine.databaseUrl}"\n`, { mode: 0o600 })
   const copied = await machine.run('db copy site.toml env:TARGET --verify', { env })
   expect(copied).toMatchObject({ code: 0, stderr: expect.stringContaining('Both sides are equal.') })

@@ -85,7 +85,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       /^2\tLight mode\t\t2\t1\t\tAda\t[^\n]+\n1\tDark mode\t💡 Ideas\t1\t1\tPlanned\tEve\t/,
     )
 
-    await operate('users block eve@example.org')
+    await operate('users block eve@example.org --yes')
     const refused = await ask('POST /posts', { title: 'One more' })
     expect([refused.status, refused.body.code]).toEqual([403, 'USER_BLOCK'])
     expect((await ask('POST /auth/login', { email: 'eve@example.org', password: 'a good password' })).body.code).toBe(

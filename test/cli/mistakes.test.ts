@@ -251,7 +251,7 @@ describe('words', () => {
         { code: exit, stdout: '', stderr: expect.stringContaining(`✗ ${message}\n`) },
       ])
     for (const [args, said] of [
-      ['posts report 1 --as ada@example.org', 'Thanks. The moderators will review it.\n'],
+      ['posts report 1 --as ada@example.org', 'Reported the post. The moderators will review it.\n'],
       ['boards create Ideas --dry-run', 'Would create board "Ideas" (ideas).\n'],
       ['posts delete 1 --dry-run', 'Would delete post #1 "Dark". This also deletes 1 vote.\n'],
       ['settings update --title x --dry-run', 'Would update the settings of the site.\n'],

@@ -57,7 +57,7 @@ describe.each(engines)('an owner who is locked out on %s', (engine) => {
     const first = await linkToken(machine)
     const second = await linkToken(machine)
     expect([await use(first), await use(second), await use(second)]).toEqual([404, 200, 404])
-    for (const command of ['owner reset --generate-password', `users sign-out ${OWNER.email}`]) {
+    for (const command of ['owner reset --generate-password', `users sign-out ${OWNER.email} --yes`]) {
       const token = await linkToken(machine)
       expect((await machine.run(command)).code).toBe(0)
       expect([command, await use(token)]).toEqual([command, 404])
@@ -150,7 +150,7 @@ describe.each(engines)('an owner who is locked out on %s', (engine) => {
     expect([await mayList(token), await mayList(eve)]).toEqual([403, 200])
     expect((await http('POST /auth/link', { body: { token: link } })).status).toBe(404)
     expect(await actions(machine)).toContain('user.promoted')
-    await machine.run(`users block ${OWNER.email}`)
+    await machine.run(`users block ${OWNER.email} --yes`)
     expect(await machine.run(`owner promote ${OWNER.email} --yes`)).toMatchObject({ code: 4 })
     expect(await machine.run('owner promote nobody@example.org --yes')).toMatchObject({ code: 3 })
     expect([await mayList(eve)]).toEqual([200])

@@ -83,7 +83,7 @@ it('a session that has ended is said, where visitors may read too', async () => 
   expect(existsSync(`${machine.folder}/opened`)).toBe(false)
   await machine.run('login --email ada@example.org --password-stdin', { ...at, stdin: 'correct horse battery' })
   expect((await machine.run('boards list', at)).stderr).toBe('')
-  await machine.run('users sign-out ada@example.org')
+  await machine.run('users sign-out ada@example.org --yes')
   const ended = `Your session at ${url} has ended.`
   expect(await machine.run('boards list -q --visibility public', at)).toEqual({
     code: 0,

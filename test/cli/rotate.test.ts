@@ -10,7 +10,7 @@ it('a dry run of "secret rotate" changes nothing', async () => {
   const before = secret()
   expect(await machine.run('secret rotate --dry-run')).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('Dry run, nothing was changed'),
+    stderr: expect.stringContaining('Would replace the secret.'),
   })
   expect(secret()).toBe(before)
   expect(await machine.run('secret rotate')).toMatchObject({ code: 0 })

@@ -152,7 +152,7 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     command: `boards update ${draw(rows.boards).boardId} --name '${text}' --dry-run`,
   }),
   'command posts create': ({ text }) => ({ command: `posts create '${text}' --as member@example.org` }),
-  'command users block': () => ({ command: 'users block guest@example.org' }),
+  'command users block': () => ({ command: 'users block guest@example.org --yes' }),
 
   'statement: a user gets another name': ({ rows, draw, text }) => {
     const { userId } = draw(rows.users)

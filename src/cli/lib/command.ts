@@ -49,6 +49,7 @@ export function command<In, Out, Row, Subject>(
     ({ name }) => (!positional.includes(name) || isFlagged(name)) && !inputView.hidden?.includes(name),
   )
   const options = optionsOf(flagFields, inputView)
+  const joined = fieldsOf(op.input).find(({ name }) => name === inputView.joined)
   const lineFields = fieldsOf(op.input).filter((field) => field.name === main || flagFields.includes(field))
   const cells = view.lines ? lineColumns(lineFields, options, main) : []
   for (const option of options) leaf.addOption(isFlagged(option.field) ? option.hideHelp() : option)
@@ -72,11 +73,12 @@ export function command<In, Out, Row, Subject>(
   const verb = leaf.name()
   if (verb === 'list') leaf.alias('ls')
   if (verb === 'delete') leaf.alias('rm')
+  for (const word of view.formerly ?? []) leaf.alias(word)
 
   leaf.action(async () => {
     const flags = leaf.optsWithGlobals<Flags>()
     formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
-    const given = givenValues({ leaf, fields: flagFields, positional, joined: inputView.joined })
+    const given = givenValues({ leaf, fields: flagFields, positional, joined })
     if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
       throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
     const typed = leaf.args.slice(positional.length - 1) // only the last can be several
@@ -269,7 +271,8 @@ export function command<In, Out, Row, Subject>(
     if (!view.done) return undefined
     const loss = flags.dryRun ? await view.confirm?.(await connect(), input) : undefined
     if (loss !== undefined) return wouldLose(loss)
-    const done = view.done(answer, input, { server: (await cli.config()).get('server'), removed })
+    const named = (await view.names?.(await connect(), input)) ?? ''
+    const done = view.done(answer, input, { server: (await cli.config()).get('server'), removed, named })
     return flags.dryRun ? wouldHave(done) : done
   }
 

@@ -5,19 +5,26 @@ const VERBS: Readonly<Record<string, string>> = {
   Added: 'add',
   Blocked: 'block',
   Changed: 'change',
+  Confirmed: 'confirm',
   Commented: 'comment',
   Created: 'create',
   Deleted: 'delete',
+  Enabled: 'enable',
   Ended: 'end',
   Gave: 'give',
   Hid: 'hide',
   Kept: 'keep',
+  Made: 'make',
   Marked: 'mark',
   Moved: 'move',
   Removed: 'remove',
+  Renamed: 'rename',
   Reopened: 'reopen',
+  Replaced: 'replace',
   Reported: 'report',
   Revoked: 'revoke',
+  Sending: 'send',
+  Set: 'set',
   Took: 'take',
   Unblocked: 'unblock',
   Updated: 'update',
@@ -29,7 +36,7 @@ export function wouldHave(done: string): string {
   const [sentence = ''] = done.split('\n') // what follows tells what came of it
   const [first = '', ...rest] = sentence.split(' ')
   const verb = VERBS[first]
-  return verb === undefined ? `Dry run, nothing was changed: ${sentence}` : `Would ${verb} ${rest.join(' ')}`
+  return verb === undefined ? `Would succeed: ${sentence}` : `Would ${verb} ${rest.join(' ')}`
 }
 
 /** The question before a loss, as what would be lost: `Delete board "Ideas"? …` as `Would delete board "Ideas". …` */

@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import { AppError } from '../../core/errors.js'
+import type { Field } from '../../core/fields.js'
 import { flagNames, type FieldOption } from './options.js'
 import type { Values } from './view.js'
 
 interface Given {
   leaf: Command
-  fields: readonly { name: string }[]
+  fields: readonly Pick<Field, 'name'>[]
   positional: readonly string[]
-  /** The positional field that takes all arguments, joined by spaces. */
-  joined: string | undefined
+  /** The positional field that takes all arguments: a list of them, or a text joined by spaces. */
+  joined: Pick<Field, 'name' | 'type'> | undefined
 }
 
 /** The fields that the command line sets. */
@@ -20,7 +21,10 @@ export function givenValues({ leaf, fields, positional, joined }: Given): Values
   if (twice) throw new AppError('USAGE', `Give <${leaf.registeredArguments.at(-1)?.name()}> as an argument or as an option, not both.`) // prettier-ignore
   const all = [
     ...fields.map(({ name }) => [name, opts[name]]),
-    ...positional.map((name, index) => [name, name === joined ? leaf.args.slice(index).join(' ') : leaf.args[index]]),
+    ...positional.map((name, index) => [
+      name,
+      name === joined?.name ? leaf.args.slice(index).join(joined.type === 'array' ? ',' : ' ') : leaf.args[index],
+    ]),
   ]
   return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }

@@ -4,6 +4,7 @@ import type { Field } from '../../core/fields.js'
 import { declaredFlags, type Key } from '../../core/settings.js'
 import { FieldOption } from './fieldoption.js'
 import type { LineColumn } from './lines.js'
+import { wholeOf } from './times.js'
 import { switchOptions, type Switch } from './switches.js'
 
 export { FieldOption } from './fieldoption.js'
@@ -43,7 +44,9 @@ export const optionsOf = (
     if (text === field.name) return textOptions(field, flag)
     if (field.type === 'boolean')
       return switchOptions(field, flag, defaults?.[field.name] ?? field.default, switches?.[field.name])
-    return [plainOption(field, flag, defaults?.[field.name] ?? field.default)]
+    const preset = defaults?.[field.name] ?? field.default
+    if (field.name === 'created' && field.choices) return sortOptions(field, preset)
+    return [plainOption(field, flag, preset)]
   })
 
 const kebab = (name: string): string =>
@@ -61,10 +64,26 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
     field.description + choices + presetNote + (field.time ? ': 7d, 12h, 2026-03-01' : ''),
     field.name,
   )
+  if (field.name === 'days') option.argParser((value) => wholeOf(value, 'd') ?? value) // 30, 30d or 4w
   if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
   if (field.type === 'array')
     option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])
   return option
+}
+
+const ORDERS: Readonly<Record<string, string>> = { newest: 'desc', oldest: 'asc' }
+
+/** The order of a list by time, with the words of all lists. --created is the flag of older versions. */
+function sortOptions(field: Field, preset: unknown): FieldOption[] {
+  const words = Object.keys(ORDERS).join(', ')
+  const usual = Object.keys(ORDERS).find((word) => ORDERS[word] === preset)
+  const sort = new FieldOption('--sort <text>', `Order (${words}) (default: ${usual})`, field.name)
+  sort.argParser((text) => {
+    const direction = ORDERS[text.trim().toLowerCase()]
+    if (direction !== undefined) return direction
+    throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.`)
+  })
+  return [plainOption(field, 'created', preset).hideHelp(), sort]
 }
 
 /** An empty text is the default list, or an empty one, as in a query string. */

@@ -1,3 +1,5 @@
+import { printable } from '../../core/text.js'
+import type { Call } from '../../service/lib/operation.js'
 import type { Column } from './table.js'
 
 interface Person {
@@ -14,6 +16,13 @@ export const PERSON: readonly Column<Person>[] = [
   { head: 'USER NAME', text: (user) => user.username, drop: 2 },
   { head: 'ID', text: (user) => user.userId },
 ]
+
+/** A post for people: `#12 "Dark mode"`. */
+export async function postNamed(call: Call, which: unknown): Promise<string> {
+  const { show } = await import('../../service/posts.js')
+  const { post } = await call(show, { id: String(which) })
+  return `#${post.number} "${printable(post.title)}"`
+}
 
 /** The display name, or the user name if that is empty. */
 export const nameOf = ({ name, username }: { name: string; username: string }): string => name || username

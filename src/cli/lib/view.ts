@@ -9,6 +9,7 @@ export type Values = Record<string, unknown>
 /** What a command adds to an operation: its usage, its flags, and its output as rows. */
 export interface View<In, Out, Row> {
   usage: string // with the positional field: 'create <name>', or 'show <url:board>' to show another word for the field
+  formerly?: readonly string[] // other words for the verb, which help does not show
   summary?: string // instead of the operation's, where it has more than one command
   examples: readonly string[]
   output: Output<Out, Row>
@@ -22,8 +23,14 @@ export interface View<In, Out, Row> {
   deletes?(this: void, call: Call, input: Values): Promise<Row | undefined>
   lines?: 'together' | 'alone' // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own
   existing?: Existing<Out> // --if-not-exists
+  names?(this: void, call: Call, input: Values): Promise<string> // what the change is about, read after it for `done`
   sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
-  done?(this: void, answer: Out, input: Values, about: { server: string | undefined; removed: Row | undefined }): string // printed to stderr after a change
+  done?(
+    this: void,
+    answer: Out,
+    input: Values,
+    about: { server: string | undefined; removed: Row | undefined; named: string },
+  ): string // printed to stderr after a change
   verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
   fixes?: Fixes // instead of the usual suggestions
 }
@@ -48,7 +55,7 @@ interface InputView<In> {
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
   generated?: keyof In & string // a secret with a --generate-… flag
   flagged?: readonly (keyof In & string)[] // positional fields that have a flag too, which help does not show
-  joined?: keyof In & string // the positional field that takes all arguments, joined by spaces
+  joined?: keyof In & string // the positional field that takes all arguments: a list, or a text joined by spaces
   text?: keyof In & string // a long text, with a …-file flag
   finds?: Finds<In> // fields that only say where the row is
   // The initial text in the editor; undefined for no editor.
