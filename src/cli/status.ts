@@ -18,16 +18,23 @@ import { say, tell } from './lib/terminal.js'
 import { version } from './version.js'
 
 type Overview = Awaited<ReturnType<typeof site.overview.run>>
+type Facts = ReturnType<typeof factsOf>
+
+/** What a server says, in the case of all JSON that is no HTTP body. */
+const factsOf = ({ is_setup: isSetup, mail_waiting: mailWaiting, ...facts }: Overview) => ({
+  ...facts,
+  isSetup,
+  mailWaiting,
+})
 
 /** What is not known is null: of a server whose owner is not signed in here, or of a database with an older schema. */
-interface Status extends Omit<Nullable<Overview>, 'is_setup'> {
+interface Status extends Nullable<Facts> {
   /** The file, database or server. */
   data: string
   /** The flag, variable or file that names it, or `default`. */
   origin: string
-  is_setup: boolean | null
   /** How the schema compares with what this program needs; null of a server. */
-  schema_state: 'current' | 'outdated' | 'newer' | null
+  schemaState: 'current' | 'outdated' | 'newer' | null
 }
 
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
@@ -44,7 +51,7 @@ const processOf = ({ version, workers, host, pid }: site.Server): string =>
   `version ${version}, ${workers > 1 ? `${workers} workers, ` : ''}pid ${pid} on ${host}`
 
 const columns: Column<Status>[] = [
-  { head: 'SITE', text: ({ title, is_setup: isSetUp }) => (isSetUp === false ? 'not set up' : (title ?? '')), drop: 0 },
+  { head: 'SITE', text: ({ title, isSetup }) => (isSetup === false ? 'not set up' : (title ?? '')), drop: 0 },
   { head: 'DATA', text: ({ data, origin }) => (origin === 'default' ? data : `${data} (from ${origin})`), drop: 0 },
   {
     head: 'SERVED BY',
@@ -58,13 +65,13 @@ const columns: Column<Status>[] = [
   },
   {
     head: 'SCHEMA',
-    text: ({ schema, schema_state: state }) => (schema ?? '') + (state ? SCHEMA_STATES[state] : ''),
+    text: ({ schema, schemaState: state }) => (schema ?? '') + (state ? SCHEMA_STATES[state] : ''),
     drop: 0,
   },
   { head: 'PEOPLE', text: ({ people }) => number(people), drop: 0 },
   { head: 'BOARDS', text: ({ boards }) => number(boards), drop: 0 },
   { head: 'POSTS', text: ({ posts }) => number(posts), drop: 0 },
-  { head: 'MAIL WAITING', text: ({ mail_waiting: waiting }) => number(waiting), drop: 0 },
+  { head: 'MAIL WAITING', text: ({ mailWaiting }) => number(mailWaiting), drop: 0 },
   {
     head: 'BACKED UP',
     field: 'backups',
@@ -106,14 +113,14 @@ const isKnown = (column: Column<Status>, status: Status): boolean =>
 
 const UNKNOWN = {
   title: null,
-  is_setup: null,
+  isSetup: null,
   servers: null,
   schema: null,
-  schema_state: null,
+  schemaState: null,
   people: null,
   boards: null,
   posts: null,
-  mail_waiting: null,
+  mailWaiting: null,
   backups: null,
 } as const
 
@@ -134,7 +141,7 @@ async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
   })
   const data = redactedUrl(file ?? url)
   const origin = config.origin('database.url') === 'default' ? config.origin('data.dir') : config.origin('database.url')
-  const base = { ...UNKNOWN, data, origin, schema: schema ?? null, schema_state: state }
+  const base = { ...UNKNOWN, data, origin, schema: schema ?? null, schemaState: state }
   if (state !== 'current') {
     warnOf(
       cli,
@@ -148,7 +155,7 @@ async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
     isSame ?? servers.some((server) => server.host === hostname() && server.pid === pid)
   // Whoever has a site here need not hear of the others
   if (!overview.is_setup) warnOf(cli, there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers))) // prettier-ignore
-  return { status: { ...base, ...overview, servers }, note: nextStep(overview, servers) }
+  return { status: { ...base, ...factsOf(overview), servers }, note: nextStep(overview, servers) }
 }
 
 /** With PostgreSQL a server has no file of the site open. */
@@ -199,13 +206,13 @@ async function ofServer(cli: Cli, config: Config, server: string): Promise<Found
   const call: Call = await cli.connect()
   const place = { data: server, origin: config.origin('server') }
   const base = { ...UNKNOWN, ...place }
-  const { is_setup: isSetUp } = await call(site.status, {})
+  const { is_setup: isSetup } = await call(site.status, {})
   try {
-    return { status: { ...base, ...(await call(site.overview, {})), ...place } }
+    return { status: { ...base, ...factsOf(await call(site.overview, {})), ...place } }
   } catch (error) {
     if (!(error instanceof AppError) || error.exit !== 4) throw error
     return {
-      status: { ...base, is_setup: isSetUp },
+      status: { ...base, isSetup },
       note: `${error.message} Only the owner sees more.`,
     }
   }

@@ -125,7 +125,7 @@ describe.each(engines)('a backup of %s', (engine) => {
     const { file } = await json(machine, 'backup create')
     const other = await makeMachine(engine)
     expect((await other.run(`restore ${file} --yes`)).code).toBe(0)
-    expect(await json(other, 'status')).toMatchObject({ title: 'Older', schema: NEWEST, schema_state: 'current' })
+    expect(await json(other, 'status')).toMatchObject({ title: 'Older', schema: NEWEST, schemaState: 'current' })
   })
 
   it('replaces what is there, which is kept, unless another process uses it', async () => {

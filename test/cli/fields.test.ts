@@ -62,7 +62,7 @@ describe.each(engines)('the fields of rows on %s', (engine) => {
         expect.stringContaining('Unknown field \\"nope\\". --fields alone'),
       ])
       const listed = await run(`${args} --fields`)
-      expect([args, listed.code, listed.stdout]).toEqual([args, 0, expect.stringMatching(/^(\w+\n)+$/)])
+      expect([args, listed.code, listed.stdout]).toEqual([args, 0, expect.stringMatching(/^([a-z][a-zA-Z0-9]*\n)+$/)]) // one case
     }
     expect(await state()).toEqual(before)
     expect((await run('migrate --fields nope')).code).toBe(2)

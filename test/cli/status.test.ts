@@ -34,12 +34,12 @@ describe.each(engines)('status on %s', (engine) => {
       ])
     expect(await state()).toMatchObject({
       title: 'Feedback',
-      is_setup: true,
-      schema_state: 'current',
+      isSetup: true,
+      schemaState: 'current',
       people: 1,
       boards: 1,
       posts: 1,
-      mail_waiting: expect.any(Number),
+      mailWaiting: expect.any(Number),
       origin: engine === 'sqlite' ? 'default' : 'FEEDBACKCTL_DATABASE_URL',
     })
     const screen = await machine.terminal('status', { env: { NO_COLOR: '1' } }).ended
@@ -56,7 +56,7 @@ describe.each(engines)('status on %s', (engine) => {
       data: url,
       people: 1,
       posts: 1,
-      schema_state: null,
+      schemaState: null,
     })
 
     await server.stop()
@@ -115,7 +115,7 @@ describe('status', () => {
     await migrations.deleteFrom('kysely_migration').where('name', '=', NEWEST).execute()
     const { stdout, stderr, code } = await machine.run('status --json')
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ schema_state: 'outdated', people: null })
+    expect(JSON.parse(stdout)).toMatchObject({ schemaState: 'outdated', people: null })
     expect(stderr).toContain('The next command that opens the site updates the schema. Make a backup first.\n')
     expect((await machine.run('migrate --dry-run')).stdout).toBe(`Would apply ${NEWEST}\n`)
     expect(await migrations.selectFrom('kysely_migration').select('name').where('name', '=', NEWEST).execute()).toEqual([]) // prettier-ignore
