@@ -170,7 +170,7 @@ function chunksIn(compressed: Buffer): Record<string, string> {
 function compile(name: string, source: string, columnOffset = 0): unknown {
   const cachedData = source.length < MIN_CACHED_LENGTH ? undefined : readCache(name)
   const script = new Script(source, {
-    filename: path.join(here, name),
+    filename: `dist/cli/${name}`, // the same wherever it was built, because the code cache keeps it
     columnOffset,
     ...(cachedData && { cachedData }),
   })
