@@ -15,6 +15,7 @@ import { plainText } from './text.js'
  * - `names`: the noun of what the text names, so that commands accept shorter names for it
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
+ * - `condition`: says when to change something, not what to
  * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
  * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema
  */
@@ -38,6 +39,7 @@ interface Property {
   names?: Noun
   early?: boolean
   time?: boolean
+  condition?: boolean
   rule?: string
 }
 
@@ -66,6 +68,7 @@ export interface Field {
   names?: Noun
   early?: true
   time?: true
+  condition?: true
 }
 
 /** Unknown fields that are accepted and ignored, because existing clients send them: some, or all. */
@@ -113,6 +116,7 @@ function fieldOf(name: string, property: Property): Field {
     ...(property.names && { names: property.names }),
     ...(property.early && { early: true }),
     ...(property.time && { time: true }),
+    ...(property.condition && { condition: true }),
   }
 }
 

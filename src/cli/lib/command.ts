@@ -282,6 +282,7 @@ export function command<In, Out, Row, Subject>(
       ...positional,
       ...(inputView.prompts ?? []),
       ...(inputView.finds?.fields ?? []),
+      ...flagFields.filter(({ condition }) => condition).map(({ name }) => name),
     ]
     if (Object.keys(given).some((name) => !identifying.includes(name))) return
     if (inputView.editor && !several && canPrompt(cli.terminal, flags)) return

@@ -18,7 +18,13 @@ export const periodFields = (rows: string) => ({
 
 /** The state that a change is meant for: two people who edit at once do not overwrite each other. */
 export const ifUnchanged = (what: 'updatedAt' | 'updated_at') =>
-  Type.Optional(Type.String({ rule, description: `${what} as you read it; CONTENT_CHANGED if it is another by now` }))
+  Type.Optional(
+    Type.String({
+      rule,
+      condition: true,
+      description: `${what} as you read it; CONTENT_CHANGED if it is another by now`,
+    }),
+  )
 
 export function assertUnchanged(field: string, given: string | undefined, updatedAt: string): void {
   if (given !== undefined && timeFrom(field, given) !== updatedAt)
