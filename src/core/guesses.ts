@@ -5,7 +5,8 @@ export function likely(word: string, known: readonly string[]): string | undefin
   const swapped = known.find((each) => isSwapped(word, each))
   if (swapped !== undefined || known.length === 0) return swapped
   const nearest = closest(word, known)
-  return distance(word, nearest) <= Math.min(2, Math.max(word.length, nearest.length) * 0.4) ? nearest : undefined
+  const letters = Math.max(...[word, nearest].map((each) => each.replace(/^-+/, '').length))
+  return distance(word, nearest) <= Math.min(2, letters * 0.4) ? nearest : undefined
 }
 
 /** Whether two letters beside each other changed places: `hlep`. */
