@@ -553,8 +553,11 @@ describe('the suggested fix', () => {
       'feedbackctl roadmaps create Later --url later-2',
     ])
     expect(fix('USER_NOT_FOUND', { reason: 'session-account-deleted' })).toEqual(['feedbackctl login --server URL'])
-    expect(fix('USER_NOT_FOUND', { command: ['login'] })).toEqual([])
-    expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([[], []])
+    expect(fix('USER_NOT_FOUND', { command: ['login'] })).toEqual(['feedbackctl account signup EMAIL'])
+    expect([fix('EMAIL_VERIFIED'), fix('NAME_LENGTH')]).toEqual([
+      ['feedbackctl login --server URL'],
+      ['feedbackctl posts show --help'],
+    ])
     expect(fix('USER_NOT_FOUND', { reason: 'site-not-set-up' })).toEqual(['feedbackctl setup'])
     expect(fix('USAGE', { command: ['whoami'] })).toEqual(['feedbackctl whoami --help'])
   })
@@ -584,11 +587,12 @@ describe('the suggested fix', () => {
   })
 
   it.each([
-    ['boards lst', 'boards --help'],
-    ['boards ls --pgae 2', 'boards list --help'],
+    ['boards lst', 'boards list'],
+    ['boards ls --pgae 2', 'boards ls --page 2'],
+    ['boards xyz', 'boards --help'],
     ['whoami --as x', 'whoami --help'],
     ['--pgae 2', '--help'],
-  ])('for %s is the help of the command, as far as it exists', async (args, line) => {
+  ])('for %s is the corrected command, or the help of it as far as it exists', async (args, line) => {
     const machine = await makeMachine('sqlite')
     expect((await machine.run(args)).stderr).toContain(`  fix   feedbackctl ${line}\n`)
   })

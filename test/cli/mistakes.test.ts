@@ -257,7 +257,9 @@ describe('words', () => {
       ['settings update --title x --dry-run', 'Would update the settings of the site.\n'],
     ] as const)
       expect([args, (await run(args)).stderr]).toEqual([args, said])
-    expect((await run('audit verify')).stderr).toMatch(/^(No events to check yet\.|\d+ events? checked\.)/)
+    expect((await run('audit verify')).stderr).toMatch(
+      /^(No event is sealed yet, so none was checked\.|\d+ events? checked\.)/,
+    )
     expect((await run('votes add --help')).stdout).toMatch(/needs\s+"feedbackctl labs update/)
   })
 

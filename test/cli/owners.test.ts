@@ -39,9 +39,9 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'roadmaps move': { args: 'planned --position 1' },
   'users create': { args: 'grace@example.org' },
   'users update': { args: 'grace@example.org --name Grace' },
-  'users block': { args: 'grace@example.org' },
+  'users block': { args: 'grace@example.org --yes' },
   'users unblock': { args: 'grace@example.org' },
-  'users sign-out': { args: 'grace@example.org' },
+  'users sign-out': { args: 'grace@example.org --yes' },
   'users reset-totp': { args: 'grace@example.org', code: 5 },
   'roles create': { args: 'Helpers' },
   'roles update': { args: 'Helpers --name Team' },
@@ -58,12 +58,12 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'comments update': { args: 'x --body No', code: 3 },
   'comments report': { args: 'x', code: 3 },
   'comments delete': { args: 'x --yes', code: 3 },
-  'votes remove': { args: 'POST' },
+  'votes delete': { args: 'POST' },
   'votes add': { args: 'POST' },
   'keys create': { args: 'ci' },
   'keys revoke': { args: 'ci --yes' },
   'sessions end': { args: 'x', code: 3 },
-  'sessions end-all': { args: '' },
+  'sessions end-all': { args: '--yes' },
   'settings update': { args: '--title Feedback' },
   'settings block-domains': { args: 'example.net' },
   'settings unblock-domains': { args: 'example.net' },
@@ -93,6 +93,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'users delete': { args: 'eve@example.org --yes' },
   'account delete': { args: '--password-stdin --yes', code: 5, stdin: PASSWORD },
   'backup create': { args: 'BACKUP' },
+  'backup rehearse': { args: 'BACKUP' },
   'backup prune': { args: '--yes' },
   doctor: { args: '--offline --fix --yes --report report.json' },
   'db copy': { args: 'DATABASE COPY', code: 5 },
@@ -302,7 +303,9 @@ it('what is no file, such as a device or a socket, is not replaced by one', asyn
   await once(listening, 'listening')
   expect(() => replaceFile(socket, 'x')).toThrow(/not a regular file/)
   symlinkSync('/dev/null', path.join(folder, 'link'))
-  expect(() => prepareSettings(path.join(folder, 'link'), { 'mail.url': 'sendmail:' })).toThrow(/Cannot write .*EINVAL/)
+  expect(() => prepareSettings(path.join(folder, 'link'), { 'mail.url': 'sendmail:' })).toThrow(
+    /Cannot write .*: not a file\./,
+  )
   expect(lstatSync(socket).isSocket()).toBe(true)
   expect(readdirSync(folder).filter((name) => /^(socket|link)\./.test(name))).toEqual([])
 })

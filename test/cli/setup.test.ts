@@ -67,7 +67,7 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     const machine = await makeMachine(engine)
     expect(await machine.run(`setup ${FLAGS} --mail-url folder:mail --dry-run`, { stdin: PASSWORD })).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('this would set up the site'),
+      stdout: expect.stringContaining('Would set up the site'),
     })
     expect(existsSync(path.join(machine.folder, 'config'))).toBe(false)
     expect((await machine.run('setup --if-needed')).code).toBe(2)
@@ -96,7 +96,7 @@ describe('feedbackctl setup of a PostgreSQL database without tables', () => {
     const env = { FEEDBACKCTL_DATABASE_URL: await makeDatabase('postgres', machine.folder, { bare: true }) }
     const setup = (flags = '') =>
       machine.process(`setup ${FLAGS} --mail-url folder:mail ${flags}`, { env, stdin: PASSWORD })
-    expect(await setup('--dry-run')).toMatchObject({ code: 0, stdout: expect.stringContaining('this would set up') })
+    expect(await setup('--dry-run')).toMatchObject({ code: 0, stdout: expect.stringContaining('Would set up') })
     expect(await machine.run('boards list', { env })).toMatchObject({
       code: 5,
       stderr: expect.stringContaining('has no tables of feedbackctl yet. Run "feedbackctl setup"'),

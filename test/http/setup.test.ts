@@ -83,7 +83,7 @@ describe('serve', () => {
     const machine = await makeMachine('sqlite')
     const alone = machine.start('serve', { env: { FEEDBACKCTL_SITE_URL: 'https://board.example.org' } })
     await alone.says(
-      /no owner yet: run \\"feedbackctl setup\\" on this machine, or POST https:\/\/board\.example\.org\/api\/v1\/auth\/setup"/,
+      /no owner yet: open https:\/\/board\.example\.org to set it up, or run \\"feedbackctl setup\\" on this machine"/,
     )
     expect((await alone.stop()).stderr).not.toContain('DANGER')
     const open = machine.start('serve', { env: { FEEDBACKCTL_LISTEN: '0.0.0.0:0' } })
@@ -91,7 +91,7 @@ describe('serve', () => {
     await open.stop()
     const env = { FEEDBACKCTL_LISTEN: '0.0.0.0:0', FEEDBACKCTL_SETUP_TOKEN: 'CANARY of sixteen' }
     const guarded = machine.start('serve', { env })
-    await guarded.says(/with the token of setup\.token"/)
+    await guarded.says(/with the token of setup\.token, or run/)
     const { stderr } = await guarded.stop()
     expect(stderr).not.toMatch(/DANGER|CANARY/)
   })

@@ -61,7 +61,7 @@ async function demo() {
   const page = await fetch(url, { headers: { accept: 'text/html' } })
   assert.match(await page.text(), /<h1\b/)
   const docs = `${url}/api/v1/docs`
-  for (const name of ['', 'json', 'yaml', 'static/swagger-ui-bundle.js', 'static/swagger-ui.css', 'static/index.css'])
+  for (const name of ['', 'json', 'static/swagger-ui-bundle.js', 'static/swagger-ui.css'])
     assert.equal((await fetch(`${docs}/${name}`)).status, 200, `/docs/${name}`)
   child.kill('SIGINT')
   const { code, stderr } = await ended

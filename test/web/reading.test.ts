@@ -57,7 +57,7 @@ describe.each(engines)('reading on %s', (engine) => {
       { to: `/?sort=newest#post-${post.number}` },
       await signedIn(site),
     )
-    expect(headers.location).toBe(`/?sort=newest#post-${post.number}`)
+    expect(headers.location).toBe(`/?sort=newest&done=unvoted#post-${post.number}`)
   })
 
   it('a board after the first 100 is in the filter, preset for a new post, and kept by an edit', async () => {
