@@ -36,6 +36,10 @@ const env = {
   XDG_DATA_HOME: path.join(folder, 'data'),
   FEEDBACKCTL_LISTEN: '127.0.0.1:0',
 }
+const children = []
+// A failed assertion leaves none running
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')))
+
 try {
   for (const [line, expected] of COMMANDS) await command(line, expected)
   await demo()
@@ -70,6 +74,7 @@ async function demo() {
 
 function start(line) {
   const child = spawn(process.execPath, [PROGRAM, ...line.split(' ')], { cwd: folder, env, timeout: TIMEOUT_MS })
+  children.push(child)
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (output[name] += text))
   const ended = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...output }))
