@@ -8,7 +8,7 @@ const HSTS_SECONDS = 365 * 24 * 60 * 60
 /** For whatever is no page: a browser that is led to it runs nothing, loads nothing, and shows it in no frame. */
 const NOTHING_RUNS = "default-src 'none';frame-ancestors 'none'"
 
-/** What scripts of other origins may read of a response, beside what browsers always let them. */
+/** Access-Control-Expose-Headers: what scripts of other origins may read beside the headers that CORS always allows. */
 export const EXPOSED = ['Cache-Status', 'ETag', 'Retry-After', 'X-Request-Id', 'X-Should-Retry', REFUSAL_HEADER]
 
 /** Of responses that Fastify never sees: to requests that are refused early, or are not HTTP. */

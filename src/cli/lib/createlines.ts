@@ -145,7 +145,7 @@ async function resultsFor<In, Out, Row>(
 /** What the first line meets, and every other would: who runs the command may not, or does not exist. */
 const isOfAll = ({ exit, code }: AppError): boolean => exit === 4 || code === 'USER_NOT_FOUND'
 
-/** What the lines after this one would meet too: the server cannot be reached, or takes no more for now. */
+/** Errors that the remaining lines would get too: the server is unreachable, or a limit is reached. */
 const endsAll = ({ exit }: AppError): boolean => exit === UNREACHABLE
 
 /** Whatever the error is, it comes again when the lines are tried one by one. */

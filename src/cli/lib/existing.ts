@@ -34,7 +34,7 @@ export async function unlessMissing<T>(show: () => Promise<T>): Promise<T | unde
   }
 }
 
-/** The answer about the thing with the url, or, where none was given, with the name, in any letter case. */
+/** Finds an existing record by url, or by name if no url was given. Ignores case. */
 export async function showTitled<T>(
   call: Call,
   noun: Noun,

@@ -21,7 +21,7 @@ export interface LineColumn {
 const MOST = 500_000
 
 /**
- * The things that stdin lists. If its first line is a CSV header with the main column, the others are records; otherwise
+ * The records on stdin. If its first line is a CSV header with the main column, the others are records; otherwise
  * each line is a value of that column. Empty lines and empty cells are skipped.
  */
 export async function* linesGiven(

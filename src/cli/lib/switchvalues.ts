@@ -62,7 +62,7 @@ function optionOf(command: Command, arg: string): { option: Option | undefined; 
 
 const optionsAbove = ({ parent }: Command): Option[] => (parent ? [...optionsAbove(parent), ...parent.options] : [])
 
-/** Whether a word after a switch is meant as its value, and is no argument of the command. */
+/** Whether the word after a switch is a value for it and not an argument of the command. */
 function isValue(command: Command, option: Option, { after, given }: Place): boolean {
   if (command.commands.length > 0 || (after !== '-' && after.startsWith('-'))) return false
   if (isTruthWord(after)) return true

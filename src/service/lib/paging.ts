@@ -97,7 +97,7 @@ export async function pageOf<Row, Shown>(
   return answer(found.slice(0, size), { before, more: found.length > size })
 }
 
-/** The output of a list that is too long to count, apart from its rows. */
+/** Output of a list without a total, apart from its rows. Counting them would take too long. */
 export const uncountedKeys = { page_info: PageInfo }
 
 /** One page of a list that is too long to count: one row more tells whether another page follows. */

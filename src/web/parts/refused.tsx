@@ -1,7 +1,7 @@
 import type { View } from '../lib/page.js'
 import { errorText } from './form.js'
 
-/** Above the fields of a form: what refuses it, whatever somebody fills in. The page names the operation in `forms`. */
+/** A note above the fields of a form that the operation refuses whatever is filled in. The page lists it in `forms`. */
 export function Refused({ view, of }: { view: View; of: { id: string } }) {
   const refusal = view.form.error ? undefined : view.refusals.get(of.id)
   if (!refusal) return null
