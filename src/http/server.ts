@@ -28,11 +28,8 @@ import { requestId, trustOf } from './logging.js'
 import { Origins } from './origins.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
-import type { MissingHandler, Surface } from './surface.js'
+import { BODY_LIMIT, type MissingHandler, type Surface } from './surface.js'
 import { avatars } from './web/avatars.js'
-
-/** 100 kB, as in the published API. */
-const BODY_LIMIT = 100 * 1024
 
 export interface ServerOptions {
   /** Run for every request, before the response cache. */

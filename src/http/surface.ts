@@ -4,6 +4,9 @@ import type { Trust } from './logging.js'
 import type { Origins } from './origins.js'
 import type { Site } from './site.js'
 
+/** In bytes: 100 kB, as in the published API. */
+export const BODY_LIMIT = 100 * 1024
+
 interface Parts {
   site: Site
   responses: ResponseCache

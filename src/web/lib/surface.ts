@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
-import type { Surface } from '../../http/surface.js'
+import { BODY_LIMIT, type Surface } from '../../http/surface.js'
 import { withQuery } from './addresses.js'
 import { compressed } from './encoding.js'
 import { fieldsOf } from './fields.js'
@@ -17,6 +17,9 @@ import type { Routes } from './routes.js'
 const cache = { vary: ['cookie', 'accept-language', 'accept-encoding'] } as const
 /** Machines see what visitors see. */
 const forMachines = { vary: ['accept-language', 'accept-encoding'] } as const
+
+/** In bytes. A form writes most bytes of a text as three, such as %C3, so that a page takes what the API takes. */
+const FORM_LIMIT = BODY_LIMIT * 3
 
 /** The pages of a site. What makes them is loaded at the first request: a server starts without it. */
 export const surfaceOf =
@@ -33,7 +36,7 @@ export const surfaceOf =
       (await makers()).renderer.fail(raw, reply, error)
 
     server.removeAllContentTypeParsers() // a form is no JSON
-    await server.register(formbody)
+    await server.register(formbody, { bodyLimit: FORM_LIMIT })
     serveFiles(server)
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
     if (!routes.isAlone)
