@@ -1,4 +1,4 @@
-import { render, type Text } from '../core/markdown/index.js'
+import type { Text } from '../core/markdown/index.js'
 import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'
 import * as posts from '../service/posts.js'
@@ -40,7 +40,7 @@ async function atom(
   view: View,
   { title, path, entries }: { title: string; path: string; entries: readonly Entry[] },
 ): Promise<string> {
-  const html = await render(entries.map(shown))
+  const html = await view.render(entries.map(shown))
   const address = view.absolute(path)
   const updated = entries.map((entry) => entry.updated).toSorted().at(-1) ?? '1970-01-01T00:00:00.000Z' // prettier-ignore
   const lines = entries.map(

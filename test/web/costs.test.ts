@@ -172,3 +172,26 @@ it('a long answer gives other requests a turn between its steps', async () => {
   expect([body.posts.length, body.results.length, text.length > 3_000_000]).toEqual([30, 30, true])
   expect(state.turns).toBeGreaterThan(3) // reading, serialising, encoding, tagging
 })
+
+/** Four pages with more texts than wait for their turn. */
+async function busySite() {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const token = await site.owner()
+  const slugs: string[] = []
+  for (let count = 0; count < 4; count++) {
+    const { post } = await site.call(posts.create, { title: `Post ${count}`, contentMarkdown: `**bold** ${newId()}` })
+    slugs.push(post.slug)
+    for (let number = 0; number < 50; number++)
+      await site.call(comments.create, { post_id: post.slug, body: `**bold** ${newId()} ${'words '.repeat(10)}` })
+  }
+  return { site, token, slugs }
+}
+
+it('a page whose texts were given up, as many others were in the way, is not kept', async () => {
+  const { site, slugs } = await busySite()
+  const boldOf = async (slug: string) =>
+    (await site.http(`GET //posts/${slug}`)).text.match(/<strong>bold<\/strong>/g)?.length ?? 0
+  const first = await Promise.all(slugs.map((slug) => boldOf(slug)))
+  expect(first.filter((count) => count < 51)).not.toEqual([]) // or nothing was in the way
+  for (const slug of slugs) expect([slug, await boldOf(slug)]).toEqual([slug, 51])
+})

@@ -14,9 +14,16 @@ const keyOf = ({ markdown, level }: Text): string => `${level}${markdown}`
 /** The HTML of texts, by text. */
 export type Html = (text: Text) => string
 
+export interface Rendered {
+  html: Html
+  /** False where a text is shown as it was written only because others were in its way. */
+  isFinal: boolean
+}
+
 /** Renders texts. What takes too long is shown as it was written. */
-export async function render(texts: readonly Text[]): Promise<Html> {
+export async function render(texts: readonly Text[]): Promise<Rendered> {
   const found = new Map<string, string>()
+  let isFinal = true
   const missing: Text[] = []
   for (const text of texts) {
     const html = rendered.get(keyOf(text))
@@ -25,26 +32,36 @@ export async function render(texts: readonly Text[]): Promise<Html> {
   }
   if (missing.length > 0) {
     const isShort = missing.reduce((sum, { markdown }) => sum + markdown.length, 0) <= SHORT
-    for (const [text, html] of isShort ? await hereAll(missing) : await elsewhere(missing)) found.set(keyOf(text), html)
+    for (const { text, html, isSkipped = false } of isShort ? await hereAll(missing) : await elsewhere(missing)) {
+      found.set(keyOf(text), html)
+      if (isSkipped) isFinal = false
+    }
   }
-  return (text) => {
-    const html = found.get(keyOf(text))
-    if (html === undefined) throw new Error('A page shows a text that it does not declare in `texts`.')
-    return html
+  const html: Html = (text) => {
+    const made = found.get(keyOf(text))
+    if (made === undefined) throw new Error('A page shows a text that it does not declare in `texts`.')
+    return made
   }
+  return { html, isFinal }
 }
 
-async function hereAll(texts: readonly Text[]): Promise<[Text, string][]> {
+interface Made {
+  text: Text
+  html: string
+  isSkipped?: boolean
+}
+
+async function hereAll(texts: readonly Text[]): Promise<Made[]> {
   const { htmlOf } = await import('./html.js')
-  return texts.map((text) => [text, kept(text, htmlOf(text))])
+  return texts.map((text) => ({ text, html: kept(text, htmlOf(text)) }))
 }
 
-async function elsewhere(texts: readonly Text[]): Promise<[Text, string][]> {
+async function elsewhere(texts: readonly Text[]): Promise<Made[]> {
   const { inThread } = await import('./thread.js')
   return Promise.all(
-    texts.map(async (text): Promise<[Text, string]> => {
-      const result = await inThread({ render: text })
-      return [text, result.isSkipped ? result.text : kept(text, result.text)]
+    texts.map(async (text): Promise<Made> => {
+      const { text: html, isSkipped } = await inThread({ render: text })
+      return { text, html: isSkipped ? html : kept(text, html), isSkipped }
     }),
   )
 }

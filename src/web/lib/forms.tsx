@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { render } from '../../core/markdown/index.js'
 import { AppError } from '../../core/errors.js'
 import { asAppError } from '../../http/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
@@ -53,7 +52,7 @@ export class Forms {
       const between = wantsJson(raw) ? undefined : await act.before?.(view, form)
       if (between) {
         if (operation) await this.#renderer.findRefusals(request, view, [operation])
-        request.html = await render(between.texts ?? [])
+        request.html = await view.render(between.texts ?? [])
         return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore
       }
       if (operation && operation.access !== 'public' && !view.viewer)

@@ -46,6 +46,8 @@ export interface View extends Addresses {
   form: Form
   /** The HTML of a text that the page declares in `texts`. */
   html: Html
+  /** Renders texts: for what is no page. A page declares `texts`. */
+  render(this: void, texts: readonly Text[]): Promise<Html>
   /** What refuses an operation, whatever is sent. */
   refusalOf(this: void, op: AnyOperation): Promise<AppError | undefined>
   /** The same of the operations of the page's `forms`, by their ids. */

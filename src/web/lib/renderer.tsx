@@ -123,6 +123,11 @@ export class Renderer {
         return request.form
       },
       html: (text) => request.html(text),
+      async render(texts) {
+        const { html, isFinal } = await render(texts)
+        if (!isFinal) request.isCacheable = false // the next visitor may see it rendered
+        return html
+      },
       refusalOf: (op) => refusalOf(op, context()),
       get refusals() {
         return request.refusals
@@ -146,7 +151,7 @@ export class Renderer {
     if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
     if (page.isSecret) request.isCacheable = false
     const data = await page.load(view)
-    if (page.texts) request.html = await render(page.texts(view, data))
+    if (page.texts) request.html = await view.render(page.texts(view, data))
     await this.findRefusals(request, view, page.forms)
     const title = page.title(view, data)
     const html = (
@@ -234,6 +239,7 @@ export class Renderer {
       said: [],
       form: { values: {}, error: undefined },
       html: noHtml,
+      render: unreachable,
       refusalOf: unreachable,
       refusals: new Map(),
     }
