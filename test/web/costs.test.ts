@@ -195,3 +195,17 @@ it('a page whose texts were given up, as many others were in the way, is not kep
   expect(first.filter((count) => count < 51)).not.toEqual([]) // or nothing was in the way
   for (const slug of slugs) expect([slug, await boldOf(slug)]).toEqual([slug, 51])
 })
+
+it('what is stored does not depend on what is in the way', async () => {
+  const { site, token, slugs } = await busySite()
+  const contentMarkdown = `Some words.\n\n    <code> of ${newId()}\n\n${'More words. '.repeat(300)}`.trim()
+  const state = { isOver: false }
+  const pages = Promise.all(slugs.map((slug) => site.http(`GET //posts/${slug}`))).finally(() => (state.isOver = true))
+  const stored = []
+  while (!state.isOver) {
+    const body = { title: 'Code', contentMarkdown }
+    stored.push((await site.http('POST /posts', { token, body })).body.post.contentMarkdown === contentMarkdown)
+  }
+  await pages
+  expect(new Set(stored)).toEqual(new Set([true]))
+})

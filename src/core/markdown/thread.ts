@@ -4,7 +4,7 @@ import { givenUp, type Work } from './work.js'
 
 /** Milliseconds that one text may take. An ordinary one of the greatest length takes a hundredth of it: a busy machine must not change what is stored. */
 const MAX_MS = 10_000
-/** Texts that wait for those before them. What comes on top is given up at once. */
+/** Texts that wait to be shown. What comes on top is given up at once. */
 const MAX_WAITING = 100
 /** Milliseconds without work after which the thread ends, to free its memory. */
 const IDLE_MS = 30_000
@@ -21,24 +21,27 @@ interface Result {
   isSkipped: boolean
 }
 
-/** Runs the work in a thread, one text after another. */
+/** Runs the work in a thread, one text after another. What will be stored comes first, and is never given up for others. */
 class Thread {
-  readonly #waiting: Job[] = []
+  readonly #toStore: Job[] = []
+  readonly #toShow: Job[] = []
   #current: Job | undefined
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
 
   run(work: Work): Promise<Result> {
-    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve({ text: givenUp(work), isSkipped: true })
+    const waiting = 'escape' in work ? this.#toStore : this.#toShow
+    if (waiting === this.#toShow && waiting.length >= MAX_WAITING)
+      return Promise.resolve({ text: givenUp(work), isSkipped: true })
     return new Promise((resolve) => {
-      this.#waiting.push({ work, resolve })
+      waiting.push({ work, resolve })
       if (!this.#current) this.#next()
     })
   }
 
   #next(): void {
     clearTimeout(this.#timer)
-    this.#current = this.#waiting.shift()
+    this.#current = this.#toStore.shift() ?? this.#toShow.shift()
     if (!this.#current) {
       this.#worker?.unref() // so that a command may end
       this.#timer = setTimeout(() => this.#end(), IDLE_MS).unref()
