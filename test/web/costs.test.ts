@@ -209,3 +209,19 @@ it('what is stored does not depend on what is in the way', async () => {
   await pages
   expect(new Set(stored)).toEqual(new Set([true]))
 })
+
+it('a form has a number of fields that a browser could have sent from ours', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+  const token = await site.owner()
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+  const fields = (count: number, name: (number: number) => string) =>
+    Array.from({ length: count }, (_, number) => `${name(number)}=1`).join('&')
+  const statusOf = async (body: string, headers = {}) =>
+    (await site.http('POST //posts/new', { body, headers: { ...form, ...headers } })).status
+  for (const headers of [{}, { cookie: `feedbackctl=${token}` }])
+    for (const name of [(number: number) => `a${number}`, () => 'a']) {
+      expect(await statusOf(fields(30_000, name), headers)).toBe(400)
+      expect(await statusOf(fields(201, name), headers)).toBe(400)
+      expect(await statusOf(fields(200, name), headers)).toBe('cookie' in headers ? 422 : 200)
+    }
+})

@@ -1,10 +1,17 @@
+import { AppError } from '../../core/errors.js'
 import type { Fields } from './page.js'
+
+/** Fields of a form. Tens of thousands fit into a body, and what is done for each holds up other requests. */
+export const MAX_FIELDS = 200
 
 /** The fields of a form. Of a field that is there twice, the last counts. */
 export function fieldsOf(body: unknown): Fields {
   if (typeof body !== 'object' || body === null) return {}
+  const entries = Object.entries(body)
+  if (entries.flatMap(([, value]) => value as unknown).length > MAX_FIELDS)
+    throw new AppError('BAD_REQUEST', `A form has at most ${MAX_FIELDS} fields.`)
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [
+    entries.map(([name, value]) => [
       name,
       String(Array.isArray(value) ? value.at(-1) : value).replaceAll('\r\n', '\n'),
     ]),

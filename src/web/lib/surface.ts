@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -5,7 +6,7 @@ import { AppError } from '../../core/errors.js'
 import { BODY_LIMIT, type Surface } from '../../http/surface.js'
 import { withQuery } from './addresses.js'
 import { compressed } from './encoding.js'
-import { fieldsOf } from './fields.js'
+import { fieldsOf, MAX_FIELDS } from './fields.js'
 import { serveFiles } from './files.js'
 import { HEADERS } from './headers.js'
 import { assertOwnForm } from './origin.js'
@@ -20,6 +21,9 @@ const forMachines = { vary: ['accept-language', 'accept-encoding'] } as const
 
 /** In bytes. A form writes most bytes of a text as three, such as %C3, so that a page takes what the API takes. */
 const FORM_LIMIT = BODY_LIMIT * 3
+
+/** Reads one field more than a form may have, so that `fieldsOf` refuses it. */
+const formOf = (text: string) => parse(text, '&', '=', { maxKeys: MAX_FIELDS + 1 })
 
 /** The pages of a site. What makes them is loaded at the first request: a server starts without it. */
 export const surfaceOf =
@@ -36,7 +40,7 @@ export const surfaceOf =
       (await makers()).renderer.fail(raw, reply, error)
 
     server.removeAllContentTypeParsers() // a form is no JSON
-    await server.register(formbody, { bodyLimit: FORM_LIMIT })
+    await server.register(formbody, { bodyLimit: FORM_LIMIT, parser: formOf })
     serveFiles(server)
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
     if (!routes.isAlone)
