@@ -121,8 +121,9 @@ export interface Found {
   manifest: Manifest
 }
 
-/** Rows that are yielded together. */
+/** Rows that are yielded together, and characters of their lines, from which no more are added. */
 const BATCH = 500
+const BATCH_LENGTH = 4 * 2 ** 20
 
 type Line = Value[] | { site: SiteFiles } | { table: string; columns: string[] } | { manifest: Manifest }
 
@@ -153,7 +154,8 @@ export async function* readRecords(
     if (Array.isArray(each)) {
       if (each.length !== table?.columns.length) throw damaged(file, 'A row of it has not the columns of its table')
       text += `${line}\n`
-      if (table && rows.push(each) === BATCH) yield { table, rows: flush() }
+      rows.push(each)
+      if (table && (rows.length === BATCH || text.length >= BATCH_LENGTH)) yield { table, rows: flush() }
       continue
     }
     if (table && rows.length > 0) yield { table, rows: flush() }
