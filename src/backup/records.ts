@@ -202,7 +202,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const hasOnly = <Name extends string>(value: unknown, name: Name): value is Record<Name, unknown> =>
   isRecord(value) && Object.keys(value).join(' ') === name
 
-const textOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+const textOrNull = (value: unknown): boolean => value === null || (typeof value === 'string' && isValue(value))
 
 const isSite = (value: unknown): value is { site: SiteFiles } =>
   hasOnly(value, 'site') &&
