@@ -7,6 +7,7 @@ import { REQUEST_ID } from '../core/wire.js'
 import { withoutPort } from '../service/lib/clients.js'
 import type { ResponseCache } from './cache/responses.js'
 import type { Connections } from './connections.js'
+import type { LongAnswers } from './longanswers.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
 import { loggable, outcome } from './logging.js'
 import { RETRY_AFTER } from './errors.js'
@@ -14,6 +15,7 @@ import { RETRY_AFTER } from './errors.js'
 declare module 'fastify' {
   interface FastifyInstance {
     connections: Connections
+    longAnswers: LongAnswers
     repeats: Repeats
   }
   interface FastifyRequest {
@@ -54,6 +56,10 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
   })
 
   server.addHook('onSend', (request, reply, payload, done) => {
+    const hand = (bytes: Buffer | null) => {
+      done(null, bytes)
+      server.longAnswers.made(reply.raw)
+    }
     if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER)
     if (server.connections.isDraining) reply.raw.shouldKeepAlive = false
     if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
@@ -62,9 +68,9 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
       reply.header('etag', tag)
       if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
       const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method)
-      if (!isRead || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return done(null, bytes)
+      if (!isRead || reply.statusCode !== 200 || !fresh(request.headers, { etag: tag })) return hand(bytes)
       reply.code(304).removeHeader('content-length').removeHeader('content-type')
-      done(null, null)
+      hand(null)
     }
     if (payload.length > LONG) return void inTurns(payload).then(({ bytes, tag }) => finish(bytes, tag), done)
     const bytes = bytesOf(payload) // shared by the tag, the response and the cache

@@ -25,6 +25,7 @@ import {
 import { clientGate, hostGate } from './gate.js'
 import { BARE_HEADERS, securityHeaders } from './headers.js'
 import { requestId, trustOf } from './logging.js'
+import { LongAnswers } from './longanswers.js'
 import { Origins } from './origins.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './site.js'
@@ -108,6 +109,7 @@ export async function buildServer(
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
   })
   server.decorate('connections', connections)
+  server.decorate('longAnswers', new LongAnswers())
   server.decorate('repeats', new Repeats(() => server.log))
   server.decorateRequest('errorOf', undefined)
   await securityHeaders(server, site.siteUrl)

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { coerce } from '../../core/fields.js'
 import { DRY_RUN_HEADER, REFUSAL_HEADER } from '../../core/wire.js'
@@ -47,17 +46,11 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       )
       if (op.cache) allowCaching(op.id, actor.expiresAt)
       reply.code(output === undefined ? 204 : Number(status))
-      if (isLongList(output)) await setImmediate() // others have their turn before it is serialised
+      await server.longAnswers.turn(reply.raw, output)
       return output
     },
   })
 }
-
-/** Rows above which a list is long: each may have 65 kB. */
-const MANY = 20
-
-const isLongList = (output: unknown): boolean =>
-  typeof output === 'object' && output !== null && Object.values(output).some((rows) => Array.isArray(rows) && rows.length > MANY) // prettier-ignore
 
 /**
  * A route that does not vary by `authorization` does not see that header, so a 'public' operation runs as a visitor.
