@@ -69,6 +69,7 @@ const CODES = {
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RATE_LIMITED: { status: 429, exit: 6 },
+  TOTP_LIMITED: { status: 429, exit: 6 },
   SERVER_ERROR: { status: 500 },
   MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },

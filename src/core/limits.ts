@@ -106,12 +106,24 @@ export const limitNames = Object.keys(LIMITS) as LimitName[]
 /** Absent where a limit is off. */
 export type Rates = Partial<Record<LimitName | 'requests', Rate>>
 
-/** The error of a limit that was met, for so many seconds. */
-export function rateLimited(message: string, seconds: number, reason?: 'new-account'): AppError {
-  const retryAfter = Math.max(1, Math.ceil(seconds))
-  const [number, unit] = retryAfter < 100 ? [retryAfter, 'second'] : [Math.ceil(retryAfter / 60), 'minute']
-  return new AppError('RATE_LIMITED', `${message} Try again in ${number} ${unit}${number === 1 ? '' : 's'}.`, {
-    retryAfter,
+/** The error of a limit that was met, for so many seconds. `otherwise` is what helps before. */
+export function rateLimited(
+  message: string,
+  seconds: number,
+  {
+    code = 'RATE_LIMITED',
+    otherwise,
     reason,
-  })
+  }: { code?: 'RATE_LIMITED' | 'TOTP_LIMITED'; otherwise?: string; reason?: 'new-account' | undefined } = {},
+): AppError {
+  const retryAfter = Math.max(1, Math.ceil(seconds))
+  const [number, unit] =
+    retryAfter < 100
+      ? [retryAfter, 'second']
+      : retryAfter <= 2 * SECONDS.h
+        ? [Math.ceil(retryAfter / SECONDS.m), 'minute']
+        : [Math.ceil(retryAfter / SECONDS.h), 'hour']
+  const wait = `Try again in ${number} ${unit}${number === 1 ? '' : 's'}`
+  const advice = otherwise === undefined ? wait : `${wait}, or ${otherwise}`
+  return new AppError(code, `${message} ${advice}.`, { retryAfter, reason })
 }

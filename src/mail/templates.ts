@@ -24,9 +24,13 @@ interface Facts {
 
 /**
  * A mail with one link, in the language of whoever gets it: asks a new user to confirm the address, lets a user who
- * forgot the password choose a new one, or invites a user whose account the owner created.
+ * forgot the password choose a new one, invites a user whose account the owner created, or warns a user whose code
+ * somebody guesses.
  */
-export function mailOf(letter: 'verification' | 'reset' | 'invitation', { language, ...facts }: Facts): Content {
+export function mailOf(
+  letter: 'verification' | 'reset' | 'invitation' | 'warning',
+  { language, ...facts }: Facts,
+): Content {
   const words = wordsOf(language)
   const { name, link } = facts
   const look = { ...facts.look, title: printable(facts.look.title) }

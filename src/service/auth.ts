@@ -6,6 +6,7 @@ import { findTotp } from '../db/totp.js'
 import { assignEveryone, endSessions, findUserByEmail, holdSessions, lockUser, updateUser } from '../db/users.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { change } from './lib/change.js'
+import { countedProof, forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
@@ -28,7 +29,7 @@ import { isPasswordToken, passwordToken } from './lib/passwordtoken.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { beginSession, personOf } from './lib/sessions.js'
 import { recordFailedSignIn } from './lib/signins.js'
-import { proofOf, useProof, wrongCode, type Proof } from './lib/totp.js'
+import { useProof, wrongCode, type Proof } from './lib/totp.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
 export const login = operation({
@@ -47,6 +48,7 @@ export const login = operation({
     'INVALID_TOKEN',
     'TOTP_REQUIRED',
     'TOTP_WRONG',
+    'TOTP_LIMITED',
   ],
   input: fields({
     email: emailField,
@@ -224,6 +226,7 @@ export const setPassword = operation({
       await useUp(db, token)
       if (!(await updateUser(db, token.userId, { password, updatedAt: ctx.now().toISOString() }))) throw userNotFound()
       await endSessions(db, token.userId)
+      await forgetWrongCodes(db, token.userId)
       await revokeKeys({ db, record }, token.userId)
       record('user.password_set', token.userId)
       return { reset: { success: true } }
@@ -270,7 +273,7 @@ async function secondFactor(ctx: Context, user: UserRow, code: string | null | u
     throw new AppError('TOTP_REQUIRED', 'This account has a second factor. Give a code of the authenticator app too.', {
       passwordToken: passwordToken(ctx, user),
     })
-  const proof = await proofOf(ctx, totp, code)
+  const proof = await countedProof(ctx, user, totp, code)
   if (proof) return proof
   await recordFailedSignIn(ctx, user.userId)
   throw wrongCode()

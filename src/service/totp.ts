@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
 import { countRecoveryCodes, deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
 import { change } from './lib/change.js'
+import { countedProof } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { codeField, ownUser } from './lib/people.js'
@@ -93,7 +94,7 @@ export const disable = operation({
   http: 'POST /totp/disable 204',
   access: 'session',
   limit: 'sign-in',
-  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG'],
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG', 'TOTP_LIMITED'],
   input: fields({ code: codeField }, ['password']),
   output: Type.Undefined(),
   async run(ctx, { code }) {
@@ -114,7 +115,7 @@ export const recovery = operation({
   access: 'session',
   sensitive: true,
   limit: 'sign-in',
-  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG'],
+  errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED', 'TOTP_REQUIRED', 'TOTP_WRONG', 'TOTP_LIMITED'],
   input: fields({ code: codeField }, ['password']),
   output: RecoveryCodes,
   async run(ctx, { code }) {
@@ -131,13 +132,13 @@ export const recovery = operation({
 
 /** A session that is found open and the password must not be enough to change the second factor. */
 async function proven(ctx: Context, code: string | null | undefined): Promise<{ userId: string; proof: Proof }> {
-  const { userId } = await ownUser(ctx)
-  const totp = await findTotp(ctx.db, userId)
+  const user = await ownUser(ctx)
+  const totp = await findTotp(ctx.db, user.userId)
   if (!totp?.enabledAt) throw notEnabled()
   if (!code) throw codeMissing()
-  const proof = await proofOf(ctx, totp, code)
+  const proof = await countedProof(ctx, user, totp, code)
   if (!proof) throw wrongCode()
-  return { userId, proof }
+  return { userId: user.userId, proof }
 }
 
 const alreadyEnabled = () => new AppError('TOTP_ENABLED', 'This account has a second factor already. Disable it first.')

@@ -22,6 +22,7 @@ import {
 import { MOST_USERS, searchUsers, usersByIds } from '../db/usersearch.js'
 import { assertNoKey, assertOwner } from './lib/access.js'
 import { change, type Action } from './lib/change.js'
+import { forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { revokeKeys } from './lib/keys.js'
@@ -243,6 +244,7 @@ export const update = operation({
       record('user.updated', user.userId)
       if (password !== undefined) {
         await endSessions(db, user.userId)
+        await forgetWrongCodes(db, user.userId)
         await revokeKeys({ db, record }, user.userId)
         record('user.password_set', user.userId)
       }
@@ -314,6 +316,7 @@ export const resetTotp = operation({
     return change(ctx, async ({ db, record }) => {
       if (!(await deleteTotp(db, subject.userId)))
         throw new AppError('TOTP_NOT_ENABLED', 'This user has no second factor.')
+      await forgetWrongCodes(db, subject.userId)
       record('user.totp_reset', subject.userId)
       return userShown({ ...ctx, db }, subject)
     })

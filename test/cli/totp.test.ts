@@ -6,7 +6,7 @@ import { makeMachine, signedAnew } from '../support/cli.js'
 it('"totp" adds a second factor, "login" asks for its code, and "secret rotate" and "users reset-totp" work', async () => {
   const machine = await makeMachine('sqlite')
   const token = await machine.setup()
-  const [, server = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
+  const [, server = ''] = await machine.start('serve --limits-sign-in off').says(/listening on (http:\S+?)"/)
   const env = { FEEDBACKCTL_SERVER: server }
   const password = 'correct horse battery\n'
   const login = 'login --email ada@example.org --password-stdin'
@@ -42,6 +42,12 @@ it('"totp" adds a second factor, "login" asks for its code, and "secret rotate" 
   const { code, text } = await screen.ended
   expect([code, text.includes('Signed in to')]).toEqual([0, true])
   expect(await machine.run(`${login} --code ${recovery}`, { env, stdin: password })).toMatchObject({ code: 0 })
+  const body = JSON.stringify({ email: 'ada@example.org', password: password.trim(), code: '000000' })
+  const wrong = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  for (let turn = 0; turn < 20; turn++) await fetch(`${server}/api/v1/auth/login`, wrong)
+  const slowed = await machine.run(`${login} --code 000000`, { env, stdin: password })
+  expect([slowed.code, slowed.stderr]).toEqual([6, expect.stringContaining('TOTP_LIMITED')])
+  expect(slowed.stderr).toContain('--code RECOVERY-CODE')
   expect(await machine.run('users reset-totp ada@example.org')).toMatchObject({ code: 0 })
   expect(await machine.run(login, { env, stdin: password })).toMatchObject({ code: 0 })
 })

@@ -17,8 +17,9 @@ const login = async (site: TestSite, more: object = {}) => {
 }
 
 /** A person with a second factor, on a site with an owner. */
-async function makeEve(site: TestSite) {
+async function makeEve(site: TestSite, { mail = true } = {}) {
   const ada = await site.owner()
+  if (!mail) site.base.mail = null // setup needs it
   const { userId, token } = await site.member([], EVE)
   const post = (path: string, body: object = {}) => site.http(`POST ${path}`, { token, body })
   const begun = await post('/totp')
@@ -96,6 +97,64 @@ describe.each(engines)('a second factor on %s', (engine) => {
     const outcomes = []
     for (let turn = 0; turn < 11; turn++) outcomes.push(await login(site, { code: '000000' }))
     expect(outcomes).toEqual([...Array.from({ length: 10 }, () => 'TOTP_WRONG'), 'RATE_LIMITED'])
+  })
+
+  it('slows an account down that many addresses guess at for days, and warns its owner once', async () => {
+    const site = await makeSite(engine, { rates: {} })
+    const { post, secret, codes, userId } = await makeEve(site)
+    const guess = () => login(site, { code: '000000' })
+    const letters = async () =>
+      (await site.db.selectFrom('outbox').select(['subject', 'text']).execute()).filter(({ subject }) => subject.includes('guessing')) // prettier-ignore
+    for (let turn = 0; turn < 19; turn++) {
+      expect(await guess()).toBe('TOTP_WRONG')
+      later(site, 7200)
+    }
+    expect(await login(site, { code: await codeAt(site, secret) }), 'resets nothing').toBe('ok')
+    expect(await letters()).toEqual([])
+    expect((await post('/totp/disable', { code: '000000' })).body.code, 'guesses anywhere count').toBe('TOTP_WRONG')
+    const [letter, ...others] = await letters()
+    expect([letter?.text.includes('/board/password-reset\n'), others]).toEqual([true, []])
+    expect((await site.events()).filter(([action]) => action === 'user.totp_guessed')).toEqual([['user.totp_guessed', userId]]) // prettier-ignore
+    for (const seconds of [60, 120, 240, 480]) {
+      later(site, seconds - 1)
+      const refused = await site.http('POST /auth/login', { body: { ...EVE, code: await codeAt(site, secret) } })
+      expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([429, 'TOTP_LIMITED', '1'])
+      expect(refused.body.message).toBe('Too many wrong codes for this account. Try again in 1 second, or give a recovery code.') // prettier-ignore
+      expect((await post('/totp/recovery', { code: '000000' })).body.code).toBe('TOTP_LIMITED')
+      later(site, 1)
+      expect(await guess()).toBe('TOTP_WRONG')
+    }
+    expect(await login(site, { code: codes[0] }), 'a recovery code always works').toBe('ok')
+    expect(await login(site, { code: 'no-recovery-code' })).toBe('TOTP_WRONG')
+    for (let turn = 0; turn < 3; turn++) {
+      later(site, 86_399)
+      expect(await guess()).toMatch(turn === 0 ? /TOTP_WRONG/ : /TOTP_(WRONG|LIMITED)/)
+    }
+    expect(await letters()).toHaveLength(1)
+    later(site, 7 * 86_400)
+    expect([await guess(), await guess()], 'a week later').toEqual(['TOTP_WRONG', 'TOTP_WRONG'])
+  })
+
+  it('is guessed by many requests at once no faster, and a new password by mail ends the wait', async () => {
+    const site = await makeSite(engine, { rates: {} })
+    const { secret } = await makeEve(site)
+    later(site, 30)
+    const tries = await Promise.all(Array.from({ length: 30 }, () => login(site, { code: '000000' })))
+    expect(tries.filter((each) => each === 'TOTP_WRONG')).toHaveLength(20)
+    expect(tries.filter((each) => each === 'TOTP_LIMITED')).toHaveLength(10)
+    await site.http('POST /auth/password/reset', { body: { email: EVE.email } })
+    const body = { token: await site.mailedToken(EVE.email), password: EVE.password }
+    expect(await login(site, { code: await codeAt(site, secret) })).toBe('TOTP_LIMITED')
+    expect((await site.http('POST /auth/password/set', { body })).status).toBe(200)
+    expect(await login(site, { code: await codeAt(site, secret) })).toBe('ok')
+  })
+
+  it('is slowed down without a mail where none is configured', async () => {
+    const site = await makeSite(engine, { rates: {} })
+    await makeEve(site, { mail: false })
+    for (let turn = 0; turn < 20; turn++) expect(await login(site, { code: '000000' })).toBe('TOTP_WRONG')
+    expect(await login(site, { code: '000000' })).toBe('TOTP_LIMITED')
+    expect(await site.db.selectFrom('outbox').select('mailId').where('recipient', '=', EVE.email).execute()).toEqual([])
   })
 
   it('is removed, and its recovery codes replaced, with a code only', async () => {

@@ -90,3 +90,26 @@ it.each(cases)(
     await page.locator('header >> text=Sign out').waitFor()
   },
 )
+
+it.each(['en', 'de'])('a page says how long wrong codes make an account wait, and what helps: %s', async (locale) => {
+  const site = await serveSite('sqlite', { rates: {} })
+  const token = await site.owner()
+  const begun = await site.http('POST /totp', { token, body: {} })
+  const code = await generate({ secret: begun.body.secret, epoch: site.clock.now.getTime() / 1000 })
+  const { recoveryCodes } = (await site.http('POST /totp/enable', { token, body: { code } })).body
+  const { email, password } = OWNER
+  for (let turn = 0; turn < 20; turn++)
+    await site.http('POST /auth/login', { body: { email, password, code: '000000' } })
+  const { page } = await visit({ locale, expected: /status of (403|429)/ })
+  await page.goto(`${site.url}/login`)
+  await page.fill('#field-email', email)
+  await page.fill('#field-password', password)
+  await page.click('main form button[type=submit]')
+  await page.fill('#field-code', '000000')
+  await page.click('main form button[type=submit]')
+  const words = { en: 'Try again in a minute, or enter a recovery code.', de: 'oder geben Sie einen Wiederherstellungscode ein.' } // prettier-ignore
+  expect(await page.innerText('.summary')).toContain(words[locale as 'en'])
+  await page.fill('#field-code', recoveryCodes[0])
+  await page.click('main form button[type=submit]')
+  await page.locator(`header a[href$="/settings"]`).waitFor()
+})

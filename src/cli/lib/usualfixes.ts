@@ -92,6 +92,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     INCORRECT_PASSWORD: password,
     TOTP_REQUIRED: totp,
     TOTP_WRONG: totp,
+    TOTP_LIMITED: [...totp.map((line) => line.replace(/CODE$/, 'RECOVERY-CODE')), ...later],
     NOT_ENOUGH_PERMISSION: who,
     EMAIL_DOMAIN_BLACKLISTED: run('settings blocked-domains'),
     UNAUTHORIZED_NOT_AUTHOR: who,

@@ -14,7 +14,7 @@ export type Action =
   | 'roadmap.moved'
   | `mail.${'retried' | 'cancelled'}`
   | `role.${'assigned' | 'unassigned'}`
-  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'link_created' | 'link_used' | 'promoted' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset'}`}`
+  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'link_created' | 'link_used' | 'promoted' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset' | 'guessed'}`}`
   | `key.${'created' | 'revoked'}`
   | 'session.ended'
   | `site.${'set_up' | 'updated' | 'secret_replaced'}`

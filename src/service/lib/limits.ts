@@ -172,7 +172,7 @@ function refusalBy(
   const full = counters.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
   if (!full) return undefined
   const seconds = (Date.parse(used.get(full.key)?.until ?? '') - now.getTime()) / 1000
-  return rateLimited(message, seconds, isForNew ? 'new-account' : undefined)
+  return rateLimited(message, seconds, { reason: isForNew ? 'new-account' : undefined })
 }
 
 function isNew({ actor, newFor, now }: Context): boolean {
@@ -181,7 +181,7 @@ function isNew({ actor, newFor, now }: Context): boolean {
 }
 
 /** The key says nothing to who reads it. */
-const keyOf = (...whose: string[]): string => createHash('sha256').update(whose.join('\n')).digest('base64url')
+export const keyOf = (...whose: string[]): string => createHash('sha256').update(whose.join('\n')).digest('base64url')
 
 /** Under what it is stored that the account has signed in from the address, where that matters. */
 function knownKey(name: LimitName, { client, actor }: Context, account: string | undefined): string | undefined {

@@ -7,8 +7,8 @@ import type { Context } from './context.js'
 import { oneTimeToken } from './tokens.js'
 
 /**
- * The mails with a one-time link: the purpose of its token, for how many hours it works, and the page it opens. Who asks
- * for a mail waits for it; who is invited does not.
+ * The mails: the page that their link opens and, where the link works once, the purpose of its token and for how many
+ * hours it works. Who asks for a mail waits for it; who is invited does not.
  */
 const LETTERS = {
   verification: {
@@ -24,6 +24,7 @@ const LETTERS = {
     page: 'password-reset/confirm',
     to: 'a user whose account someone else created',
   },
+  warning: { page: 'password-reset', to: 'a user whose second factor someone tries to guess' },
 } as const
 
 export type LetterName = keyof typeof LETTERS
@@ -37,26 +38,29 @@ export async function sampleLetter(
   { siteUrl, look, language }: { siteUrl: string; look: Look; language: string },
 ): Promise<{ subject: string; text: string; html: string }> {
   const { mailOf } = await import('../../mail/templates.js')
-  const link = `${siteUrl}/${LETTERS[letter].page}/?token=EXAMPLE`
-  return mailOf(letter, { look, name: 'Ada Lovelace', link, language })
+  return mailOf(letter, { look, name: 'Ada Lovelace', link: linkOf(siteUrl, letter, 'EXAMPLE'), language })
 }
 
-/** Queues a mail with a new one-time link, in the transaction of the change. Loads the texts when one is written. */
+const linkOf = (siteUrl: string, letter: LetterName, token: string): string =>
+  'purpose' in LETTERS[letter] ? `${siteUrl}/${LETTERS[letter].page}/?token=${token}` : `${siteUrl}/${LETTERS[letter].page}` // prettier-ignore
+
+/** Queues a mail, with a new link where it works once, in the transaction of the change. Loads the texts when one is written. */
 export async function queueLetter(
   { db, now, siteUrl, siteLanguage }: Pick<Context, 'db' | 'now' | 'siteUrl' | 'siteLanguage'>,
   letter: LetterName,
   { userId, name, email, language }: Pick<UserRow, 'userId' | 'name' | 'email' | 'language'>,
 ): Promise<void> {
-  const { purpose, hours, page } = LETTERS[letter]
+  const kind = LETTERS[letter]
   const { mailOf } = await import('../../mail/templates.js')
   const look = await readSettings(db)
-  const token = await oneTimeToken(db, now(), { userId, purpose, hours })
+  const token =
+    'purpose' in kind ? await oneTimeToken(db, now(), { userId, purpose: kind.purpose, hours: kind.hours }) : ''
   await queueMail(db, now(), {
     recipient: email,
     ...mailOf(letter, {
       look,
       name,
-      link: `${siteUrl}/${page}/?token=${token}`,
+      link: linkOf(siteUrl, letter, token),
       language: language ?? siteLanguage ?? LANGUAGES[0],
     }),
   })

@@ -238,10 +238,16 @@ export function Summary({
 }
 
 /** The text of an error in the language of the reader: that of the catalogue, or what the operation says. */
-export const errorText = (view: Pick<View, 'words'>, { code, message, retryAfter, reason }: AppError): string =>
-  code === 'RATE_LIMITED' && retryAfter !== undefined
-    ? view.words.t(reason === 'new-account' ? 'error.waitNew' : 'error.wait', { count: Math.ceil(retryAfter / 60) })
+export function errorText(view: Pick<View, 'words'>, { code, message, retryAfter, reason }: AppError): string {
+  const [minutes, hours] = [Math.ceil((retryAfter ?? 0) / 60), Math.ceil((retryAfter ?? 0) / 3600)]
+  if (retryAfter !== undefined && code === 'TOTP_LIMITED')
+    return hours > 2
+      ? view.words.t('error.waitCodeHours', { count: hours })
+      : view.words.t('error.waitCode', { count: minutes })
+  return code === 'RATE_LIMITED' && retryAfter !== undefined
+    ? view.words.t(reason === 'new-account' ? 'error.waitNew' : 'error.wait', { count: minutes })
     : messageOf(view, code, message, reason)
+}
 
 function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, detail = ''): string {
   const [exact, key] = [`error.${code}.${detail}`, `error.${code}`]
@@ -271,5 +277,6 @@ const FIELDS_OF: Partial<Record<AppError['code'], string[]>> = {
   INCORRECT_PASSWORD: ['currentPassword', 'password'],
   TOTP_REQUIRED: ['code'],
   TOTP_WRONG: ['code'],
+  TOTP_LIMITED: ['code'],
   NAME_LENGTH: ['name'],
 }
