@@ -66,6 +66,13 @@ const historyColumns: Column<Move>[] = [
   { head: 'OF', field: 'kind', text: (move) => move.kind, drop: 0 },
   { head: 'FROM', field: 'from.name', text: (move) => move.from?.name ?? '', drop: 0 },
   { head: 'TO', field: 'to.name', text: (move) => move.to?.name ?? '', drop: 0 },
+  {
+    head: 'BY',
+    field: 'movedBy.username',
+    text: (move) => (move.movedBy ? nameOf(move.movedBy) : ''),
+    drop: 1,
+    ifAny: true,
+  },
 ]
 
 const rowColumns: Column<PostRow>[] = [

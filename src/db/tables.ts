@@ -43,7 +43,7 @@ export interface Tables {
     createdAt: string
     updatedAt: string
   }
-  /** Written by triggers. The ids may be of rows that are gone; null: none. */
+  /** Written by triggers, without the actor. The ids of places may be of rows that are gone; null: none. */
   post_moves: {
     id: Generated<number>
     postId: string
@@ -51,6 +51,7 @@ export interface Tables {
     fromId: string | null
     toId: string | null
     movedAt: string
+    actorId: string | null
   }
   votes: { voteId: string; userId: string; postId: string; createdAt: string }
   comments: {

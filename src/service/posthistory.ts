@@ -1,7 +1,9 @@
 import * as Type from 'typebox'
-import { listMoves, type PostMove } from '../db/postmoves.js'
+import { listMovers, listMoves, type Mover, type PostMove } from '../db/postmoves.js'
 import { can, type Actor } from './lib/access.js'
+import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
+import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { visiblePost } from './posts.js'
 
@@ -15,6 +17,12 @@ const Move = Type.Object({
   from: end('null: none, one that is deleted, or one that you may not see'),
   to: end('null, as for from'),
   movedAt: Type.String({ format: 'date-time' }),
+  movedBy: Type.Optional(
+    Type.Union([PublicUser, Type.Null()], {
+      description:
+        'For users who may change posts of others: who moved it; null at the command line, with a deleted roadmap or board, and where the account is deleted. Absent for others',
+    }),
+  ),
 })
 export type Move = Type.Static<typeof Move>
 
@@ -28,11 +36,19 @@ export const history = operation({
   input: fields({ post_id: inPath('Id, slug or number of the post', 'post') }),
   output: Type.Object({ history: Type.Array(Move, { description: `The newest ${MOST}` }) }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run({ db, actor }, _input, { postId }) {
+  async run(ctx, _input, { postId }) {
+    const { db, actor } = ctx
     const moves = await listMoves(db, postId, MOST)
-    return { history: moves.flatMap((move) => shown(actor, move)) }
+    const movers = can(actor, 'post:update') ? await listMovers(db, postId, MOST) : undefined
+    return {
+      history: moves.flatMap((move) =>
+        shown(actor, move).map((each) => (movers ? { ...each, movedBy: moverOf(ctx, movers.get(move.id)) } : each)),
+      ),
+    }
   },
 })
+
+const moverOf = (ctx: Context, mover: Mover | undefined) => (mover?.userId == null ? null : authorOf(ctx, mover))
 
 /** Nothing of a move between places that the actor may not see. */
 function shown(actor: Actor, { kind, from, to, movedAt }: PostMove): Move[] {

@@ -6,6 +6,7 @@ import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { lock } from '../db/counters.js'
+import { movedBy } from '../db/postmoves.js'
 import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts.js'
 import { insertVote } from '../db/votes.js'
 import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
@@ -134,14 +135,19 @@ export const update = operation({
       assertUnchanged('ifUpdatedAt', input.ifUpdatedAt, before.updatedAt)
       const board = input.boardId === undefined ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
       const roadmap = await roadmapIdAfter(tx, input.roadmapId, before)
-      await updatePost(tx.db, postId, {
-        ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
-        ...(input.contentMarkdown !== undefined && { contentMarkdown: contentMarkdown || null }),
-        ...(board !== before.boardId && { boardId: board }),
-        ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
-        ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
-        updatedAt: ctx.now().toISOString(),
-      })
+      await movedBy(
+        tx.db,
+        { postId, actorId: board === before.boardId && roadmap === before.roadmap_id ? null : ctx.actor.userId },
+        () =>
+          updatePost(tx.db, postId, {
+            ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
+            ...(input.contentMarkdown !== undefined && { contentMarkdown: contentMarkdown || null }),
+            ...(board !== before.boardId && { boardId: board }),
+            ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
+            ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
+            updatedAt: ctx.now().toISOString(),
+          }),
+      )
       const after = await visiblePost(tx, postId)
       if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
         await reviewAgain(tx, { postId })

@@ -7,6 +7,7 @@ import * as moderation from '../../src/service/moderation.js'
 import type { Move } from '../../src/service/posthistory.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as users from '../../src/service/users.js'
 import * as votes from '../../src/service/votes.js'
 import { engines, failure, makeSite, type TestSite } from '../support/site.js'
 
@@ -537,6 +538,41 @@ describe.each(engines)('posts on %s', (engine) => {
     expect(JSON.stringify(await site.http(`GET /posts/${post.postId}/history`))).not.toMatch(/Secret|Plans/)
     await site.call(posts.remove, { id: post.postId })
     expect(await site.db.selectFrom('post_moves').selectAll().execute()).toEqual([])
+  })
+
+  it('tell the team who moved them, and nobody else, from the cache too', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    for (const name of ['Planned', 'Done']) await site.call(roadmaps.create, { name, display: true })
+    await site.call(boards.create, { name: 'Ideas' })
+    const [eve, member] = [await site.member(['post:update']), await site.member()]
+    const { post } = await site.call(posts.create, { title: 'a' })
+    const move = async (token: string, change: object) => {
+      const body = { id: post.postId, partial: true, ...change }
+      expect((await site.http('PATCH /posts', { token, body })).status).toBe(200)
+    }
+    const history = (token?: string) => site.http(`GET /posts/${post.postId}/history`, { token })
+    const by = async (token: string) => (await history(token)).body.history.map(({ movedBy }: Move) => movedBy?.username ?? movedBy) // prettier-ignore
+    await site.call(posts.update, { id: post.postId, partial: true, roadmapId: 'planned' })
+    tick(site)
+    await move(eve.token, { roadmapId: 'done', boardId: 'ideas' })
+    await move(owner, { title: 'b' })
+    await move(owner, { roadmapId: null })
+    const { username } = (await site.http('GET /users/profile', { token: eve.token })).body.user
+    const { username: ada } = (await site.http('GET /users/profile', { token: owner })).body.user
+    for (let turn = 0; turn < 2; turn++) {
+      expect([await by(owner), await by(eve.token)]).toEqual(
+        Array.from({ length: 2 }, () => [ada, username, username, null]),
+      )
+      for (const token of [undefined, member.token]) expect((await history(token)).text).not.toContain('movedBy')
+    }
+    const page = async (token?: string) =>
+      (await site.http(`GET //board/posts/${post.slug.replace(/^a/, 'b')}`, { headers: token ? { cookie: `__Host-feedbackctl=${token}` } : {} })).text // prettier-ignore
+    for (let turn = 0; turn < 2; turn++)
+      expect([(await page(owner)).split('by \u2068').length, (await page()).split('by \u2068').length]).toEqual([4, 1])
+    await site.call(users.remove, { user: eve.userId })
+    expect(await by(owner)).toEqual([ada, null, null, null])
+    expect(await site.db.selectFrom('post_moves').select('id').where('actorId', '=', eve.userId).execute()).toEqual([])
   })
 
   describe('posts of a private board', () => {

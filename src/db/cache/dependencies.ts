@@ -26,7 +26,7 @@ const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
   posts: ['posts', 'votes', 'comments', 'boards'],
   post_search: ['posts'],
-  post_moves: ['posts'],
+  post_moves: ['posts', 'users'], // who moved a post is erased with the account
   votes: ['votes'],
   comments: ['comments'],
   roadmaps: ['roadmaps'],

@@ -25,6 +25,7 @@ import { up as jobRuns } from './0023_job_runs.js'
 import { up as editedSince } from './0024_edited_since.js'
 import { up as internalComments } from './0025_internal_comments.js'
 import { up as ownDeletion } from './0026_own_deletion.js'
+import { up as movers } from './0027_movers.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -54,4 +55,5 @@ export const migrations: Record<string, Migration> = {
   '0024_edited_since': { up: editedSince },
   '0025_internal_comments': { up: internalComments },
   '0026_own_deletion': { up: ownDeletion },
+  '0027_movers': { up: movers },
 }

@@ -2,6 +2,7 @@ import type { Move } from '../../service/posthistory.js'
 import { isolated } from '../lib/bidi.js'
 import type { View } from '../lib/page.js'
 import { BoardSwatch, StatusSwatch } from './chip.js'
+import { nameOf } from './person.js'
 import { Time } from './time.js'
 
 /** Through which roadmaps and boards a post went, oldest first. */
@@ -17,6 +18,9 @@ export const History = ({ view, moves }: { view: View; moves: readonly Move[] })
               <Time view={view} at={move.movedAt} />
               <span>
                 {move.to ? <Swatch color={move.to.color} /> : null} {sentenceOf(view, move)}
+                {move.movedBy ? (
+                  <span class="soft"> {view.t('history.by', { name: isolated(nameOf(view, move.movedBy)) })}</span>
+                ) : null}
               </span>
             </li>
           )
