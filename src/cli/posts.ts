@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { listed, printable, quoted } from '../core/text.js'
 import * as comments from '../service/comments.js'
 import { reportPost } from '../service/moderation.js'
+import { reported, type Reported } from '../service/reports.js'
 import { history, type Move } from '../service/posthistory.js'
 import * as posts from '../service/posts.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
@@ -73,6 +74,11 @@ const historyColumns: Column<Move>[] = [
     drop: 1,
     ifAny: true,
   },
+]
+
+const reportedColumns: Column<Reported>[] = [
+  { head: 'KIND', text: ({ kind }) => kind, drop: 0 },
+  { head: 'ID', text: (row) => row.id, drop: 0, short: true },
 ]
 
 const rowColumns: Column<PostRow>[] = [
@@ -265,6 +271,23 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: [], id: () => '', rows: () => [] },
       as: true,
       done: () => 'Reported the post. The moderators will review it.',
+    },
+    cli,
+  )
+  command(
+    group,
+    reported,
+    {
+      usage: 'reported <post_id:post>',
+      examples: ['posts reported 12'],
+      output: {
+        columns: reportedColumns,
+        id: (row) => row.id,
+        rows: (answer): readonly Reported[] => answer.reported,
+        list: true,
+        empty: () => 'You have reported nothing there that waits for a decision.',
+      },
+      as: true,
     },
     cli,
   )

@@ -11,6 +11,7 @@ import * as moderation from './moderation.js'
 import * as names from './names.js'
 import * as owner from './owner.js'
 import * as posthistory from './posthistory.js'
+import * as reports from './reports.js'
 import * as posts from './posts.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
@@ -71,6 +72,7 @@ export const operations = [
   posts.update,
   posts.remove,
   moderation.reportPost,
+  reports.reported,
   votes.list,
   votes.add,
   votes.remove,

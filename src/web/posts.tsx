@@ -3,6 +3,7 @@ import * as comments from '../service/comments.js'
 import type { DashboardPost } from '../service/lib/postshapes.js'
 import * as moderation from '../service/moderation.js'
 import { history } from '../service/posthistory.js'
+import { reported } from '../service/reports.js'
 import * as service from '../service/posts.js'
 import { within, withQuery } from './lib/addresses.js'
 import { roadmapsWith } from './lib/lists.js'
@@ -16,7 +17,7 @@ import { Head, JsonLd } from './parts/head.js'
 import { Avatar, nameOf, Person } from './parts/person.js'
 import { CommentPager, pageNumber } from './parts/pager.js'
 import { Quote } from './parts/quote.js'
-import { AskToDelete, ReportForm } from './parts/report.js'
+import { AskToDelete, ReportForm, ReportLink } from './parts/report.js'
 import { StatusMenu } from './parts/statusmenu.js'
 import { textOf as commentText, Thread } from './parts/thread.js'
 import { Time } from './parts/time.js'
@@ -58,7 +59,8 @@ export const post = page({
       throw new Redirect(withQuery(view.path, { page: pages > 1 ? pages : undefined }, 'comments'))
     const { history: moves } = await view.call(history, { post_id: shown.postId })
     const stages = view.can('post:update') ? (await roadmapsWith(view, shown.roadmap?.url)).rows : []
-    return { post: shown, moves, stages, activity, count, pages }
+    const reports = view.viewer ? (await view.call(reported, { post_id: shown.postId })).reported : []
+    return { post: shown, moves, stages, activity, count, pages, reports }
   },
   texts: (_view, { post: shown, activity }) => [bodyOf(shown), ...activity.map(commentText)],
   title: (_view, { post: { title } }) => title,
@@ -93,7 +95,7 @@ export const post = page({
       />
     </>
   ),
-  show(view, { post: shown, moves, stages, activity, count, pages }) {
+  show(view, { post: shown, moves, stages, activity, count, pages, reports }) {
     const { t, href } = view
     const path = pathOf(shown.slug)
     return (
@@ -144,7 +146,7 @@ export const post = page({
               </Form>
             ) : null}
             {view.viewer?.userId === shown.author.userId || view.can('post:destroy') ? null : (
-              <a href={href(`${path}/report`)}>{t('action.report')}</a>
+              <ReportLink view={view} to={`${path}/report`} isDone={reports.some(({ id }) => id === shown.postId)} />
             )}
           </div>
         </article>
@@ -152,7 +154,7 @@ export const post = page({
           <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
           <CommentPager view={view} pages={pages} to="older" />
           {activity.length > 0 ? (
-            <Thread view={view} slug={shown.slug} comments={activity} />
+            <Thread view={view} slug={shown.slug} comments={activity} reported={reports.map(({ id }) => id)} />
           ) : (
             <p class="soft">{t('comment.none')}</p>
           )}

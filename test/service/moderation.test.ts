@@ -71,6 +71,27 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(brief(await queue(site, owner))).toContain('post new')
   })
 
+  it('tells people what they have reported themselves, until it is decided', async () => {
+    const { site, owner, author, reader, post, comment, decide } = await makeContent(engine)
+    const seen = async (token?: string) => {
+      const { status, body } = await site.http(`GET /posts/${post.number}/reported`, { token })
+      return status === 200 ? body.reported.map(({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`) : status // prettier-ignore
+    }
+    expect([await seen(), await seen(reader.token)]).toEqual([400, []])
+    await site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body: {} })
+    await site.http(`POST /posts/${post.slug}/comments/${comment.id}/report`, { token: reader.token, body: {} })
+    const { post: other } = await site.call(posts.create, { title: 'Other' })
+    await site.http(`POST /posts/${other.slug}/report`, { token: reader.token, body: {} })
+    expect(await seen(reader.token)).toEqual([`post ${post.postId}`, `comment ${comment.id}`])
+    expect([await seen(author.token), await seen(owner)], 'nobody else').toEqual([[], []])
+    await decide(post.postId, 'keep')
+    expect(await seen(reader.token)).toEqual([`comment ${comment.id}`])
+    await site.call(comments.remove, { post_id: post.postId, comment_id: comment.id })
+    expect(await seen(reader.token)).toEqual([])
+    await site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body: {} })
+    expect(await seen(reader.token), 'reported again').toEqual([`post ${post.postId}`])
+  })
+
   it('shows reported content first, with the reasons, and a person counts once', async () => {
     const { site, owner, author, reader, post, comment, decide } = await makeContent(engine)
     const report = (token: string, reason?: string) =>

@@ -104,6 +104,7 @@ export const table: Record<string, Row> = {
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 
   'posts.report': { needs: 'account', input: async (w) => ({ post_id: await w.post() }) },
+  'posts.reported': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'comments.report': { needs: 'account', input: (w) => w.comment() },
   'moderation.list': { needs: ['post:destroy', 'comment:update:any'] },
   'moderation.decide': { needs: 'post:destroy', input: async (w) => ({ id: await w.post(), decision: 'keep' }) },

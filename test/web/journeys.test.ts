@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { NARROW, serveSite, visit, WIDE, type ServedSite } from '../support/browser.js'
@@ -115,6 +117,43 @@ describe.each(engines)('a visitor on %s', (engine) => {
     expect(await page.innerText('.facts')).toContain('Ideas')
     expect(await page.innerText('.prose em')).toBe('large')
   })
+})
+
+describe.each(engines)('a member on %s', (engine) => {
+  it.each([true, false])(
+    'sees what they have reported until the team decides, in each tab (script: %s)',
+    async (script) => {
+      const site = await serveSite(engine)
+      await filled(site)
+      const member = { email: 'eve@example.org', password: PASSWORD }
+      await site.member([], member)
+      const { post } = await site.call(posts.create, { title: 'Cheap watches' })
+      const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Buy now' })
+      await site.call(comments.create, { post_id: post.postId, body: 'What for?' })
+      const { page, context } = await visit({ script })
+      await page.goto(`${site.url}/login`)
+      await signIn(page, member)
+      await page.locator('header >> text=Sign out').waitFor()
+      const second = await context.newPage()
+      const toolsOf = (shown: Page) => shown.locator('.tools').allInnerTexts()
+      const marks = async (shown: Page) => {
+        await shown.goto(`${site.url}/posts/${post.slug}`)
+        return (await toolsOf(shown)).map((text) => /Reported by you|Report/.exec(text)?.[0])
+      }
+      expect(await marks(second)).toEqual(['Report', 'Report', 'Report'])
+      await page.goto(`${site.url}/posts/${post.slug}`)
+      await page.click('.whole .tools >> text=Report')
+      await page.click('main form button')
+      await page.locator('.flash').waitFor()
+      await page.click(`#comment-${activity.id} .tools >> text=Report`)
+      await page.click('main form button')
+      await page.locator(`#comment-${activity.id} .done`).waitFor()
+      const done = ['Reported by you', 'Reported by you', 'Report']
+      expect([await marks(page), await marks(second), await marks(page)]).toEqual([done, done, done])
+      for (const id of [post.postId, activity.id]) await site.call(moderation.decide, { id, decision: 'keep' })
+      expect(await marks(second)).toEqual(['Report', 'Report', 'Report'])
+    },
+  )
 })
 
 describe.each(engines)('a fresh site on %s', (engine) => {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 /**
  * A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for
- * role_permissions the role's, for roles_users the user's, for api_keys the hash.
+ * role_permissions the role's, for roles_users the user's, for reports the reporter's, for api_keys the hash.
  */
 export const TOPIC_NAMES = [
   'boards',
@@ -17,6 +17,7 @@ export const TOPIC_NAMES = [
   'api_keys',
   'sessions',
   'totp',
+  'reports',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -37,6 +38,7 @@ const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   api_keys: ['api_keys'],
   sessions: ['sessions'],
   totp: ['totp'],
+  reports: ['reports'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

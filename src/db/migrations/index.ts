@@ -26,6 +26,7 @@ import { up as editedSince } from './0024_edited_since.js'
 import { up as internalComments } from './0025_internal_comments.js'
 import { up as ownDeletion } from './0026_own_deletion.js'
 import { up as movers } from './0027_movers.js'
+import { up as reportsLogged } from './0028_reports_logged.js'
 
 /** All migrations, oldest first. Never edit a released one; add another. */
 export const migrations: Record<string, Migration> = {
@@ -56,4 +57,5 @@ export const migrations: Record<string, Migration> = {
   '0025_internal_comments': { up: internalComments },
   '0026_own_deletion': { up: ownDeletion },
   '0027_movers': { up: movers },
+  '0028_reports_logged': { up: reportsLogged },
 }

@@ -45,6 +45,10 @@ export const ReportForm = ({
   </div>
 )
 
+/** The way to report something, or that its reader has done so and the team has not decided yet. */
+export const ReportLink = ({ view, to, isDone }: { view: View; to: string; isDone: boolean }) =>
+  isDone ? <span class="done">{view.t('report.done')}</span> : <a href={view.href(to)}>{view.t('action.report')}</a>
+
 /** What others have added to its author cannot delete. The team can be asked to. */
 export const AskToDelete = ({
   view,

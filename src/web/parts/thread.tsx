@@ -6,6 +6,7 @@ import { CommentForm } from './commentform.js'
 import { Form } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, Person } from './person.js'
+import { ReportLink } from './report.js'
 import { Time } from './time.js'
 
 /** Headings in a comment are below that of the comments. */
@@ -34,10 +35,21 @@ function threadsOf(comments: readonly Activity[]): Node[] {
 /** Further replies are not moved in any more: a phone has no room for them. */
 const DEEPEST = 3
 
-export const Thread = ({ view, slug, comments }: { view: View; slug: string; comments: readonly Activity[] }) => (
+export const Thread = ({
+  view,
+  slug,
+  comments,
+  reported,
+}: {
+  view: View
+  slug: string
+  comments: readonly Activity[]
+  /** Ids of those that the reader has reported. */
+  reported: readonly string[]
+}) => (
   <ol class="thread">
     {threadsOf(comments).map((node) => (
-      <CommentItem view={view} slug={slug} node={node} depth={0} />
+      <CommentItem view={view} slug={slug} node={node} depth={0} reported={reported} />
     ))}
   </ol>
 )
@@ -48,12 +60,14 @@ function CommentItem({
   node,
   depth,
   to,
+  reported,
 }: {
   view: View
   slug: string
   node: Node
   depth: number
   to?: Node
+  reported: readonly string[]
 }) {
   const { t, viewer } = view
   const { comment, author } = node
@@ -65,7 +79,7 @@ function CommentItem({
   const replies = (
     <>
       {node.replies.map((reply) => (
-        <CommentItem view={view} slug={slug} node={reply} depth={depth + 1} to={node} />
+        <CommentItem view={view} slug={slug} node={reply} depth={depth + 1} to={node} reported={reported} />
       ))}
     </>
   )
@@ -106,7 +120,7 @@ function CommentItem({
             </Form>
           ) : null}
           {viewer && !isOwn && !view.can('comment:update:any') ? (
-            <a href={view.href(`${at}/report`)}>{t('action.report')}</a>
+            <ReportLink view={view} to={`${at}/report`} isDone={reported.includes(comment.id)} />
           ) : null}
         </div>
       </article>

@@ -1,0 +1,22 @@
+import { compiled } from './cache/compiled.js'
+import type { Db } from './tables.js'
+
+/** What a person has reported of a post and its comments, as far as the team has not decided yet. */
+export const reportsOf = (
+  db: Db,
+  { userId, postId }: { userId: string; postId: string },
+): Promise<{ postId: string | null; commentId: string | null }[]> =>
+  compiled(
+    db,
+    'reportsOf',
+    { userId, postId },
+    (given) =>
+      db
+        .selectFrom('reports')
+        .leftJoin('comments', 'comments.id', 'reports.commentId')
+        .select(['reports.postId', 'reports.commentId'])
+        .where('reports.userId', '=', given.userId)
+        .where('reports.isOpen', '=', 1)
+        .where((eb) => eb.or([eb('reports.postId', '=', given.postId), eb('comments.post_id', '=', given.postId)])),
+    { reports: [userId], comments: [postId] },
+  )
