@@ -19,9 +19,9 @@ async function filled(site: ServedSite): Promise<void> {
     await site.call(posts.create, { title, contentMarkdown: 'Please, **soon**.', boardId: 'ideas' })
 }
 
-const signUp = async (page: Page, name: string) => {
+const signUp = async (page: Page, name: string, email = `${name.toLowerCase()}@example.org`) => {
   await page.fill('#field-name', name)
-  await page.fill('#field-email', `${name.toLowerCase()}@example.org`)
+  await page.fill('#field-email', email)
   await page.fill('#field-password', PASSWORD)
   await page.click('main form button[type=submit]')
 }
@@ -116,6 +116,36 @@ describe.each(engines)('a visitor on %s', (engine) => {
     await expect.poll(() => page.innerText('h1')).toBe('Wider columns')
     expect(await page.innerText('.facts')).toContain('Ideas')
     expect(await page.innerText('.prose em')).toBe('large')
+  })
+})
+
+describe('who signs up on the way is told of the mail', () => {
+  const WELCOME = 'Welcome! We sent you a mail to confirm your address.'
+  const cases = [true, false].flatMap((script) => (['name', 'form', 'gone'] as const).map((next) => ({ script, next }))) // prettier-ignore
+
+  it.each(cases)('whatever page comes next: $next (script: $script)', async ({ script, next }) => {
+    const site = await serveSite('sqlite', next === 'form' ? { unverified: 'read' } : {})
+    await filled(site)
+    const { post } = await site.call(posts.create, { title: 'Wider columns' })
+    const { page } = await visit({ script, expected: /status of (403|404)/ })
+    await page.goto(`${site.url}/posts/${next === 'form' ? 'new' : post.slug}`)
+    await page.fill(next === 'form' ? '#field-title' : '#field-body', 'Who else?')
+    await page.click(`main >> button:text-is("${next === 'form' ? 'Post' : 'Comment'}")`)
+    await page.click('main >> text=No account yet?')
+    if (next === 'gone') await site.call(posts.remove, { id: post.postId })
+    await signUp(page, next === 'name' ? '' : 'Eve', 'eve@example.org')
+    const titles = {
+      name: 'What is your name?',
+      form: 'New post',
+
+      gone: 'Page not found',
+    }
+    const expected = titles[next]
+    await page.locator(`h1:text-is("${expected}")`).waitFor()
+    expect(await page.innerText('.flash')).toBe(WELCOME)
+    if (next !== 'form') return
+    expect(await page.innerText('.summary')).toContain('Confirm your e-mail address first')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className), { message: 'what is wrong comes first' }).toBe('summary') // prettier-ignore
   })
 })
 

@@ -35,7 +35,7 @@ if (tabs && chosenTab instanceof HTMLElement)
   tabs.scrollLeft = chosenTab.offsetLeft - (tabs.clientWidth - chosenTab.offsetWidth) / 2
 
 // What was done is said once, and not again after a reload. It has the focus: there a screen reader begins, and the
-// keyboard goes on. Where the address leads to what was done, it is said there.
+// keyboard goes on. Where the address leads to what was done, it is said there. What is wrong with a form comes first.
 const here = new URL(location.href)
 const justDone = here.searchParams.get('done')
 if (justDone !== null) {
@@ -44,7 +44,7 @@ if (justDone !== null) {
 }
 
 const flash = document.querySelector('.flash')
-if (flash instanceof HTMLElement) {
+if (flash instanceof HTMLElement && !document.querySelector('.summary')) {
   const target = document.getElementById(here.hash.slice(1))
   if (target?.matches('li')) target.prepend(flash)
   const focus = () => flash.focus({ preventScroll: true })

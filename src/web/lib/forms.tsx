@@ -9,7 +9,7 @@ import { fieldsIn, pathAndQuery } from './fields.js'
 import { HEADERS } from './headers.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type View } from './page.js'
 import { PENDING } from './pending.js'
-import { wantsJson, type PageRequest, type Renderer } from './renderer.js'
+import { saying, wantsJson, type PageRequest, type Renderer } from './renderer.js'
 import { ASK_AGAIN, repeatOf, textsOf, type Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
@@ -38,7 +38,7 @@ export class Forms {
       return await this.#run(request, await this.#renderer.viewOf(request, params, token), act, form)
     } catch (error) {
       const repeat = await this.#repeatOf(act, pathAndQuery(request.url)[0], form)
-      return this.#renderer.fail(request.raw, request.reply, error, { repeat, token })
+      return this.#renderer.fail(request.raw, request.reply, error, { repeat, token, said: request.said })
     }
   }
 
@@ -96,10 +96,8 @@ export class Forms {
     if (wantsJson(raw))
       return reply.headers(HEADERS).send({ to: this.#renderer.addresses.href(outcome.to), ...outcome.json })
     if (view.isAlone && outcome.flash) return this.#renderer.say(request, view, outcome.flash)
-    const [address = '', fragment] = outcome.to.split('#', 2)
-    const [path, query] = pathAndQuery(address)
-    const done = [outcome.flash, ...request.said].filter((flash) => flash !== undefined).join(',')
-    return this.#renderer.redirect(reply, withQuery(path, { ...query, ...(done && { done }) }, fragment))
+    const done = outcome.flash === undefined ? request.said : [outcome.flash, ...request.said]
+    return this.#renderer.redirect(reply, saying(outcome.to, done))
   }
 
   /** Shows the form again, with what was typed and what is wrong with it. */

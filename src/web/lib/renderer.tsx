@@ -190,9 +190,9 @@ export class Renderer {
     raw: FastifyRequest,
     reply: FastifyReply,
     error: unknown,
-    { repeat, token }: { repeat?: Repeat; token?: string | undefined } = {},
+    { repeat, token, said = [] }: { repeat?: Repeat; token?: string | undefined; said?: readonly Flash[] } = {},
   ): Promise<FastifyReply> {
-    if (error instanceof Redirect) return this.redirect(reply, error.to, error.status)
+    if (error instanceof Redirect) return this.redirect(reply, saying(error.to, said), error.status)
     const known = hidden(raw, asAppError(error))
     if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
     const isOurs = known.status >= 500 && known.code !== 'MAIL_CONFIG_MISSING'
@@ -206,7 +206,7 @@ export class Renderer {
     }
     const shown = isOurs ? publicError(known) : known
     if (wantsJson(raw)) return reply.code(shown.status).headers(HEADERS).send(shown.body)
-    const request = this.open(raw, reply)
+    const request = { ...this.open(raw, reply), said }
     const view = await this.viewOf(request, {}, token).catch(() => this.#blankView(raw))
     const page = await this.#parts.routes.error()
     const html = (
@@ -244,6 +244,14 @@ export class Renderer {
       refusals: new Map(),
     }
   }
+}
+
+/** An address whose page says what was done. */
+export function saying(to: string, said: readonly Flash[]): string {
+  if (said.length === 0) return to
+  const [address = '', fragment] = to.split('#', 2)
+  const [path, query] = pathAndQuery(address)
+  return withQuery(path, { ...query, done: said.join(',') }, fragment)
 }
 
 /** What the address says was done. */

@@ -51,8 +51,8 @@ export function Layout({ view, title, head, isUnlisted, isSetup, children }: Lay
           <Header view={view} />
         )}
         <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
-          {said.length > 0 && !view.form.error ? (
-            <p class="flash" role="status" tabIndex={-1} autofocus>
+          {said.length > 0 ? (
+            <p class="flash" role="status" tabIndex={-1} autofocus={!view.form.error}>
               {said.map((flash) => t(`flash.${flash}`)).join(' ')}
             </p>
           ) : null}
