@@ -102,6 +102,7 @@ export interface ItemView {
   postTitle: string
   text: string | null
   createdAt: string
+  updatedAt: string
   isSpam: number
   isInternal: number
   userId: string | null
@@ -120,8 +121,8 @@ export async function itemsOf(db: Db, kind: Candidate['kind'], ids: readonly str
   const board = sql`left join boards as board on board."boardId" = posts."boardId"`
   const query =
     kind === 'post'
-      ? sql<ItemView>`select posts."postId" as id, ${place}, posts."contentMarkdown" as text, posts."createdAt", posts.is_spam as "isSpam", 0 as "isInternal", ${author} from posts ${board} left join users as author on author."userId" = posts."userId" where posts."postId" ${among(db, ids)}`
-      : sql<ItemView>`select comments.id, ${place}, comments.body as text, comments.created_at as "createdAt", comments.is_spam as "isSpam", comments.is_internal as "isInternal", ${author} from comments inner join posts on posts."postId" = comments.post_id ${board} left join users as author on author."userId" = comments.author_id where comments.id ${among(db, ids)}`
+      ? sql<ItemView>`select posts."postId" as id, ${place}, posts."contentMarkdown" as text, posts."createdAt", posts."updatedAt", posts.is_spam as "isSpam", 0 as "isInternal", ${author} from posts ${board} left join users as author on author."userId" = posts."userId" where posts."postId" ${among(db, ids)}`
+      : sql<ItemView>`select comments.id, ${place}, comments.body as text, comments.created_at as "createdAt", comments.updated_at as "updatedAt", comments.is_spam as "isSpam", comments.is_internal as "isInternal", ${author} from comments inner join posts on posts."postId" = comments.post_id ${board} left join users as author on author."userId" = comments.author_id where comments.id ${among(db, ids)}`
   return (await query.execute(db)).rows
 }
 

@@ -28,6 +28,7 @@ import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable, oneOf, someOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { visiblePost } from './posts.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -44,6 +45,7 @@ const Item = Type.Object({
   is_spam: Type.Boolean(),
   is_internal: Type.Boolean(),
   created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time', description: 'Send it back with the decision' }),
   post: Type.Object({
     postId: Type.String({ format: 'uuid' }),
     number: Type.Integer(),
@@ -154,6 +156,7 @@ const toItem = (
   is_spam: view.isSpam === 1,
   is_internal: view.isInternal === 1,
   created_at: view.createdAt,
+  updated_at: view.updatedAt,
   post: { postId: view.postId, number: view.number, title: view.postTitle, slug: view.slug },
   board: view.boardName === null || view.boardUrl === null ? null : { name: view.boardName, url: view.boardUrl },
   reports: reports
@@ -171,13 +174,14 @@ export const decide = operation({
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED'],
   input: fields({
     id: inPath('Id of the comment, or id, slug or number of the post', 'item'),
     decision: oneOf(['keep', 'spam', 'reopen'], {
       description: 'keep: show it, and close its reports; spam: hide it; reopen: put it back in the queue',
     }),
     is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
+    if_updated_at: ifUnchanged('updated_at'),
   }),
   output: Type.Object({
     decided: Type.Object({
@@ -193,12 +197,13 @@ export const decide = operation({
     assertMayDecide(ctx.actor, subject)
     return subject
   },
-  run: (ctx, { decision, is_spam: hidden = false }, { id, kind }) =>
+  run: (ctx, { decision, is_spam: hidden = false, if_updated_at: seen }, { id, kind }) =>
     change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       if (kind === 'comment') await lockComment(tx.db, id) // or an edit meanwhile would not see the decision
       const subject = await subjectOf(tx, id) // it may have been deleted since the first look-up
       assertMayDecide(tx.actor, subject)
+      assertUnchanged('if_updated_at', seen, subject.updatedAt)
       const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
       await setSpam(tx, subject, isSpam)
       await setReportsOpen(tx.db, subject.key, decision === 'reopen')
@@ -220,6 +225,7 @@ interface Subject {
   title: string
   number: number
   isSpam: boolean
+  updatedAt: string
   post?: PostView
 }
 
@@ -228,7 +234,7 @@ async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
   const comment = typeof given === 'string' && isId(given.trim()) ? await findComment(ctx.db, given.trim()) : undefined
   if (!comment) {
     const post = await visiblePost(ctx, given)
-    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, number: post.number, isSpam: post.is_spam === 1, post } // prettier-ignore
+    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, number: post.number, isSpam: post.is_spam === 1, updatedAt: post.updatedAt, post } // prettier-ignore
   }
   const { title, number } = await visiblePost(ctx, comment.post_id)
   if (!maySee(ctx.actor, comment)) throw commentNotFound(String(given))
@@ -239,6 +245,7 @@ async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
     title,
     number,
     isSpam: comment.is_spam === 1,
+    updatedAt: comment.updated_at,
   }
 }
 

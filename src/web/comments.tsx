@@ -198,8 +198,13 @@ export const report = action({
 const decision = (word: 'keep' | 'spam') =>
   action({
     operation: moderation.decide,
-    input: ({ params }) => ({ id: params.comment, decision: word }),
+    input: ({ params }, { if_updated_at }) => ({
+      id: params.comment,
+      decision: word,
+      ...(if_updated_at && { if_updated_at }),
+    }),
     done: (view) => ({ to: pathOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+    settled: { CONTENT_CHANGED: (view) => ({ to: pathOf(view), flash: 'changedMeanwhile' }) },
   })
 
 export const spam = decision('spam')

@@ -11,7 +11,7 @@ import { action, page, Redirect, type View } from './lib/page.js'
 import { BoardChip, RoadmapChip } from './parts/chip.js'
 import { CommentForm } from './parts/commentform.js'
 import { Confirm } from './parts/confirm.js'
-import { Form, Summary } from './parts/form.js'
+import { Form, Hidden, Summary } from './parts/form.js'
 import { History } from './parts/history.js'
 import { Head, JsonLd } from './parts/head.js'
 import { Avatar, nameOf, Person } from './parts/person.js'
@@ -140,6 +140,7 @@ export const post = page({
             ) : null}
             {view.can('post:destroy') ? (
               <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
+                <Hidden name="if_updated_at" value={shown.updatedAt} />
                 <button type="submit" class="link">
                   {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
                 </button>
@@ -275,8 +276,13 @@ export const report = action({
 const decision = (word: 'keep' | 'spam') =>
   action({
     operation: moderation.decide,
-    input: ({ params }) => ({ id: params.slug, decision: word }),
+    input: ({ params }, { if_updated_at }) => ({
+      id: params.slug,
+      decision: word,
+      ...(if_updated_at && { if_updated_at }),
+    }),
     done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+    settled: { CONTENT_CHANGED: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: 'changedMeanwhile' }) },
   })
 
 export const spam = decision('spam')

@@ -51,6 +51,28 @@ describe.each(engines)('feedbackctl moderate on %s', (engine) => {
     expect((await machine.run('moderate list -q')).stdout.trim()).toBe(ids[2])
   })
 
+  it('decides about the text that it has shown, and shows one that was changed meanwhile', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    await machine.run('users create eve@example.org --generate-password --name Eve')
+    await machine.run("posts create One --body 'The first text' --as eve@example.org")
+    const screen = machine.terminal('moderate', { env: { NO_COLOR: '1' } })
+    await screen.sees(/The first text[^]*\[q\]uit/)
+    const [read] = JSON.parse((await machine.run('moderate list --json')).stdout).items
+    await machine.run("posts update 1 --body 'The second text' --as eve@example.org")
+    screen.type('k')
+    await screen.sees(/It was changed meanwhile, so nothing was decided\. This is its text now\.[^]*1 of 1[^]*The second text[^]*\[q\]uit/) // prettier-ignore
+    expect(await machine.run(`moderate keep 1 --if-updated-at ${read.updated_at}`)).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/fix +feedbackctl moderate list\n +code +CONTENT_CHANGED/),
+    })
+    screen.type('k')
+    await screen.sees(/Kept #1\.[^]*\[q\]uit/)
+    screen.type('q')
+    await screen.sees(/Stopped\. 1 decision saved\./)
+    expect((await screen.ended).code).toBe(0)
+  })
+
   it('carries out no deletion that waits when it is interrupted', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()

@@ -71,6 +71,31 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(brief(await queue(site, owner))).toContain('post new')
   })
 
+  it('refuses a decision about a text that was changed since the queue was read', async () => {
+    const { site, owner, author, post, comment, decide } = await makeContent(engine)
+    const versionOf = async (wanted: string) => (await queue(site, owner)).find(({ id }) => id === wanted)?.updated_at
+    const send = async (id: string, decision: string, if_updated_at: unknown) => {
+      const { status, body } = await site.http(`POST /moderation/${id}`, { token: owner, body: { decision, if_updated_at } }) // prettier-ignore
+      return status === 200 ? body.decided.is_spam : [status, body.code]
+    }
+    const edits = {
+      [post.postId]: () => site.http('PATCH /posts', { token: author.token, body: { id: post.postId, partial: true, contentMarkdown: 'Other' } }), // prettier-ignore
+      [comment.id]: () => site.http(`PUT /posts/${post.slug}/comments/${comment.id}`, { token: author.token, body: { body: 'Other' } }), // prettier-ignore
+    }
+    for (const [id, edit] of Object.entries(edits)) {
+      const seen = await versionOf(id)
+      site.clock.now = new Date(site.clock.now.getTime() + HOUR_MS)
+      expect((await edit()).status).toBe(200)
+      for (const decision of ['keep', 'spam', 'reopen'])
+        expect(await send(id, decision, seen)).toEqual([409, 'CONTENT_CHANGED'])
+      expect((await queue(site, owner)).find((item) => item.id === id)).toMatchObject({ text: 'Other', is_spam: false })
+      expect(await send(id, 'keep', 'yesterday')).toEqual([400, 'VALIDATION_ERROR'])
+      expect(await send(id, 'spam', await versionOf(id))).toBe(true)
+      expect((await decide(id, 'keep')).status, 'without a version as before').toBe(200)
+    }
+    expect((await site.events()).filter(([action]) => /kept|marked_spam|reopened/.test(action))).toHaveLength(4)
+  })
+
   it('tells people what they have reported themselves, until it is decided', async () => {
     const { site, owner, author, reader, post, comment, decide } = await makeContent(engine)
     const seen = async (token?: string) => {

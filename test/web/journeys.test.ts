@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import { operator } from '../../src/service/lib/access.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
@@ -184,6 +185,36 @@ describe.each(engines)('a member on %s', (engine) => {
       expect(await marks(second)).toEqual(['Report', 'Report', 'Report'])
     },
   )
+})
+
+it.each([true, false])('the team decides about the text that it has read (script: %s)', async (script) => {
+  const site = await serveSite('sqlite')
+  await filled(site)
+  const { userId } = await site.member([])
+  const as = site.callAs({ ...operator, userId })
+  const { post } = await as(posts.create, { title: 'Harmless', contentMarkdown: 'One' })
+  const { activity } = await as(comments.create, { post_id: post.postId, body: 'Uno' })
+  const { page } = await visit({ script })
+  await page.goto(`${site.url}/login`)
+  await signIn(page, OWNER)
+  await page.locator('header >> text=Sign out').waitFor()
+  await page.goto(`${site.url}/posts/${post.slug}`)
+  const decide = (at: string) => page.click(`${at} .tools >> text=Mark as spam`)
+  const said = 'The text was changed meanwhile, so nothing was decided. Read it again, then decide.'
+  site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+  await as(posts.update, { id: post.postId, title: 'Harmful', contentMarkdown: 'Two' })
+  await decide('.whole')
+  await expect.poll(() => page.innerText('.flash')).toBe(said)
+  expect([await page.innerText('h1'), await page.innerText('.whole .prose')]).toEqual(['Harmful', 'Two'])
+  await as(comments.update, { post_id: post.postId, comment_id: activity.id, body: 'Due' })
+  await decide('.comment')
+  const noted = page.locator(script ? '.comment > .flash' : '.flash')
+  await expect.poll(() => noted.innerText()).toBe(said)
+  expect(await page.innerText('.comment .prose')).toBe('Due')
+  await decide('.comment')
+  await expect.poll(() => page.innerText('.comment .facts')).toContain('Spam')
+  await decide('.whole')
+  await expect.poll(() => page.innerText('.whole .facts')).toContain('Spam')
 })
 
 describe.each(engines)('a fresh site on %s', (engine) => {

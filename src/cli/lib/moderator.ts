@@ -41,13 +41,14 @@ interface Decision {
 
 function decisionOf(key: Exclude<Key, 'm' | 'u' | 'q'>, item: Item, call: Call): Decision {
   const { id, kind, author, post, is_spam } = item
+  const seen = { id, if_updated_at: item.updated_at } // who decides has read this text, and no other
   const what = kind === 'post' ? `#${post.number}` : `the comment on #${post.number}`
   const decided = { moves: true, counts: true, undo: () => call(decide, { id, decision: 'reopen', is_spam }) }
   switch (key) {
     case 'k':
-      return { ...decided, said: `Kept ${what}.`, run: () => call(decide, { id, decision: 'keep' }) }
+      return { ...decided, said: `Kept ${what}.`, run: () => call(decide, { ...seen, decision: 'keep' }) }
     case 's':
-      return { ...decided, said: `Marked ${what} as spam.`, run: () => call(decide, { id, decision: 'spam' }) }
+      return { ...decided, said: `Marked ${what} as spam.`, run: () => call(decide, { ...seen, decision: 'spam' }) }
     case 'd':
       return {
         said: `Deleted ${what}. Press u to undo, before the next decision.`,
@@ -97,10 +98,26 @@ export async function moderate(terminal: Terminal, flags: ColorFlag, call: Call)
     if (key === 'u') return undo()
     await settle()
     const decision = decisionOf(key, item, call)
-    await decision.run?.()
+    try {
+      await decision.run?.()
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'CONTENT_CHANGED') return reload(item)
+      throw error
+    }
     history.push({ ...decision, at })
     if (decision.moves) at += 1
     return decision.said
+  }
+
+  /** Shows the present text of one that was changed, to decide about that. */
+  async function reload(item: Item): Promise<string> {
+    const { items: present } = await call(list, { limit: 100 })
+    const changed = present.find(({ id }) => id === item.id)
+    if (changed) items[at] = changed
+    else at += 1
+    return changed
+      ? 'It was changed meanwhile, so nothing was decided. This is its text now.'
+      : 'It was changed meanwhile, and waits no longer.'
   }
 
   async function undo(): Promise<string> {

@@ -124,7 +124,13 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     ROADMAP_URL_EXISTS: otherUrl(),
     EMAIL_VERIFIED: login,
     VOTE_EXISTS: run('votes list POST'),
-    CONTENT_CHANGED: run(command[0] === 'comments' ? 'comments show COMMENT' : 'posts show POST'),
+    CONTENT_CHANGED: run(
+      command[0] === 'moderate'
+        ? 'moderate list'
+        : command[0] === 'comments'
+          ? 'comments show COMMENT'
+          : 'posts show POST',
+    ),
     KEY_LIMIT: run('keys list'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),

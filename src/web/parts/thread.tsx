@@ -3,7 +3,7 @@ import type { Activity } from '../../service/lib/commentshapes.js'
 import { isolated } from '../lib/bidi.js'
 import type { View } from '../lib/page.js'
 import { CommentForm } from './commentform.js'
-import { Form } from './form.js'
+import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, Person } from './person.js'
 import { ReportLink } from './report.js'
@@ -114,6 +114,7 @@ function CommentItem({
           {mayDelete ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
           {view.can('comment:update:any') ? (
             <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>
+              <Hidden name="if_updated_at" value={comment.updated_at} />
               <button type="submit" class="link">
                 {t(comment.is_spam ? 'action.notSpam' : 'action.spam')}
               </button>
