@@ -33,6 +33,7 @@ const STICKY = 0o1000
 
 const hasOwners = process.getuid !== undefined // Windows has none
 const uid = (): number => process.getuid?.() ?? 0
+const isRoot = (): boolean => hasOwners && uid() === 0
 
 /**
  * Creates a folder for its owner only, with its parents, and returns those that it made, parents first. Node's own
@@ -42,12 +43,16 @@ export function makeFolder(folder: string): string[] {
   if (existsSync(folder)) return []
   const parents = makeFolder(path.dirname(folder))
   try {
-    mkdirSync(folder, { mode: 0o700 })
+    if (!isRoot()) mkdirSync(folder, { mode: 0o700 })
+    else
+      beside(folder, (own, owner) => {
+        mkdirSync(own, { mode: 0o700 })
+        within(own, O_DIRECTORY, (fd) => give(fd, owner))
+      })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
     return parents
   }
-  if (hasOwners && uid() === 0) within(folder, O_DIRECTORY, (fd) => giveToOwnerOf(fd, path.dirname(folder)))
   return [...parents, folder]
 }
 
@@ -73,14 +78,18 @@ export function removeEmpty(folders: readonly string[]): void {
 
 /** Creates a file that only its owner can use, and returns its descriptor. Throws EEXIST where there is one, or a link. */
 export function openNewFile(file: string): number {
-  const fd = openSync(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  try {
-    if (hasOwners && uid() === 0) giveToOwnerOf(fd, path.dirname(file))
-    return fd
-  } catch (error) {
-    closeSync(fd)
-    throw error
-  }
+  const create = (own: string) => openSync(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  if (!isRoot()) return create(file)
+  return beside(file, (own, owner) => {
+    const fd = create(own)
+    try {
+      give(fd, owner)
+      return fd
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+  })
 }
 
 /** Creates a file that only its owner can use, on the disk when this returns. Throws EEXIST. */
@@ -120,9 +129,26 @@ export function createBeside(file: string, data: string | Uint8Array): string {
   return temporary
 }
 
+/**
+ * Works with an entry of a folder that is held open, and with the owner of that folder. By its path it could be another
+ * folder each time: who may replace it would be given a file in a folder of root. Linux alone has a name for what is held.
+ */
+function beside<T>(file: string, work: (own: string, owner: Stats) => T): T {
+  const folder = openSync(path.dirname(file), O_RDONLY | O_DIRECTORY)
+  const held = `/proc/self/fd/${folder}`
+  try {
+    return work(existsSync(held) ? path.join(held, path.basename(file)) : file, fstatSync(folder))
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replace(held, path.dirname(file))
+    throw error
+  } finally {
+    closeSync(folder)
+  }
+}
+
 /** By descriptor: by path, the owner of the folder could have the owner of another file changed. */
-function giveToOwnerOf(fd: number, folder: string): void {
-  const [owner, own] = [statSync(folder), fstatSync(fd)]
+function give(fd: number, owner: Stats): void {
+  const own = fstatSync(fd)
   if (own.uid !== owner.uid || own.gid !== owner.gid) fchownSync(fd, owner.uid, owner.gid)
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs' // prettier-ignore
+import { chmodSync, chownSync, existsSync, lchownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs' // prettier-ignore
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { json, makeOlder } from '../support/backups.js'
 import { makeMachine, PROGRAM, signedAnew, type Machine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
 import { prepareSettings } from '../../src/cli/lib/configfile.js'
-import { replaceFile } from '../../src/core/files.js'
+import { createFile, makeFolder, replaceFile } from '../../src/core/files.js'
 import { askAside } from '../../src/db/sqlite/aside.js'
 
 /** The user of a service, or somebody else on the machine. Only root can make files of another user. */
@@ -278,6 +278,49 @@ describe.runIf(isRoot)('leftovers of another user', () => {
     expect(readdirSync(rehearsal).toSorted()).toEqual(['sub', 'sub2'])
     expect(readdirSync(backups)).toContain('x.backup.0123abcd.part')
   })
+})
+
+/** Replaces a link to its own folder by one to another folder, and back, again and again. */
+const SWAPS = `
+const { renameSync, symlinkSync } = require('node:fs')
+const put = (to, name) => { symlinkSync(to, name); renameSync(name, 'data') }
+const swap = () => { for (let count = 0; count < 100; count++) { put('own', 'one'); put('../root', 'two') } setImmediate(swap) }
+swap()
+`
+
+it.runIf(isRoot)('root gives nothing away in a folder of its own, whatever a link leads to meanwhile', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-test-'))
+  cleanup(async () => rmSync(folder, { recursive: true, force: true }))
+  chmodSync(folder, 0o755)
+  const [ours, theirs] = [path.join(folder, 'root'), path.join(folder, 'site')]
+  for (const each of [ours, theirs, path.join(theirs, 'own')]) mkdirSync(each)
+  for (const each of [theirs, path.join(theirs, 'own')]) chownSync(each, STRANGER, STRANGER)
+  const child = spawn(process.execPath, ['-e', SWAPS], { cwd: theirs, uid: STRANGER, gid: STRANGER })
+  cleanup(async () => void child.kill('SIGKILL'))
+  const ended = once(child, 'close')
+  await expect.poll(() => existsSync(path.join(theirs, 'data'))).toBe(true)
+  const isIn = (where: string, name: string) => existsSync(path.join(where, name))
+  const counts = { ours: 0, theirs: 0 }
+  const failures = new Set<string | undefined>()
+  for (let count = 0; counts.ours < 1000 || counts.theirs < 1000; count++) {
+    const names = [`file${count}`, `folder${count}`]
+    for (const [index, make] of [createFile, makeFolder].entries())
+      try {
+        make(path.join(theirs, 'data', names[index] ?? ''))
+      } catch (error) {
+        failures.add((error as { code?: string }).code)
+      }
+    for (const name of names)
+      if (isIn(ours, name)) counts.ours++
+      else if (isIn(path.join(theirs, 'own'), name)) counts.theirs++
+  }
+  child.kill()
+  await ended
+  expect([...failures].filter((code) => code !== 'ENOENT')).toEqual([]) // it may fail, but give nothing away
+  const ownersIn = (where: string) => [
+    ...new Set(readdirSync(where).map((name) => lstatSync(path.join(where, name)).uid)),
+  ]
+  expect([ownersIn(ours), ownersIn(path.join(theirs, 'own'))]).toEqual([[0], [STRANGER]])
 })
 
 it('doctor --fix changes the mode of no file behind a link', async () => {
