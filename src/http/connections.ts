@@ -169,9 +169,20 @@ export class Connections {
     this.#cutUnread()
   }
 
-  #cutUnread(): void {
+  /** Whether so many more bytes may wait to be sent without one of the clients being cut. */
+  hasRoom(bytes: number): boolean {
+    const unsent = this.#unsent()
+    return unsent === 0 || unsent + bytes <= this.limits.unsent
+  }
+
+  #unsent(): number {
     let sum = 0
     for (const { writableLength } of this.#open.keys()) sum += writableLength
+    return sum
+  }
+
+  #cutUnread(): void {
+    let sum = this.#unsent()
     if (sum <= this.limits.unsent) return
     for (const socket of [...this.#open.keys()].toSorted((one, other) => other.writableLength - one.writableLength)) {
       this.#refusals.unread(socket, socket.writableLength)

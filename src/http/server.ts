@@ -109,7 +109,7 @@ export async function buildServer(
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
   })
   server.decorate('connections', connections)
-  server.decorate('longAnswers', new LongAnswers())
+  server.decorate('longAnswers', new LongAnswers(connections))
   server.decorate('repeats', new Repeats(() => server.log))
   server.decorateRequest('errorOf', undefined)
   await securityHeaders(server, site.siteUrl)

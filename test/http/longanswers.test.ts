@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest'
 import { operation, type AnyOperation } from '../../src/service/lib/operation.js'
 import { fields } from '../../src/service/lib/schemas.js'
 import { makeGate } from '../support/gate.js'
-import { makeSite } from '../support/site.js'
+import { cleanup, makeSite } from '../support/site.js'
 
 /** A list of texts. `read` is called when one is serialised. */
 const listOf = (length: number, read: (request: number) => void): AnyOperation => {
@@ -65,4 +65,16 @@ it('a client that goes, or that does not read, is in the way of no other', async
   const { status } = await fetch(`http://127.0.0.1:${port}/api/v1/texts`)
   expect(status).toBe(200)
   unread.destroy()
+})
+
+it('clients that read get their long answers whole, however many ask at once', async () => {
+  const site = await makeSite('sqlite', { extra: [listOf(20_000_000, () => {})] })
+  const server = await site.server()
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.addresses()[0] as { port: number }
+  vi.useFakeTimers({ toFake: ['performance'] }) // a busy machine needs longer than they are waited for
+  cleanup(async () => void vi.useRealTimers())
+  const lengthOf = async () => (await (await fetch(`http://127.0.0.1:${port}/api/v1/texts`)).text()).length > 20_000_000
+  const answers = await Promise.allSettled(Array.from({ length: 12 }, () => lengthOf()))
+  expect(answers).toEqual(answers.map(() => ({ status: 'fulfilled', value: true })))
 })
