@@ -23,6 +23,7 @@ export function register(group: Command, cli: Cli): void {
     auth.signup,
     {
       usage: 'signup <email>',
+      as: false,
       examples: ['account signup eve@example.org --name Eve', 'account signup eve@example.org --generate-password'],
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: newPassword,
@@ -41,7 +42,6 @@ export function register(group: Command, cli: Cli): void {
       usage: 'verify',
       examples: ['account verify --as eve@example.org'],
       output: noOutput,
-      as: true,
       sendsMail: () => true,
       done: () => 'Sending a mail with a new link.',
     },
@@ -52,6 +52,7 @@ export function register(group: Command, cli: Cli): void {
     auth.validate,
     {
       usage: 'validate <token>',
+      as: false,
       examples: ['account validate TOKEN'],
       output: noOutput,
       done: () => 'Confirmed the address.',
@@ -64,6 +65,7 @@ export function register(group: Command, cli: Cli): void {
     auth.resetPassword,
     {
       usage: 'reset-password <email>',
+      as: false,
       examples: ['account reset-password eve@example.org'],
       output: noOutput,
       sendsMail: () => true,
@@ -76,6 +78,7 @@ export function register(group: Command, cli: Cli): void {
     auth.validateToken,
     {
       usage: 'check-token <token>',
+      as: false,
       examples: ['account check-token TOKEN'],
       output: noOutput,
       done: () => 'The token is valid.',
@@ -88,6 +91,7 @@ export function register(group: Command, cli: Cli): void {
     auth.setPassword,
     {
       usage: 'set-password <token>',
+      as: false,
       examples: ['account set-password TOKEN', 'account set-password TOKEN --password-file password'],
       output: noOutput,
       input: newPassword,
@@ -104,7 +108,6 @@ export function register(group: Command, cli: Cli): void {
       examples: ['account password --server https://feedback.example.org', 'account password --generate-password'],
       output: noOutput,
       input: { prompts: ['currentPassword', 'password'], generated: 'password' },
-      as: true,
       done: (_answer, _given, { server }) =>
         `Changed the password. All ${server === undefined ? '' : 'other '}sessions have ended, and all API keys are revoked.`,
     },
@@ -119,7 +122,6 @@ export function register(group: Command, cli: Cli): void {
       examples: ['account rename "Ada L." --server https://feedback.example.org'],
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: { hidden: ['language'] },
-      as: true,
       done: ({ user }) => `Changed the name to "${user.name}".`,
     },
     cli,
@@ -146,7 +148,6 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: noOutput,
       input: { prompts: ['password'] },
-      as: true,
       confirm: async (_call, { posts }) =>
         `Delete the account, with all its votes? Its posts and comments ${posts === 'delete' ? 'are deleted too' : 'stay, without a name'}.`,
       done: () => 'Deleted the account.',
@@ -162,7 +163,6 @@ export function register(group: Command, cli: Cli): void {
       examples: ['account language de --server https://feedback.example.org', 'account language auto'],
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: { hidden: ['name'] },
-      as: true,
       done: ({ user }) =>
         user.language === undefined
           ? 'Pages are in the language that the browser asks for.'
@@ -175,6 +175,7 @@ export function register(group: Command, cli: Cli): void {
     profile.permissions,
     {
       usage: 'permissions',
+      as: false, // they are those of the operator
       examples: ['account permissions'],
       output: {
         columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
@@ -190,6 +191,7 @@ export function register(group: Command, cli: Cli): void {
     profile.dashboard,
     {
       usage: 'dashboard',
+      as: false,
       examples: ['account dashboard'],
       output: {
         columns: [{ head: 'DASHBOARD', text: dashboardState, drop: 0 }],

@@ -61,14 +61,14 @@ export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
     op: Parameters<typeof command<In, Out, Board, Subject>>[1],
     view: View<In, Out, Board>,
-  ) => command(group, op, view.done ? { as: true, ...view } : view, cli)
+  ) => command(group, op, view, cli)
 
   add(boards.list, {
     usage: 'list',
     examples: ['boards list --page 2', 'boards list --query mob', 'boards list --all -o csv > boards.csv'],
     output: { ...table, rows: (answer) => answer.boards, list: 'boards' },
     // An administrator expects to see all boards.
-    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },
+    input: { defaults: { visibility: ['public', 'private'] } },
   })
   add(boards.search, {
     usage: 'search <name...>',

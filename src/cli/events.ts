@@ -1,22 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { coerce, fieldsOf } from '../core/fields.js'
-import { counted, printable } from '../core/text.js'
+import { printable } from '../core/text.js'
 import * as events from '../service/events.js'
 import type { Event } from '../service/events.js'
 import type { Call } from '../service/lib/operation.js'
 import { ago } from './lib/age.js'
-import { explain } from './lib/helptext.js'
-import { optionsOf } from './lib/options.js'
-import { nothingFound } from './lib/pages.js'
+import { command } from './lib/command.js'
 import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
-import { withFields } from './lib/rowfields.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
-import { withTimes } from './lib/times.js'
-import { say, tell, write, type Terminal } from './lib/terminal.js'
-import { commandLine, withOptions, withoutOption } from './lib/commandline.js'
+import { tell, write, type Terminal } from './lib/terminal.js'
 
 const actorName = ({ actor, via, operator }: Event): string => {
   const person = actor?.username ?? (via === 'http' ? 'a visitor' : '')
@@ -41,67 +35,44 @@ const columns: Column<Event>[] = [
   { head: 'ADDRESS', field: 'address', text: (event) => event.address ?? '' },
 ]
 
-const eventsOf = (answer: { events: Event[] }): readonly Event[] => answer.events
-const fields = async () =>
-  (await import('./lib/choice.js')).fieldsOfRows(events.list.output, { rows: eventsOf, columns })
-
-interface Flags extends OutputFlags {
-  created?: string
-}
-
-const POLL_INTERVAL_MS = 1000
+const id = (event: Event) => String(event.id)
 const defaults = { created: 'desc' } as const
 
-export function register(group: Command, cli: Cli): void {
-  const list = explain(withFields(group.command('list'), fields), {
-    examples: [
-      'events list',
-      'events list --follow',
-      'events list --sort oldest --after 120 -o jsonl',
-      'events list --action user.sign_in_failed --since 2026-03-01',
-      'events list --person eve@example.org',
-    ],
-  })
-    .alias('ls')
-    .description('List changes and who made them, newest first')
-    .option('--follow', 'print new events as they happen, until Ctrl-C')
-  for (const option of optionsOf(fieldsOf(events.list.input), { defaults })) list.addOption(option)
-  list.action(async () => {
-    const flags = list.optsWithGlobals<Flags>()
-    const { follow: following, ...given } = list.opts<Record<string, unknown>>()
-    const input = withTimes(events.list.input, coerce(events.list.input, given), cli.terminal.now())
-    const format = formatOf(cli.terminal, flags)
-    if (following && (format === 'json' || format === 'yaml' || flags.created !== undefined))
-      throw new AppError(
-        'USAGE',
-        '--follow prints events as they happen. Use -o jsonl instead of JSON or YAML, and leave --sort out.',
-      )
-    const call = await cli.connect()
-    if (following) return follow({ terminal: cli.terminal, flags, format }, call, input)
-    const answer = await call(events.list, { ...defaults, ...input })
-    await print(cli.terminal, flags, {
-      body: answer,
-      rows: eventsOf(answer),
-      columns,
-      id: (event) => String(event.id),
-      single: false,
-    })
-    if (format !== 'table' && format !== 'wide') return
-    if (answer.events.length === 0) nothingFound(cli.terminal)
-    else if (cli.terminal.stderr.isTTY)
-      say(
-        cli.terminal,
-        `${counted(answer.events.length, 'event')} · next: ${nextCommand(cli.terminal.args, answer.next)}`,
-      )
-  })
-}
+const POLL_INTERVAL_MS = 1000
 
-const nextCommand = (args: readonly string[], next: number | null): string =>
-  commandLine(withOptions(withoutOption(args, '--after'), '--after', String(next)))
+export function register(group: Command, cli: Cli): void {
+  command(
+    group,
+    { ...events.list, summary: 'List changes and who made them, newest first' },
+    {
+      usage: 'list',
+      examples: [
+        'events list',
+        'events list --follow',
+        'events list --sort oldest --after 120 -o jsonl',
+        'events list --action user.sign_in_failed --since 7d',
+        'events list --query "dark mode" --all',
+        'events list --person eve@example.org',
+      ],
+      output: { columns, id, rows: (answer): readonly Event[] => answer.events, list: 'events' },
+      input: { defaults },
+      async follow(call, input, flags) {
+        const format = formatOf(cli.terminal, flags)
+        if (format === 'json' || format === 'yaml' || input.created !== defaults.created || input.page !== undefined)
+          throw new AppError(
+            'USAGE',
+            '--follow prints events as they happen. Use -o jsonl instead of JSON or YAML, and leave --sort and --page out.',
+          )
+        return follow({ terminal: cli.terminal, flags, format }, call, input)
+      },
+    },
+    cli,
+  )
+}
 
 interface Printer {
   terminal: Terminal
-  flags: Flags
+  flags: OutputFlags
   format: Format
 }
 
@@ -146,7 +117,7 @@ async function printLast(printer: Printer, call: Call, input: Record<string, unk
 async function printEvents({ terminal, flags, format }: Printer, rows: readonly Event[]): Promise<void> {
   if (rows.length === 0) return
   if (format !== 'table' && format !== 'wide')
-    return print(terminal, flags, { body: rows, rows, columns, id: (event) => String(event.id), single: false })
+    return print(terminal, flags, { body: rows, rows, columns, id, single: false })
   const line = (event: Event) => {
     const subject = [event.subject ?? event.subject_id, event.person && `for ${event.person.username}`]
     return [

@@ -4,7 +4,6 @@ import * as keys from '../service/keys.js'
 import type { Key } from '../service/keys.js'
 import { ago, lastUse } from './lib/age.js'
 import { command } from './lib/command.js'
-import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -61,9 +60,19 @@ export function register(group: Command, cli: Cli): void {
     keys.list,
     {
       usage: 'list',
-      examples: ['keys list', 'keys list --all'],
-      output: { columns, id, rows: (answer) => answer.keys, list: true },
-      as: true,
+      examples: ['keys list', 'keys list --everyone --since 30d'],
+      output: { columns, id, rows: (answer) => answer.keys, list: 'keys' },
+      input: { flags: { all: 'everyone' } },
+    },
+    cli,
+  )
+  command(
+    group,
+    keys.show,
+    {
+      usage: 'show <keyId:key>',
+      examples: ['keys show ci', 'keys show 01a202e3'],
+      output: { columns, id, rows: ({ key }) => [key] },
     },
     cli,
   )
@@ -77,7 +86,6 @@ export function register(group: Command, cli: Cli): void {
         'keys create ci --as bot@example.org',
       ],
       output: { columns: created, id: (key) => key.token, rows: ({ key, token }) => [{ ...key, token }] },
-      as: true,
       done: ({ key }) => `Created key "${printable(key.name)}". It is shown only now, so store it.`,
     },
     cli,
@@ -90,14 +98,11 @@ export function register(group: Command, cli: Cli): void {
       formerly: ['delete', 'rm'],
       examples: ['keys revoke 01a202e3-3cc8-735d-91d8-dbcd6073c7b2', 'keys revoke ci --yes'],
       output: { columns, id, rows: () => [] },
-      as: true,
-      async deletes(call, given) {
-        const keyId = await idOf(call, 'key', given.keyId)
-        const { keys: all } = await call(keys.list, { all: true }).catch(() => call(keys.list, { all: false })) // of the owner
-        return all.find((key) => key.keyId === keyId)
+      deletes: async (call, { keyId }) => (await call(keys.show, { keyId })).key,
+      async confirm(call, { keyId }) {
+        const { key } = await call(keys.show, { keyId })
+        return `Revoke key "${printable(key.name)}"? Programs that use it are refused from then on.`
       },
-      confirm: async (_call, given) =>
-        `Revoke key ${String(given.keyId)}? Programs that use it are refused from then on.`,
       done: (_, given, { removed }) =>
         `Revoked key ${removed ? `"${printable(removed.name)}"` : String(given.keyId)}. Requests with it are refused from now on.`,
     },

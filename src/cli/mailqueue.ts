@@ -1,18 +1,22 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { coerce, fieldsOf } from '../core/fields.js'
 import { counted, printable, printableLines } from '../core/text.js'
 import type { Context } from '../service/lib/context.js'
 import * as outbox from '../service/outbox.js'
 import type { Mail, MailShown } from '../service/outbox.js'
 import { ago } from './lib/age.js'
+import { givenValues } from './lib/given.js'
 import { explain } from './lib/helptext.js'
+import { optionsOf } from './lib/options.js'
 import { formatOf, isStructured, print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
-import { nothingFound } from './lib/pages.js'
+import { allOption, assertAllPages, footer, streamAll } from './lib/pages.js'
 import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { actOnAll, namesGiven } from './lib/several.js'
 import type { Column } from './lib/table.js'
+import { withTimes } from './lib/times.js'
 import { say, tell, widthOf, write } from './lib/terminal.js'
 import { wrappedText } from './lib/wrap.js'
 
@@ -68,7 +72,6 @@ const shownColumns: Column<MailShown>[] = [
 ]
 
 const id = ({ mailId }: Mail): string => mailId
-const MOST = 1000
 const MOST_ERRORS = 5
 
 export function registerQueue(group: Command, cli: Cli): void {
@@ -91,29 +94,38 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
 }
 
 function registerList(queue: Command, cli: Cli): void {
-  explain(withFields(queue.command('list'), MAIL), {
-    examples: ['mail queue list', 'mail queue list --all --limit 20', 'mail queue list --json'],
+  const fields = fieldsOf(outbox.queueFields).filter(({ name }) => name !== 'first')
+  const list = explain(withFields(queue.command('list'), MAIL), {
+    examples: ['mail queue list', 'mail queue list --sent --since 7d', 'mail queue list --all --json'],
     notes: [
       'A mail waits for its next attempt, is being sent, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
     ],
   })
     .alias('ls')
     .description('List unsent mails with their last errors, newest first')
-    .option('--all', 'also list sent and cancelled mails')
-    .option('--limit <n>', `list at most this many (1 to ${MOST}; default: 100)`)
-    .action(async (_flags: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<Flags & { all?: boolean; limit?: string }>()
-      const { all = false, limit = '100' } = flags
-      if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MOST)
-        throw new AppError('USAGE', `--limit must be a number from 1 to ${MOST}.`)
-      const ctx = await contextOf(cli, 'list', flags)
-      const body = await outbox.listQueue(ctx, { all, limit: Number(limit) })
-      const { mails, total } = body
-      await print(cli.terminal, flags, { body, rows: mails, columns, id, single: false })
-      if (mails.length === 0) return nothingFound(cli.terminal, all ? 'No mails yet.' : 'No mail waits.')
-      if (total > mails.length) say(cli.terminal, `The newest ${mails.length} of ${total} mails.`)
-      if (formatOf(cli.terminal, flags) === 'table') sayErrors(cli, mails)
+    .addOption(allOption())
+  for (const option of optionsOf(fields, {})) list.addOption(option)
+  list.action(async () => {
+    const { terminal } = cli
+    const flags = list.optsWithGlobals<Flags & { everyPage?: boolean }>()
+    const given = givenValues({ leaf: list, fields, positional: [], joined: undefined })
+    if (flags.everyPage) assertAllPages(given)
+    const input = withTimes(outbox.queueFields, coerce(outbox.queueFields, given), terminal.now())
+    const ctx = await contextOf(cli, 'list', flags)
+    const read = async (page: object) => outbox.listQueue(ctx, { ...input, ...page })
+    const rows = ({ mails }: Awaited<ReturnType<typeof read>>): readonly Mail[] => mails
+    if (flags.everyPage) return streamAll(terminal, flags, { read, output: { columns, id, rows }, list: 'mails' })
+    const body = await read({})
+    await print(terminal, flags, { body, rows: body.mails, columns, id, single: false })
+    if (isStructured(formatOf(terminal, flags)) || flags.quiet) return
+    if (formatOf(terminal, flags) === 'table') sayErrors(cli, body.mails)
+    footer(terminal, body, {
+      list: 'mails',
+      shown: body.mails.length,
+      numbered: true,
+      empty: input.sent === true ? 'No mails yet.' : 'No mail waits.',
     })
+  })
 }
 
 /** The errors in full, which a table has no room for; each once. */
@@ -157,7 +169,7 @@ function registerRetry(queue: Command, cli: Cli): void {
       const { all = false, dryRun = false } = flags
       if (all === typed.length > 0) throw new AppError('USAGE', 'Give the ids of mails, or --all.')
       const ctx = await contextOf(cli, 'retry', flags)
-      const names = all ? await waiting(ctx) : typed
+      const names = all ? await outbox.waitingMails(ctx) : typed
       if (all && names.length === 0) {
         await print(cli.terminal, flags, { body: [], rows: [], columns, id, single: false })
         return say(cli.terminal, 'No mail waits.')
@@ -172,15 +184,6 @@ function registerRetry(queue: Command, cli: Cli): void {
       if (!dryRun && names.length > 1 && !isStructured(formatOf(cli.terminal, flags)))
         say(cli.terminal, '"feedbackctl serve" sends them.')
     })
-}
-
-/** The ids of what is not sent yet, oldest first, but for what is being sent. */
-async function waiting(ctx: Context): Promise<string[]> {
-  const { mails } = await outbox.listQueue(ctx, { all: false, limit: Number.MAX_SAFE_INTEGER })
-  return mails
-    .filter(({ state }) => state !== 'sending')
-    .map(id)
-    .toReversed()
 }
 
 function registerCancel(queue: Command, cli: Cli): void {

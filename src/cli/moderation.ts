@@ -64,8 +64,8 @@ export function register(group: Command, cli: Cli): void {
     moderation.list,
     {
       usage: 'list',
-      examples: ['moderate list', 'moderate list --reasons reported', 'moderate list --days 30 --json'],
-      output: { columns, id, rows: (answer): readonly Item[] => answer.items, list: true },
+      examples: ['moderate list', 'moderate list --reasons reported --all', 'moderate list --since 7d --json'],
+      output: { columns, id, rows: (answer): readonly Item[] => answer.items, list: 'items' },
     },
     cli,
   )
@@ -83,7 +83,6 @@ export function register(group: Command, cli: Cli): void {
           defaults: { decision },
           flags: { is_spam: 'spam' },
         },
-        as: true,
         done: ({ decided: item }) =>
           `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : ''}.`,
       },

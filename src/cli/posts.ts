@@ -132,7 +132,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
       input: {
-        hidden: ['first', 'created', 'userId', 'votes'],
+        hidden: ['created', 'userId', 'votes'],
         flags: { boardId: 'board', roadmapId: 'roadmap', authorId: 'author' },
       },
     },
@@ -158,12 +158,16 @@ export function register(group: Command, cli: Cli): void {
     posts.search,
     {
       usage: 'search <words...>',
-      examples: ['posts search dark', 'posts search mode dark --board ideas'],
+      examples: [
+        'posts search dark',
+        'posts search mode dark --board ideas',
+        'posts search dark --all -o csv > found.csv',
+      ],
       output: {
         columns,
         id,
         rows: (answer): readonly ListedPost[] => answer.posts,
-        list: true,
+        list: 'posts',
         empty: ({ words }) => `No post has ${quoted(String(words))} in its title or text.`,
       },
       input: {
@@ -203,7 +207,6 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: row,
       input: { ...text, editor: async () => '' },
-      as: true,
       lines: 'together',
       existing: {
         by: 'a post with this title on the board',
@@ -236,7 +239,6 @@ export function register(group: Command, cli: Cli): void {
           return post.contentMarkdown ?? ''
         },
       },
-      as: true,
       requiresChange: true,
       done: ({ post }) => `Updated post ${label(post)}.`,
     },
@@ -257,7 +259,6 @@ export function register(group: Command, cli: Cli): void {
         const loss = listed({ vote: post.voters.votesCount, comment: written })
         return `Delete post ${label(post)}?${loss && ` This also deletes ${loss}.`}`
       },
-      as: true,
       done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,
     },
     cli,
@@ -269,7 +270,6 @@ export function register(group: Command, cli: Cli): void {
       usage: 'report <post_id:post>',
       examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
-      as: true,
       done: () => 'Reported the post. The moderators will review it.',
     },
     cli,
@@ -287,7 +287,6 @@ export function register(group: Command, cli: Cli): void {
         list: true,
         empty: () => 'You have reported nothing there that waits for a decision.',
       },
-      as: true,
     },
     cli,
   )

@@ -44,14 +44,14 @@ export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
     op: Parameters<typeof command<In, Out, Roadmap, Subject>>[1],
     view: View<In, Out, Roadmap>,
-  ) => command(group, op, view.done ? { as: true, ...view } : view, cli)
+  ) => command(group, op, view, cli)
 
   add(roadmaps.list, {
     usage: 'list',
     examples: ['roadmaps list'],
     output: { ...table, rows: (answer) => answer.roadmaps, list: 'roadmaps' },
     // An administrator expects to see all roadmaps.
-    input: { hidden: ['first'], defaults: { visibility: ['public', 'private'] } },
+    input: { defaults: { visibility: ['public', 'private'] } },
   })
   add(roadmaps.search, {
     usage: 'search <name...>',

@@ -41,7 +41,6 @@ export function register(group: Command, cli: Cli): void {
       usage: 'list',
       examples: ['roles list'],
       output: { columns, id, rows: (answer) => answer.roles, list: 'roles' },
-      input: { hidden: ['first'] },
     },
     cli,
   )
@@ -77,7 +76,6 @@ export function register(group: Command, cli: Cli): void {
       usage: 'create <name>',
       examples: ['roles create moderators --permissions comment:update:any,comment:delete:any'],
       output: { columns, id, rows: ({ role }) => [role] },
-      as: true,
       lines: 'alone',
       existing: {
         by: 'a role with this name',
@@ -108,7 +106,6 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: { columns: withPermissions, id, rows: ({ role, permissions }) => [{ ...role, permissions }] },
       input: { hidden: ['partial'], defaults: { partial: true } },
-      as: true,
       requiresChange: true,
       done: ({ role }) => `Updated role ${label(role)}.`,
     },
@@ -126,7 +123,6 @@ export function register(group: Command, cli: Cli): void {
         const { role } = await call(roles.show, { id: given.id })
         return role.isSystem ? undefined : `Delete role ${label(role)}? Everyone who has it loses it.`
       },
-      as: true,
       done: (_, given, { removed }) => `Deleted role ${removed ? label(removed) : String(given.id)}.`,
     },
     cli,
@@ -142,7 +138,6 @@ export function register(group: Command, cli: Cli): void {
       ],
       output: noOutput,
       input: userInput,
-      as: true,
       done: ({ name }, given) => `Gave role "${printable(name)}" to ${String(given.user_id)}.`,
     },
     cli,
@@ -155,7 +150,6 @@ export function register(group: Command, cli: Cli): void {
       examples: ['roles unassign moderators eve@example.org bob@example.org'],
       output: noOutput,
       input: userInput,
-      as: true,
       done: (_, given) => `Took role "${printable(String(given.role_id))}" from ${String(given.user_id)}.`,
     },
     cli,

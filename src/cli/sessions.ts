@@ -3,7 +3,6 @@ import * as sessions from '../service/sessions.js'
 import type { Session } from '../service/sessions.js'
 import { ago, lastUse } from './lib/age.js'
 import { command } from './lib/command.js'
-import { idOf } from './lib/names.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 
@@ -47,8 +46,17 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'list',
       examples: ['sessions list --server https://feedback.example.org', 'sessions list --as eve@example.org'],
-      output: { columns, id, rows: (answer) => answer.sessions, list: true },
-      as: true,
+      output: { columns, id, rows: (answer) => answer.sessions, list: 'sessions' },
+    },
+    cli,
+  )
+  command(
+    group,
+    sessions.show,
+    {
+      usage: 'show <sessionId:session>',
+      examples: ['sessions show 01a202e3', 'sessions show current --server https://feedback.example.org'],
+      output: { columns, id, rows: ({ session }) => [session] },
     },
     cli,
   )
@@ -60,11 +68,7 @@ export function register(group: Command, cli: Cli): void {
       formerly: ['delete', 'rm'],
       examples: ['sessions end 01a202e3-3cc8-735d-91d8-dbcd6073c7b2 --server https://feedback.example.org'],
       output: { columns, id, rows: () => [] },
-      as: true,
-      async deletes(call, given) {
-        const id = await idOf(call, 'session', given.sessionId)
-        return (await call(sessions.list, {})).sessions.find(({ sessionId }) => sessionId === id)
-      },
+      deletes: async (call, { sessionId }) => (await call(sessions.show, { sessionId })).session,
       done: (_, given) => `Ended session ${String(given.sessionId)}.`,
     },
     cli,
@@ -76,7 +80,6 @@ export function register(group: Command, cli: Cli): void {
       usage: 'end-all',
       examples: ['sessions end-all --server https://feedback.example.org', 'sessions end-all --as eve@example.org'],
       output: noOutput,
-      as: true,
       confirm: async (_call, { current }) =>
         `End all ${current === true || !(await isRemote(cli)) ? '' : 'other '}sessions of the account?`,
       done: (_, { current }, { server }) =>

@@ -44,7 +44,6 @@ export function register(group: Command, cli: Cli): void {
       ],
       output,
       input: { switches: { allowSignup: { word: 'signup' } } },
-      as: true,
       requiresChange: true,
       done: () => 'Updated the settings of the site.',
     },

@@ -57,7 +57,7 @@ export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
     op: Parameters<typeof command<In, Out, Person, Subject>>[1],
     view: View<In, Out, Person>,
-  ) => command(group, op, view.done ? { as: true, ...view } : view, cli)
+  ) => command(group, op, view, cli)
 
   add(users.list, {
     usage: 'list',
@@ -68,7 +68,6 @@ export function register(group: Command, cli: Cli): void {
       'users list --all -o csv > people.csv',
     ],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },
-    input: { hidden: ['first'] },
   })
   add(users.show, { usage: 'show <user>', examples: ['users show eve@example.org'], output: one })
   add(users.create, {

@@ -29,7 +29,6 @@ export function register(group: Command, cli: Cli): void {
       usage: 'list <post_id:post>',
       examples: ['votes list 12'],
       output: { ...table, rows: (answer) => answer.votes.results, list: 'votes.results' },
-      input: { hidden: ['first'] },
     },
     cli,
   )

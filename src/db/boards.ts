@@ -4,10 +4,10 @@ import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import { visibleTotal, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
-import { countAfter, pageOf, type Page } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
 
 /** Which boards to list, and in which direction of creation time. */
-export interface BoardFilter {
+export interface BoardFilter extends Period {
   visibility: readonly Visibility[]
   created: 'asc' | 'desc'
   /** How a folded name begins; undefined is any name. */
@@ -17,13 +17,15 @@ export interface BoardFilter {
 /** Of the boards whose names begin so, a list has so many of the first by name: no index has them by age. */
 export const MOST_NAMED = 1000
 
-const filtered = (db: Db, { visibility, prefix, end }: BoardFilter & { end?: string | undefined }) => {
+const filtered = (db: Db, { visibility, prefix, end, since, until }: BoardFilter & { end?: string | undefined }) => {
   const [only, other] = new Set(visibility)
   const boards =
     prefix === undefined || end === undefined
       ? db.selectFrom('boards')
       : db.selectFrom(startingWith(db, prefix, end).limit(sql.lit(MOST_NAMED)).as('boards'))
-  return boards.$if(other === undefined, (query) => query.where('display', '=', only === 'public' ? 1 : 0))
+  return within(boards, 'boards.createdAt', { since, until }).$if(other === undefined, (query) =>
+    query.where('display', '=', only === 'public' ? 1 : 0),
+  )
 }
 
 /** A range of the index, in which no character is a wildcard. */
@@ -40,7 +42,11 @@ const startingWith = (db: Db, prefix: string, end: string) =>
 const endOf = (prefix: string): string => `${prefix}\u{10ffff}`
 
 /** The parameters of a filter. */
-const rangeOf = ({ prefix }: BoardFilter) => (prefix === undefined ? {} : { prefix, end: endOf(prefix) })
+const rangeOf = ({ prefix, since, until }: BoardFilter) => ({
+  ...(prefix !== undefined && { prefix, end: endOf(prefix) }),
+  since,
+  until,
+})
 
 const orderOf = ({ created: direction }: BoardFilter) => ({ by: ['createdAt', 'boardId'], direction }) as const
 
@@ -60,7 +66,12 @@ export function listBoards(db: Db, filter: BoardFilter, page: Page<BoardRow>): P
         ...(after && { after: given as unknown as Cursor }),
       }).selectAll(),
     )
-  const list = { name: `${name} ${filter.prefix ?? ''}`, order: ['boards'] as const, query, cursor: cursorOf }
+  const list = {
+    name: [name, filter.since, filter.until, filter.prefix].join(' '),
+    order: ['boards'] as const,
+    query,
+    cursor: cursorOf,
+  }
   return compiledPage<BoardRow>(db, list, page)
 }
 
@@ -74,7 +85,9 @@ export async function boardsAfter(db: Db, filter: BoardFilter, cursor: BoardRow)
 
 /** How many boards the filter lets through: of all from counts that the database keeps. */
 export async function boardTotal(db: Db, filter: BoardFilter): Promise<number> {
-  if (filter.prefix === undefined) return visibleTotal(db, 'boards', filter.visibility)
+  const { prefix, since, until } = filter
+  if (prefix === undefined && since === undefined && until === undefined)
+    return visibleTotal(db, 'boards', filter.visibility)
   const [row] = await compiled(db, `boardTotal ${nameOf(filter)}`, rangeOf(filter), (given) =>
     filtered(db, { ...filter, ...given }).select((eb) => eb.fn.countAll<number>().as('count')),
   )

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { asStored } from '../core/ids.js'
 import { flagOf, PARENT, type CommentFilter } from './comments.js'
@@ -6,6 +7,7 @@ import type { CommentRow, Db } from './tables.js'
 
 /** Which comments of the site. */
 export interface SiteCommentFilter extends Omit<CommentFilter, 'postId'> {
+  post?: string | undefined
   /** Whether those on posts of private boards are among them. */
   privatePosts: boolean
 }
@@ -14,7 +16,7 @@ export type SiteComment = Awaited<ReturnType<typeof listSiteComments>>[number]
 
 /** The literals let a partial index serve, as no parameter does. A cross join makes SQLite begin with the comments. */
 function filtered(db: Db, filter: SiteCommentFilter) {
-  const { visibility, spam, viewer, author, period, privatePosts } = filter
+  const { visibility, spam, viewer, author, period, post, privatePosts } = filter
   const [only, other] = new Set(visibility)
   return within(db.selectFrom('comments'), 'comments.created_at', period)
     .crossJoin('posts')
@@ -23,6 +25,7 @@ function filtered(db: Db, filter: SiteCommentFilter) {
     .$if(only !== undefined && other === undefined, (query) =>
       query.where('comments.is_internal', '=', sql.lit(flagOf(only ?? 'public'))),
     )
+    .$if(post !== undefined, (query) => query.where('comments.post_id', '=', post ?? ''))
     .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
     .$if(!privatePosts, (query) => query.where(sql<number>`posts.display + 0`, '=', 1))
     .$if(!spam, (query) =>
@@ -31,8 +34,8 @@ function filtered(db: Db, filter: SiteCommentFilter) {
 }
 
 /** The comments of a person have an index by id, which is made of the time. */
-const orderOf = ({ author }: SiteCommentFilter): Order<CommentRow> => ({
-  by: author === undefined ? ['created_at', 'id'] : ['id', 'id'],
+const orderOf = ({ author, post }: SiteCommentFilter): Order<CommentRow> => ({
+  by: author === undefined || post !== undefined ? ['created_at', 'id'] : ['id', 'id'],
   direction: 'desc',
   table: 'comments',
 })
@@ -48,6 +51,29 @@ const withNames = (query: ReturnType<typeof filtered>) =>
 /** Newest first. */
 export const listSiteComments = (db: Db, filter: SiteCommentFilter, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
+
+/** A search reads so many comments: no index finds a part of a text. */
+export const MOST_READ = 20_000
+/** Rows that are read at once, so that other requests get their turn. */
+const BATCH = 50
+
+/** The comments of a page that match. */
+export async function searchSiteComments(
+  db: Db,
+  filter: SiteCommentFilter,
+  { limit, offset = 0, after }: Page<CommentRow>,
+  matches: (comment: SiteComment) => boolean,
+): Promise<SiteComment[]> {
+  const found: SiteComment[] = []
+  for (let read = 0, last = after; read < MOST_READ && found.length < offset + limit; read += BATCH) {
+    const rows = await listSiteComments(db, filter, { limit: BATCH, ...(last && { after: last }) })
+    found.push(...rows.filter(matches))
+    if (rows.length < BATCH) break
+    last = rows.at(-1)
+    await setImmediate()
+  }
+  return found.slice(offset, offset + limit)
+}
 
 /** The comment of a cursor, if it is in this list. */
 export const findSiteComment = (db: Db, filter: SiteCommentFilter, id: string): Promise<SiteComment | undefined> =>

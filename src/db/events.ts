@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Insertable } from 'kysely'
 import { compiled } from './cache/compiled.js'
 import type { Db, EventRow, Tables } from './tables.js'
@@ -42,11 +43,12 @@ interface EventPage {
   created: 'asc' | 'desc'
   after: number | undefined
   limit: number
+  offset?: number
 }
 
 /** The events after an id, oldest or newest first. */
 export async function listEvents(db: Db, filter: EventFilter, page: EventPage): Promise<NamedEvent[]> {
-  const { created, limit } = page
+  const { created, limit, offset = 0 } = page
   const { person } = filter
   const [least, most] = [await boundOfTime(db, 'since', filter.since), await boundOfTime(db, 'until', filter.until)]
   if (least === 'none' || most === 'none') return []
@@ -62,7 +64,6 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     .$if(filter.since !== undefined, (query) => query.where('created_at', '>=', filter.since ?? ''))
     .$if(filter.until !== undefined, (query) => query.where('created_at', '<', filter.until ?? ''))
     .orderBy('events.id', created)
-    .limit(limit)
   // An index for each column of a person: their pages together have the page.
   const ofPerson = (column: 'actor_id' | 'person_id' | 'subject_id') =>
     db
@@ -70,6 +71,7 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
         matching
           .where(column, '=', person ?? '')
           .select('events.id')
+          .limit(limit + offset)
           .as('found'),
       )
       .select('found.id')
@@ -84,6 +86,8 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
             ofPerson('actor_id').union(ofPerson('person_id')).union(ofPerson('subject_id')),
           ),
         )
+        .limit(limit)
+        .offset(offset)
         .as('events'),
     ) // prettier-ignore
     .leftJoin('users as actor', 'actor.userId', 'events.actor_id')
@@ -99,6 +103,29 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     ])
     .orderBy('events.id', created)
     .execute()
+}
+
+/** A search reads so many events: no index finds a part of a text. */
+export const MOST_READ = 100_000
+/** Rows that are read at once, so that other requests get their turn. */
+const BATCH = 500
+
+/** The events of a page that match. */
+export async function searchEvents(
+  db: Db,
+  filter: EventFilter,
+  { created, after, limit, offset = 0 }: EventPage,
+  matches: (event: NamedEvent) => boolean,
+): Promise<NamedEvent[]> {
+  const found: NamedEvent[] = []
+  for (let read = 0, last = after; read < MOST_READ && found.length < offset + limit; read += BATCH) {
+    const rows = await listEvents(db, filter, { created, after: last, limit: BATCH })
+    found.push(...rows.filter(matches))
+    if (rows.length < BATCH) break
+    last = rows.at(-1)?.id
+    await setImmediate()
+  }
+  return found.slice(offset, offset + limit)
 }
 
 /** How far the clocks of several servers, and the order of events and of their times, may differ. */

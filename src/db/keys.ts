@@ -1,5 +1,7 @@
 import type { Insertable } from 'kysely'
+import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
+import { pageOf, within, type Page, type Period } from './paging.js'
 import { referringTo } from './references.js'
 import type { Db, KeyRow, Tables } from './tables.js'
 
@@ -37,19 +39,28 @@ export const putKeyUse = (db: Db, use: Insertable<Tables['api_key_uses']>) =>
       .execute(),
   )
 
-/** The keys of a person, or of everybody, oldest first. */
-export const listKeys = (db: Db, userId: string | undefined, limit: number): Promise<NamedKey[]> =>
-  db
-    .selectFrom('api_keys')
+/** Whose keys, or those of everybody. */
+export interface KeyFilter extends Period {
+  userId: string | undefined
+}
+
+const OLDEST = { by: ['createdAt', 'keyId'], table: 'api_keys' } as const
+
+const filtered = (db: Db, { userId, ...period }: KeyFilter) =>
+  within(db.selectFrom('api_keys'), 'api_keys.createdAt', period)
+    .$if(userId !== undefined, (query) => query.where('api_keys.userId', '=', userId ?? ''))
     .innerJoin('users', 'users.userId', 'api_keys.userId')
     .leftJoin('api_key_uses', 'api_key_uses.keyId', 'api_keys.keyId')
     .selectAll('api_keys')
     .select(['users.username', 'api_key_uses.usedAt as lastUsedAt'])
-    .$if(userId !== undefined, (query) => query.where('api_keys.userId', '=', userId ?? ''))
-    .orderBy('api_keys.createdAt')
-    .orderBy('api_keys.keyId')
-    .limit(limit)
-    .execute()
+
+/** Oldest first. */
+export const listKeys = (db: Db, filter: KeyFilter, page: Page<KeyRow>): Promise<NamedKey[]> =>
+  pageOf(filtered(db, filter), OLDEST, page).execute()
+
+/** A key, if it is in this list. */
+export const findListedKey = (db: Db, filter: KeyFilter, keyId: string): Promise<NamedKey | undefined> =>
+  filtered(db, filter).where('api_keys.keyId', '=', asStored(keyId)).executeTakeFirst()
 
 export async function countKeys(db: Db, userId: string): Promise<number> {
   const { count } = await db

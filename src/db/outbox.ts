@@ -1,4 +1,5 @@
 import type { Expression, ExpressionBuilder, Insertable, SqlBool } from 'kysely'
+import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
 import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
@@ -123,24 +124,30 @@ const ENVELOPE = [
   'cancelledAt',
 ] as const
 
-/** The newest mails, newest first: those that were neither sent nor cancelled, or all. */
-export const listMail = (db: Db, { all, limit }: { all: boolean; limit: number }): Promise<Envelope[]> =>
-  db
-    .selectFrom('outbox')
-    .select(ENVELOPE)
-    .$if(!all, (query) => query.where('sentAt', 'is', null).where('cancelledAt', 'is', null))
-    .orderBy('mailId', 'desc')
-    .limit(limit)
-    .execute()
-
-export async function countMail(db: Db, { all }: { all: boolean }): Promise<number> {
-  const { count } = await db
-    .selectFrom('outbox')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .$if(!all, (query) => query.where('sentAt', 'is', null).where('cancelledAt', 'is', null))
-    .executeTakeFirstOrThrow()
-  return count
+/** Which mails: those that were neither sent nor cancelled, or with `sent` all. */
+export interface MailFilter extends Period {
+  sent: boolean
 }
+
+const filtered = (db: Db, { sent, ...period }: MailFilter) =>
+  within(db.selectFrom('outbox'), 'createdAt', period).$if(!sent, (query) =>
+    query.where('sentAt', 'is', null).where('cancelledAt', 'is', null),
+  )
+
+/** An id is made of the time. */
+const NEWEST = { by: ['mailId', 'mailId'], direction: 'desc' } as const
+
+/** Newest first. */
+export const listMail = (db: Db, filter: MailFilter, page: Page<Pick<MailRow, 'mailId'>>): Promise<Envelope[]> =>
+  pageOf(filtered(db, filter), NEWEST, page).select(ENVELOPE).execute()
+
+export async function countMail(db: Db, filter: MailFilter): Promise<number> {
+  const some = filtered(db, filter).select((eb) => eb.fn.countAll<number>().as('count'))
+  return (await some.executeTakeFirstOrThrow()).count
+}
+
+export const mailsAfter = async (db: Db, filter: MailFilter, mail: Pick<MailRow, 'mailId'>): Promise<number> =>
+  (await countAfter(filtered(db, filter), NEWEST, mail).executeTakeFirstOrThrow()).count
 
 export const findMail = (db: Db, mailId: string): Promise<MailRow | undefined> =>
   db.selectFrom('outbox').selectAll().where('mailId', '=', mailId).executeTakeFirst()

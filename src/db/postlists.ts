@@ -206,7 +206,7 @@ function foundOf(
   slice: { most?: number; after?: Cursor | undefined },
 ): RawBuilder<unknown> | undefined {
   if (!filter.words) return ofPeriod(filter, slice)
-  return filter.words.length === 0 ? undefined : foundBy(db, filter.words, filter, MOST_FOUND)
+  return filter.words.length === 0 ? undefined : foundBy(db, filter.words, filter, { most: MOST_FOUND })
 }
 
 /** Posts of a period: by time as many as are needed, in another order the newest, which are sorted then. */
@@ -237,9 +237,9 @@ export async function searchPosts(
   db: Db,
   words: readonly string[],
   filter: Omit<PostFilter, 'sort' | 'words'>,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset = 0, after }: Page<Pick<PostRow, 'number'>>,
 ): Promise<PostView[]> {
-  const found = sql`select posts.* ${foundBy(db, words, filter)} order by found.number desc limit ${limit} offset ${offset}`
+  const found = sql`select posts.* ${foundBy(db, words, filter, { before: after?.number })} order by found.number desc limit ${limit} offset ${offset}`
   const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.number desc`.execute(
     db,
   )
@@ -250,7 +250,7 @@ function foundBy(
   db: Db,
   words: readonly string[],
   { boards, roadmap, author, hidden, since, until }: Omit<PostFilter, 'sort' | 'words'>,
-  most?: number,
+  range: Parameters<typeof numbersWith>[2],
 ): RawBuilder<unknown> {
   const conditions = [
     ...(boards.length > 0 ? [sql`posts."boardId" in (${sql.join(boards)})`] : []),
@@ -260,6 +260,6 @@ function foundBy(
     ...timesOf({ since, until }),
   ]
   // A cross join makes SQLite begin with the numbers
-  return sql`from (${numbersWith(db, words, most)}) as found cross join posts
+  return sql`from (${numbersWith(db, words, range)}) as found cross join posts
     where ${sql.join([sql`posts.number = found.number`, ...conditions], sql` and `)}`
 }

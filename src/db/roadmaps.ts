@@ -1,27 +1,43 @@
-import type { Insertable, Updateable } from 'kysely'
+import type { Insertable, SelectQueryBuilder, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import type { Db, RoadmapRow, Tables } from './tables.js'
-import { lock, type Visibility } from './counters.js'
+import { lock, visibleTotal, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
-import { countAfter, pageOf, type Page } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
 
-const filtered = (db: Db, visibility: readonly Visibility[]) => {
-  const [first, second] = new Set(visibility)
-  return db
-    .selectFrom('roadmaps')
-    .$if(second === undefined, (query) => query.where('display', '=', first === 'public' ? 1 : 0))
+/** Which roadmaps. */
+export interface RoadmapFilter extends Period {
+  visibility: readonly Visibility[]
+  /** How a folded name begins; undefined is any name. */
+  prefix?: string | undefined
 }
+
+const filtered = (db: Db, { visibility, prefix, ...period }: RoadmapFilter) => {
+  const [first, second] = new Set(visibility)
+  return within(db.selectFrom('roadmaps'), 'created_at', period)
+    .$if(second === undefined, (query) => query.where('display', '=', first === 'public' ? 1 : 0))
+    .$if(prefix !== undefined, (query) => startingWith(query, prefix ?? ''))
+}
+
+const startingWith = <O>(query: SelectQueryBuilder<Tables, 'roadmaps', O>, prefix: string) =>
+  query.where('nameFolded', '>=', prefix).where('nameFolded', '<', `${prefix}\u{10ffff}`)
 
 const ORDER = { by: ['index', 'id'] } as const
 
-export const listRoadmaps = (
-  db: Db,
-  visibility: readonly Visibility[],
-  page: Page<RoadmapRow>,
-): Promise<RoadmapRow[]> => pageOf(filtered(db, visibility), ORDER, page).selectAll().execute()
+export const listRoadmaps = (db: Db, filter: RoadmapFilter, page: Page<RoadmapRow>): Promise<RoadmapRow[]> =>
+  pageOf(filtered(db, filter), ORDER, page).selectAll().execute()
 
-export const roadmapsAfter = async (db: Db, visibility: readonly Visibility[], cursor: RoadmapRow): Promise<number> =>
-  (await countAfter(filtered(db, visibility), ORDER, cursor).executeTakeFirstOrThrow()).count
+export const roadmapsAfter = async (db: Db, filter: RoadmapFilter, cursor: RoadmapRow): Promise<number> =>
+  (await countAfter(filtered(db, filter), ORDER, cursor).executeTakeFirstOrThrow()).count
+
+/** How many roadmaps the filter lets through: of all from counts that the database keeps. */
+export async function roadmapTotal(db: Db, filter: RoadmapFilter): Promise<number> {
+  const { visibility, prefix, since, until } = filter
+  if (prefix === undefined && since === undefined && until === undefined)
+    return visibleTotal(db, 'roadmaps', visibility)
+  const some = filtered(db, filter).select((eb) => eb.fn.countAll<number>().as('count'))
+  return (await some.executeTakeFirstOrThrow()).count
+}
 
 /** By id or url. The service refuses urls that look like an id, so at most one roadmap matches. */
 export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undefined> =>
@@ -33,15 +49,7 @@ export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undef
 
 /** Roadmaps whose folded name starts with the folded prefix, by name. */
 export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<RoadmapRow[]> =>
-  db
-    .selectFrom('roadmaps')
-    .selectAll()
-    .where('nameFolded', '>=', prefix)
-    .where('nameFolded', '<', `${prefix}\u{10ffff}`)
-    .orderBy('nameFolded')
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+  startingWith(db.selectFrom('roadmaps'), prefix).selectAll().orderBy('nameFolded').orderBy('id').limit(limit).execute()
 
 /** Returns all roadmaps in order. Until this transaction ends, no other can add, delete or move one. */
 export async function lockRoadmapOrder(db: Db): Promise<RoadmapRow[]> {

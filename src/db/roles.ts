@@ -1,25 +1,26 @@
 import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import { countAfter, pageOf, type Page } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
 import type { Db, RoleRow, Tables } from './tables.js'
 import { lockUser } from './users.js'
 
 const ORDER = { by: ['created_at', 'id'] } as const
 
-export const listRoles = (db: Db, page: Page<RoleRow>): Promise<RoleRow[]> =>
-  pageOf(db.selectFrom('roles'), ORDER, page).selectAll().execute()
+const filtered = (db: Db, period: Period) => within(db.selectFrom('roles'), 'created_at', period)
+
+export const listRoles = (db: Db, period: Period, page: Page<RoleRow>): Promise<RoleRow[]> =>
+  pageOf(filtered(db, period), ORDER, page).selectAll().execute()
 
 /** Counts on each call: roles are few and rarely listed. */
-export async function roleTotal(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('roles')
+export async function roleTotal(db: Db, period: Period): Promise<number> {
+  const { count } = await filtered(db, period)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
 }
 
-export const rolesAfter = async (db: Db, cursor: RoleRow): Promise<number> =>
-  (await countAfter(db.selectFrom('roles'), ORDER, cursor).executeTakeFirstOrThrow()).count
+export const rolesAfter = async (db: Db, period: Period, cursor: RoleRow): Promise<number> =>
+  (await countAfter(filtered(db, period), ORDER, cursor).executeTakeFirstOrThrow()).count
 
 /** The role with this id, or up to two with this name: two are enough to know that a name is ambiguous. */
 export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>

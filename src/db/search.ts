@@ -38,16 +38,21 @@ const MOST = 5000
 
 /**
  * The numbers of so many of the newest posts that have all these words, or words that begin so. A single letter matches only itself,
- * as half of all words begin with it. `words` is not empty, and no word has a space or a quotation mark.
+ * as half of all words begin with it. `words` is not empty, and no word has a space or a quotation mark. With `before`,
+ * only lower numbers.
  */
-export function numbersWith(db: Db, words: readonly string[], most = MOST): RawBuilder<{ number: number }> {
+export function numbersWith(
+  db: Db,
+  words: readonly string[],
+  { most = MOST, before }: { most?: number; before?: number | undefined },
+): RawBuilder<{ number: number }> {
   const isPrefix = (word: string) => word.length > 1
   if (isPostgres(db)) {
     const query = words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
-    return sql`select number from post_search where words @@ ${query}::tsquery order by number desc limit ${sql.lit(most)}`
+    return sql`select number from post_search where words @@ ${query}::tsquery${before === undefined ? sql`` : sql` and number < ${before}`} order by number desc limit ${sql.lit(most)}`
   }
   const query = words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
-  return sql`select rowid as number from post_search where post_search match ${query} order by rowid desc limit ${sql.lit(most)}`
+  return sql`select rowid as number from post_search where post_search match ${query}${before === undefined ? sql`` : sql` and rowid < ${before}`} order by rowid desc limit ${sql.lit(most)}`
 }
 
 const isUnindexed = (db: Db) =>

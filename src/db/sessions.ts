@@ -1,5 +1,7 @@
 import type { Insertable } from 'kysely'
+import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
+import { pageOf, within, type Page, type Period } from './paging.js'
 import { referringTo } from './references.js'
 import type { Db, SessionRow, Tables } from './tables.js'
 
@@ -47,18 +49,29 @@ export async function insertSession(db: Db, session: Insertable<Tables['sessions
 const newestOf = (db: Db, userId: string) =>
   db.selectFrom('sessions').where('userId', '=', userId).orderBy('createdAt', 'desc').orderBy('sessionId', 'desc')
 
-/** The sessions of a person that have not expired, newest first. */
-export const listSessions = (db: Db, userId: string, now: string): Promise<UsedSession[]> =>
-  db
-    .selectFrom('sessions')
+/** Which sessions of a person; those that have expired by `now` are left out. */
+export interface SessionFilter extends Period {
+  userId: string
+  now: string
+}
+
+const NEWEST = { by: ['createdAt', 'sessionId'], direction: 'desc', table: 'sessions' } as const
+
+const filtered = (db: Db, { userId, now, ...period }: SessionFilter) =>
+  within(db.selectFrom('sessions'), 'sessions.createdAt', period)
     .leftJoin('session_uses', 'session_uses.sessionId', 'sessions.sessionId')
     .selectAll('sessions')
     .select('session_uses.usedAt as lastUsedAt')
     .where('sessions.userId', '=', userId)
     .where('sessions.expiresAt', '>', now)
-    .orderBy('sessions.createdAt', 'desc')
-    .orderBy('sessions.sessionId', 'desc')
-    .execute()
+
+/** Newest first. */
+export const listSessions = (db: Db, filter: SessionFilter, page: Page<SessionRow>): Promise<UsedSession[]> =>
+  pageOf(filtered(db, filter), NEWEST, page).execute()
+
+/** A session, if it is in this list. */
+export const findListedSession = (db: Db, filter: SessionFilter, sessionId: string): Promise<UsedSession | undefined> =>
+  filtered(db, filter).where('sessions.sessionId', '=', asStored(sessionId)).executeTakeFirst()
 
 /** Returns false if the person has no such session. */
 export async function deleteSession(

@@ -3,7 +3,7 @@ import { asStored } from '../core/ids.js'
 import type { Db, Tables, VoteRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { rowsForEach } from './dialect.js'
-import { countAfter, pageOf, type Page } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
 import { referringTo } from './references.js'
 
 /** A vote and its user. */
@@ -19,8 +19,22 @@ const voters = (db: Db) =>
 const NEWEST = { by: ['createdAt', 'voteId'], direction: 'desc', table: 'votes' } as const
 
 /** The votes of a post, newest first. */
-export const listVotes = (db: Db, postId: string, page: Page<VoteRow>) =>
-  pageOf(voters(db).where('votes.postId', '=', postId), NEWEST, page).execute()
+export const listVotes = (db: Db, { postId, ...period }: VoteFilter, page: Page<VoteRow>) =>
+  pageOf(within(voters(db), 'votes.createdAt', period).where('votes.postId', '=', postId), NEWEST, page).execute()
+
+/** Which votes. */
+export interface VoteFilter extends Period {
+  postId: string
+}
+
+const filtered = (db: Db, { postId, ...period }: VoteFilter) =>
+  within(db.selectFrom('votes'), 'votes.createdAt', period).where('postId', '=', postId)
+
+/** How many votes of a period the post has. */
+export async function countVotes(db: Db, filter: VoteFilter): Promise<number> {
+  const some = filtered(db, filter).select((eb) => eb.fn.countAll<number>().as('count'))
+  return (await some.executeTakeFirstOrThrow()).count
+}
 
 /**
  * The newest votes of each post, in the order of the posts. Reads a short range of an index per post; a window
@@ -65,9 +79,8 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
   voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
-export const votesAfter = async (db: Db, vote: VoteRow): Promise<number> =>
-  (await countAfter(db.selectFrom('votes').where('postId', '=', vote.postId), NEWEST, vote).executeTakeFirstOrThrow())
-    .count
+export const votesAfter = async (db: Db, filter: VoteFilter, vote: VoteRow): Promise<number> =>
+  (await countAfter(filtered(db, filter), NEWEST, vote).executeTakeFirstOrThrow()).count
 
 /** Returns undefined if the user has already voted for the post. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {

@@ -25,6 +25,7 @@ import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } from './lib/paging.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
+import { periodFields, periodFrom } from './lib/times.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -73,17 +74,19 @@ export const list = operation({
         description: `Only boards whose name starts with this text, in any letter case; only the first ${MOST_NAMED} by name count`,
       }),
     ),
+    ...periodFields('boards created'),
   }),
   output: Type.Object({
     boards: Type.Array(Board),
     results: alias(Board),
     ...pageKeys,
   }),
-  async run({ db, actor }, { created, visibility, query = '', ...page }) {
+  async run({ db, actor }, { created, visibility, query = '', since, until, ...page }) {
     const filter: BoardFilter = {
       created,
       visibility: can(actor, 'board:read') ? visibility : ['public'],
       prefix: query.trim() === '' ? undefined : searchKey(query.trim()),
+      ...periodFrom({ since, until }),
     }
     const { rows: boards, keys } = await pageOfBoards(db, filter, page)
     return { boards, ...keys }
@@ -263,10 +266,7 @@ export const checkName = operation({
 const pageOfBoards = async (db: Context['db'], filter: BoardFilter, page: PageInput) =>
   pageOf(BOARDS, page, {
     total: await boardTotal(db, filter),
-    async find(after) {
-      const row = await noun.atCursor(db, filter.visibility, after)
-      return row?.nameFolded.startsWith(filter.prefix ?? '') ? row : undefined
-    },
+    find: (after) => noun.atCursor(db, filter, after),
     countAfter: (cursor) => boardsAfter(db, filter, cursor),
     read: (slice) => listBoards(db, filter, slice),
     show: (rows) => rows.map(toBoard),

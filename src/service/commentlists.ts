@@ -1,6 +1,14 @@
 import * as Type from 'typebox'
+import { searchKey } from '../core/text.js'
 import type { Permission } from '../core/permissions.js'
-import { findSiteComment, listSiteComments, type SiteComment, type SiteCommentFilter } from '../db/commentlists.js'
+import {
+  findSiteComment,
+  listSiteComments,
+  MOST_READ,
+  searchSiteComments,
+  type SiteComment,
+  type SiteCommentFilter,
+} from '../db/commentlists.js'
 import { can } from './lib/access.js'
 import { Activity, toActivity } from './lib/commentshapes.js'
 import { operation } from './lib/operation.js'
@@ -9,6 +17,7 @@ import { authorIdFrom } from './lib/postplaces.js'
 import { fields, someOf } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
 import { periodFields, periodFrom } from './lib/times.js'
+import { visiblePost } from './posts.js'
 
 /** Whoever looks after the site. A list for visitors could read all comments of private boards to find a public one. */
 const TEAM = [
@@ -18,24 +27,33 @@ const TEAM = [
   'comment:delete:any',
 ] as const satisfies Permission[]
 
-const COMMENTS: Listing<SiteComment> = { row: 'comment', rows: 'Comments', id: 'id' }
+const hasText =
+  (text: string) =>
+  ({ body }: Pick<SiteComment, 'body'>): boolean =>
+    searchKey(body).includes(text)
+
+const COMMENTS: Listing<SiteComment> = { row: 'comment', rows: 'Comments', id: 'id', pages: 1000 }
 
 export const listAll = operation({
   id: 'comments.listAll',
   summary: 'List the comments on all posts that you may see, newest first; for the team',
   http: 'GET /comments 200',
   access: TEAM,
-  errors: [],
+  errors: ['POST_NOT_FOUND'],
   input: fields({
     ...pageFields(COMMENTS),
-    page: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, fromText: true, description: 'Page number (default: 1)' }),
-    ),
     visibility: someOf(['public', 'internal'], {
       default: ['public', 'internal'],
       description: 'Which comments; internal ones need comment:view_internal',
     }),
     authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
+    post_id: Type.Optional(Type.String({ description: 'Only on this post: id, slug or number', names: 'post' })),
+    query: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: `Only comments with this text, in any letter case; only the newest ${MOST_READ} comments are searched`,
+      }),
+    ),
     ...periodFields('comments written'),
   }),
   output: Type.Object({
@@ -52,7 +70,7 @@ export const listAll = operation({
     ),
     ...uncountedKeys,
   }),
-  async run(ctx, { visibility, authorId, since, until, ...page }) {
+  async run(ctx, { visibility, authorId, post_id: post, query = '', since, until, ...page }) {
     const { db, actor } = ctx
     const filter: SiteCommentFilter = {
       visibility: can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public'),
@@ -60,11 +78,14 @@ export const listAll = operation({
       privatePosts: can(actor, 'board:read'),
       viewer: await viewerOf(ctx),
       author: await authorIdFrom(ctx, authorId),
+      post: post === undefined ? undefined : (await visiblePost(ctx, post)).postId,
       period: periodFrom({ since, until }),
     }
+    const text = searchKey(query.trim())
     const { rows: activity, keys } = await uncountedPage(COMMENTS, page, {
       find: (after) => findSiteComment(db, filter, after),
-      read: (slice) => listSiteComments(db, filter, slice),
+      read: (slice) =>
+        text === '' ? listSiteComments(db, filter, slice) : searchSiteComments(db, filter, slice, hasText(text)),
       show: (rows) =>
         rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
           ...toActivity(ctx, { post_id: postId, ...comment }),

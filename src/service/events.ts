@@ -1,11 +1,12 @@
 import * as Type from 'typebox'
 import { asStored, isId } from '../core/ids.js'
-import { quoted } from '../core/text.js'
+import { quoted, searchKey } from '../core/text.js'
 import { AppError } from '../core/errors.js'
-import { listEvents, type NamedEvent } from '../db/events.js'
+import { listEvents, MOST_READ, searchEvents, type NamedEvent } from '../db/events.js'
 import type { Db } from '../db/tables.js'
 import { findUser } from '../db/users.js'
 import { operation } from './lib/operation.js'
+import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing } from './lib/paging.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER } from './lib/people.js'
 import { periodFields, periodFrom } from './lib/times.js'
@@ -31,6 +32,8 @@ const Event = Type.Object({
 
 export type Event = Type.Static<typeof Event>
 
+const EVENTS: Listing<{ id: string }> = { row: 'event', rows: 'Events', id: 'id', pages: 1000 }
+
 export const list = operation({
   id: 'events.list',
   summary: 'List changes and who made them; polling with `after` returns every change',
@@ -43,6 +46,7 @@ export const list = operation({
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
+        fromText: true,
         description: 'The id of the event that the page comes after',
       }),
     ),
@@ -51,7 +55,14 @@ export const list = operation({
       anyCase: true,
       description: 'Sort by time: asc is oldest first',
     }),
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Events on a page' }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, fromText: true, description: 'Events on a page' }),
+    page: Type.Optional({ ...pageFields(EVENTS).page, description: 'Page number, without `after` (default: 1)' }),
+    query: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: `Only events with this text in their action, subject or user names, in any letter case; only the first ${MOST_READ} events in this order are searched`,
+      }),
+    ),
     person: Type.Optional(
       Type.String({
         description: 'Only events by or about this user: e-mail address, user name or id',
@@ -73,18 +84,38 @@ export const list = operation({
   output: Type.Object({
     events: Type.Array(Event),
     next: nullable('integer', { description: 'Send it as `after` for the next page; null while there are no events' }),
+    ...uncountedKeys,
   }),
-  async run({ db }, { after, created, limit, person: who, action, subject, ...period }) {
+  async run({ db }, { after, created, limit, page, query = '', person: who, action, subject, ...period }) {
+    assertOnePlace(page, after === undefined ? undefined : String(after))
     const filter = {
       person: who === undefined ? undefined : await personId(db, who),
       action,
       subject: subject === undefined ? undefined : asStored(subject),
       ...periodFrom(period),
     }
-    const rows = await listEvents(db, filter, { after, created, limit })
-    return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null }
+    const number = after === undefined ? (page ?? 1) : null
+    const place = { after, created, limit: limit + 1, offset: ((number ?? 1) - 1) * limit }
+    const text = searchKey(query.trim())
+    const found = await (text === '' ? listEvents(db, filter, place) : searchEvents(db, filter, place, hasText(text)))
+    const rows = found.slice(0, limit)
+    const page_info = uncountedInfo(
+      rows.map(({ id }) => String(id)),
+      { number, more: found.length > limit },
+    )
+    return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null, page_info }
   },
 })
+
+/** Whether an event has a folded text in what a list shows of it. */
+const hasText =
+  (text: string) =>
+  (event: NamedEvent): boolean => {
+    const { action, subject, subjectName, subjectTitle, personName, actorName } = event
+    return [action, subject ?? subjectName ?? subjectTitle, personName, actorName].some(
+      (each) => each !== null && searchKey(each).includes(text),
+    )
+  }
 
 /** The id of a person, also of one whose account was deleted. */
 async function personId(db: Db, who: string): Promise<string> {

@@ -3,7 +3,16 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
 import { PERMISSIONS, type Permission } from '../core/permissions.js'
-import { countKeys, deleteKey, findKeyById, insertKey, listKeys, type NamedKey } from '../db/keys.js'
+import {
+  countKeys,
+  deleteKey,
+  findKeyById,
+  findListedKey,
+  insertKey,
+  listKeys,
+  type KeyFilter,
+  type NamedKey,
+} from '../db/keys.js'
 import type { KeyRow } from '../db/tables.js'
 import { lockUser } from '../db/users.js'
 import { assertOwner, can } from './lib/access.js'
@@ -11,14 +20,14 @@ import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { hashOfKey, KEY_PREFIX } from './lib/keys.js'
 import { operation } from './lib/operation.js'
+import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
 import { assertStillSignedIn, personOf } from './lib/sessions.js'
+import { periodFields, periodFrom } from './lib/times.js'
 
 /** Keys that a person can have. */
 const MAX_KEYS = 100
-/** Keys that a list of all people has at most. */
-const MAX_LISTED = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
 export const Key = Type.Object({
@@ -34,6 +43,9 @@ export const Key = Type.Object({
 })
 export type Key = Type.Static<typeof Key>
 
+/** Without a limit a page has all keys of a person, as before there were pages. */
+const KEYS: Listing<NamedKey> = { row: 'key', rows: 'Keys', id: 'keyId', size: 1000, pages: 1000 }
+
 export const list = operation({
   id: 'keys.list',
   summary: 'List your API keys, oldest first',
@@ -42,17 +54,41 @@ export const list = operation({
   errors: ['USER_NOT_FOUND'],
   input: fields({
     all: Type.Boolean({ default: false, description: "List everyone's keys; only for the owner" }),
+    ...pageFields(KEYS),
+    ...periodFields('keys created'),
   }),
-  output: Type.Object({ keys: Type.Array(Key) }),
-  async run(ctx, { all }) {
+  output: Type.Object({ keys: Type.Array(Key), ...uncountedKeys }),
+  async run(ctx, { all, since, until, ...page }) {
     if (all) assertOwner('owner', ctx.actor)
-    return { keys: await keysOf(ctx, all ? undefined : await personOf(ctx)) }
+    const filter: KeyFilter = { userId: all ? undefined : await personOf(ctx), ...periodFrom({ since, until }) }
+    const { rows: keys, keys: place } = await uncountedPage(KEYS, page, {
+      find: (after) => findListedKey(ctx.db, filter, after),
+      read: (slice) => listKeys(ctx.db, filter, slice),
+      show: (rows) => rows.map(toKey),
+    })
+    return { keys, ...place }
   },
 })
 
-/** The keys of a person, or of everybody, oldest first. */
-export const keysOf = async ({ db }: Context, userId: string | undefined): Promise<Key[]> =>
-  (await listKeys(db, userId, MAX_LISTED)).map(toKey)
+/** All keys of a person, oldest first. */
+export const keysOf = async ({ db }: Context, userId: string): Promise<Key[]> =>
+  (await listKeys(db, { userId }, { limit: MAX_KEYS })).map(toKey)
+
+export const show = operation({
+  id: 'keys.show',
+  summary: 'Show an API key, without the key itself',
+  http: 'GET /keys/:keyId 200',
+  access: 'session',
+  errors: ['KEY_NOT_FOUND', 'USER_NOT_FOUND'],
+  input: fields({ keyId: inPath('Id of the key', 'key') }),
+  output: Type.Object({ key: Key }),
+  subject: keyOf,
+  async run({ db }, _input, { keyId }) {
+    const key = await findListedKey(db, { userId: undefined }, keyId)
+    if (!key) throw keyNotFound()
+    return { key: toKey(key) }
+  },
+})
 
 export const create = operation({
   id: 'keys.create',

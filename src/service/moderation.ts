@@ -26,9 +26,10 @@ import { maySee } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
+import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { fields, inPath, nullable, oneOf, someOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { assertUnchanged, ifUnchanged } from './lib/times.js'
+import { assertUnchanged, ifUnchanged, isWithin, periodFields, periodFrom } from './lib/times.js'
 import { visiblePost } from './posts.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -63,6 +64,9 @@ const Item = Type.Object({
 })
 export type Item = Type.Static<typeof Item>
 
+type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
+const QUEUE: Listing<Waiting> = { row: 'post or comment', rows: 'Posts and comments', id: 'id', size: 20, pages: 1000 }
+
 export const list = operation({
   id: 'moderation.list',
   summary:
@@ -82,14 +86,16 @@ export const list = operation({
       default: 7,
       description: 'For how many days posts and comments count as new',
     }),
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
-    page: Type.Integer({ minimum: 1, maximum: 1000, default: 1, description: 'Page number' }),
+    ...periodFields('posts and comments written or edited'),
+    ...pageFields(QUEUE),
   }),
   output: Type.Object({
     items: Type.Array(Item),
     total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
+    ...pageKeys,
   }),
-  async run(ctx, { reasons, days, limit, page }) {
+  async run(ctx, { reasons, days, since, until, ...page }) {
+    const period = periodFrom({ since, until })
     const { db, actor } = ctx
     const candidates = await listCandidates(db, {
       reasons,
@@ -99,13 +105,21 @@ export const list = operation({
       hidden: can(actor, 'board:read'),
       internal: can(actor, 'comment:view_internal'),
     })
-    const waiting = queueOf(candidates)
-    const shown = waiting.slice((page - 1) * limit, page * limit)
-    return { items: await itemsShown(ctx, shown), total: waiting.length }
+    const waiting = queueOf(candidates.filter(({ createdAt }) => isWithin(period, createdAt)))
+    const placeOf = (item: Waiting) => waiting.indexOf(item) + 1
+    const { rows: items, keys } = await pageOf(QUEUE, page, {
+      total: waiting.length,
+      find: async (cursor) => waiting.find(({ id }) => id === cursor),
+      countAfter: async (item) => waiting.length - placeOf(item),
+      read: async ({ limit, offset = 0, after: last }) => {
+        const from = last ? placeOf(last) : offset
+        return waiting.slice(from, from + limit)
+      },
+      show: (rows) => itemsShown(ctx, rows),
+    })
+    return { items, total: waiting.length, ...keys }
   },
 })
-
-type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
 
 /** Each once, with all reasons: reported ones first, then the newest. */
 function queueOf(candidates: readonly Candidate[]): Waiting[] {

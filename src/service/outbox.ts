@@ -1,11 +1,26 @@
+import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { parse } from '../core/fields.js'
 import { isId, isIdStart } from '../core/ids.js'
 import { printable, quoted } from '../core/text.js'
-import { cancelMail, countMail, findMail, listMail, mailStarting, retryMail, type Envelope } from '../db/outbox.js'
+import {
+  cancelMail,
+  countMail,
+  findMail,
+  listMail,
+  mailsAfter,
+  mailStarting,
+  retryMail,
+  type Envelope,
+  type MailFilter,
+} from '../db/outbox.js'
 import type { Db } from '../db/tables.js'
 import { momentOf } from '../mail/outbox.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import { pageFields, pageOf, type Listing } from './lib/paging.js'
+import { fields } from './lib/schemas.js'
+import { isWithin, periodFields, periodFrom } from './lib/times.js'
 
 // The queue of mails. No operations: mails are secrets of whoever gets them, so only who can open the database sees them.
 
@@ -39,13 +54,40 @@ export interface MailShown extends Mail {
 /** How many candidates an error names. */
 const MOST = 5
 
-/** The newest mails, newest first, and how many there are: those that are still to be sent and failed ones, or all. */
-export async function listQueue(
-  { db, now }: Context,
-  given: { all: boolean; limit: number },
-): Promise<{ mails: Mail[]; total: number }> {
-  const rows = await listMail(db, given)
-  return { mails: rows.map((row) => mailOf(row, now())), total: await countMail(db, given) }
+const MAILS: Listing<Envelope> = { row: 'mail', rows: 'Mails', id: 'mailId', size: 100 }
+
+/** What `listQueue` takes. */
+export const queueFields = fields({
+  ...pageFields(MAILS),
+  ...periodFields('mails queued'),
+  sent: Type.Boolean({ default: false, description: 'Also list sent and cancelled mails' }),
+})
+
+/** Mails, newest first: those that are still to be sent and failed ones, or all. */
+export async function listQueue({ db, now }: Context, given: unknown) {
+  const { sent, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
+  const filter: MailFilter = { sent, ...periodFrom({ since, until }) }
+  const total = await countMail(db, filter)
+  const { rows: mails, keys } = await pageOf<Envelope, Mail>(MAILS, page, {
+    total,
+    async find(after) {
+      const mail = await findMail(db, after)
+      return mail && isWithin(filter, mail.createdAt) ? mail : undefined
+    },
+    countAfter: (mail) => mailsAfter(db, filter, mail),
+    read: (slice) => listMail(db, filter, slice),
+    show: (rows) => rows.map((row) => mailOf(row, now())),
+  })
+  return { mails, total, ...keys }
+}
+
+/** The ids of what is not sent yet, oldest first, but for what is being sent. */
+export async function waitingMails({ db, now }: Context): Promise<string[]> {
+  const rows = await listMail(db, { sent: false }, { limit: Number.MAX_SAFE_INTEGER })
+  return rows
+    .filter((row) => stateOf(row, now()) !== 'sending')
+    .map(({ mailId }) => mailId)
+    .toReversed()
 }
 
 /** A mail by its id, or the start of it. The links in its text sign people in: they are whole only with `links`. */

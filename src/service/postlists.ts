@@ -5,7 +5,7 @@ import { findPost, type PostView } from '../db/posts.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { alias, pageFields, pageKeys, pageOf, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
 import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
@@ -14,6 +14,8 @@ import { isWithin, periodFields, periodFrom } from './lib/times.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
+
+const FOUND: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', size: 20, pages: 250 }
 
 /** Words of a search that count. */
 const MAX_WORDS = 16
@@ -106,17 +108,23 @@ export const search = operation({
   input: fields({
     words: inPath('Words, or how words begin; letter case, accents and punctuation do not count'),
     ...placeFields,
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many' }),
-    page: Type.Integer({ minimum: 1, maximum: 250, default: 1, description: 'Page number' }),
+    ...pageFields(FOUND),
     votes: votesGiven,
   }),
-  output: Type.Object({ posts: Type.Array(Post), has_next_page: Type.Boolean() }),
-  async run(ctx, { words: text, limit, page, votes, ...places }) {
-    const filter = await filterFrom(ctx, places)
+  output: Type.Object({
+    posts: Type.Array(Post),
+    has_next_page: Type.Boolean({ description: 'The same as in page_info' }),
+    ...uncountedKeys,
+  }),
+  async run(ctx, { words: text, votes, boardId, roadmapId, authorId, since, until, ...page }) {
+    const filter = await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })
     const words = wordsOf(text)
-    const offset = (page - 1) * limit
-    const rows = words.length === 0 ? [] : await searchPosts(ctx.db, words, filter, { limit: limit + 1, offset })
-    return { posts: await postsShown(ctx, rows.slice(0, limit), { votes }), has_next_page: rows.length > limit }
+    const { rows: posts, keys } = await uncountedPage(FOUND, page, {
+      find: (cursor) => postAtCursor(ctx, filter, cursor),
+      read: async (slice) => (words.length === 0 ? [] : searchPosts(ctx.db, words, filter, slice)),
+      show: (rows) => postsShown(ctx, rows, { votes }),
+    })
+    return { posts, has_next_page: keys.page_info.has_next_page, ...keys }
   },
 })
 
@@ -150,7 +158,7 @@ async function postsShown(ctx: Context, rows: PostView[], asked: VotesAsked): Pr
 /** The post of a cursor, if it is in this list. */
 async function postAtCursor(
   { db }: Context,
-  { boards, roadmap, author, hidden, since, until }: PostFilter,
+  { boards, roadmap, author, hidden, since, until }: Omit<PostFilter, 'sort' | 'words'>,
   after: string,
 ): Promise<PostView | undefined> {
   const post = await findPost(db, after)

@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { asStored, newId } from '../core/ids.js'
 import { searchKey } from '../core/text.js'
-import { lock, type Visibility, visibleTotal } from '../db/counters.js'
+import { lock } from '../db/counters.js'
 import {
   deleteRoadmap,
   findRoadmap,
@@ -10,8 +10,10 @@ import {
   lockRoadmapOrder,
   updateRoadmapIndexes,
   roadmapsAfter,
+  roadmapTotal,
   searchRoadmaps,
   updateRoadmap,
+  type RoadmapFilter,
 } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
 import { can } from './lib/access.js'
@@ -20,6 +22,7 @@ import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { fields, inPath } from './lib/schemas.js'
+import { periodFields, periodFrom } from './lib/times.js'
 
 export const Roadmap = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -53,15 +56,26 @@ export const list = operation({
   input: fields({
     ...pageFields(ROADMAPS),
     visibility,
+    query: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: 'Only roadmaps whose name starts with this text, in any letter case',
+      }),
+    ),
+    ...periodFields('roadmaps created'),
   }),
   output: Type.Object({ roadmaps: Type.Array(Roadmap), results: alias(Roadmap), ...pageKeys }),
-  async run({ db, actor }, { visibility, ...page }) {
-    const readable: readonly Visibility[] = can(actor, 'roadmap:read') ? visibility : ['public']
+  async run({ db, actor }, { visibility, query = '', since, until, ...page }) {
+    const filter: RoadmapFilter = {
+      visibility: can(actor, 'roadmap:read') ? visibility : ['public'],
+      prefix: query.trim() === '' ? undefined : searchKey(query.trim()),
+      ...periodFrom({ since, until }),
+    }
     const { rows: roadmaps, keys } = await pageOf(ROADMAPS, page, {
-      total: await visibleTotal(db, 'roadmaps', readable),
-      find: (after) => noun.atCursor(db, readable, after),
-      countAfter: (cursor) => roadmapsAfter(db, readable, cursor),
-      read: (slice) => listRoadmaps(db, readable, slice),
+      total: await roadmapTotal(db, filter),
+      find: (after) => noun.atCursor(db, filter, after),
+      countAfter: (cursor) => roadmapsAfter(db, filter, cursor),
+      read: (slice) => listRoadmaps(db, filter, slice),
       show: (rows) => rows.map(toRoadmap),
     })
     return { roadmaps, ...keys }

@@ -1,14 +1,16 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
-import { deleteSession, listSessions } from '../db/sessions.js'
+import { deleteSession, findListedSession, listSessions, type SessionFilter, type UsedSession } from '../db/sessions.js'
 import { endSessions } from '../db/users.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
+import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
-import { personOf } from './lib/sessions.js'
+import { MAX_SESSIONS, personOf } from './lib/sessions.js'
+import { periodFields, periodFrom } from './lib/times.js'
 
 /** Stands for the session of the request, where an id is expected. */
 const CURRENT = 'current'
@@ -24,6 +26,9 @@ export const Session = Type.Object({
 })
 export type Session = Type.Static<typeof Session>
 
+const SESSIONS: Listing<UsedSession> = { row: 'session', rows: 'Sessions', id: 'sessionId', size: MAX_SESSIONS }
+const sessionId = inPath(`Id of the session, or "${CURRENT}" for that of the request`, 'session')
+
 export const list = operation({
   id: 'sessions.list',
   summary: 'List your sessions, newest first',
@@ -31,26 +36,60 @@ export const list = operation({
   access: 'session',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
-  input: fields({}),
-  output: Type.Object({ sessions: Type.Array(Session) }),
-  async run(ctx) {
-    return { sessions: await sessionsOf(ctx, await personOf(ctx)) }
+  input: fields({ ...pageFields(SESSIONS), ...periodFields('sessions that began') }),
+  output: Type.Object({ sessions: Type.Array(Session), ...uncountedKeys }),
+  async run(ctx, { since, until, ...page }) {
+    const { db } = ctx
+    const filter = { ...(await openSessions(ctx)), ...periodFrom({ since, until }) }
+    const { rows: sessions, keys } = await uncountedPage(SESSIONS, page, {
+      find: (after) => findListedSession(db, filter, after),
+      read: (slice) => listSessions(db, filter, slice),
+      show: (rows) => rows.map((row) => toSession(ctx, row)),
+    })
+    return { sessions, ...keys }
   },
 })
 
-/** The sessions of a person that have not expired, newest first. */
+export const show = operation({
+  id: 'sessions.show',
+  summary: 'Show one of your sessions',
+  http: 'GET /sessions/:sessionId 200',
+  access: 'session',
+  sensitive: true,
+  errors: ['SESSION_NOT_FOUND', 'USER_NOT_FOUND'],
+  input: fields({ sessionId }),
+  output: Type.Object({ session: Session }),
+  async run(ctx, { sessionId: given }) {
+    const row = await findListedSession(ctx.db, await openSessions(ctx), idFrom(ctx, given))
+    if (!row) throw sessionNotFound()
+    return { session: toSession(ctx, row) }
+  },
+})
+
+/** Those of the account that have not expired. */
+const openSessions = async (ctx: Context): Promise<SessionFilter> => ({
+  userId: await personOf(ctx),
+  now: ctx.now().toISOString(),
+})
+
+/** All sessions of a person that have not expired, newest first. */
 export async function sessionsOf(ctx: Context, userId: string): Promise<Session[]> {
-  const rows = await listSessions(ctx.db, userId, ctx.now().toISOString())
-  return rows.map(({ sessionId, userAgent, address, createdAt, expiresAt, lastUsedAt }) => ({
-    sessionId,
-    isCurrent: sessionId === ctx.actor.sessionId,
-    userAgent,
-    address,
-    createdAt,
-    expiresAt,
-    lastUsedAt,
-  }))
+  const rows = await listSessions(ctx.db, { userId, now: ctx.now().toISOString() }, { limit: MAX_SESSIONS })
+  return rows.map((row) => toSession(ctx, row))
 }
+
+const toSession = (
+  { actor }: Context,
+  { sessionId: id, userAgent, address, createdAt, expiresAt, lastUsedAt }: UsedSession,
+): Session => ({
+  sessionId: id,
+  isCurrent: id === actor.sessionId,
+  userAgent,
+  address,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+})
 
 export const revoke = operation({
   id: 'sessions.revoke',
@@ -58,15 +97,14 @@ export const revoke = operation({
   http: 'DELETE /sessions/:sessionId 204',
   access: 'session',
   errors: ['SESSION_NOT_FOUND', 'USER_NOT_FOUND'],
-  input: fields({ sessionId: inPath(`Id of the session, or "${CURRENT}" for that of the request`, 'session') }),
+  input: fields({ sessionId }),
   output: Type.Undefined(),
   async run(ctx, input) {
-    const sessionId = input.sessionId === CURRENT ? ctx.actor.sessionId : input.sessionId.toLowerCase()
     const userId = await personOf(ctx)
-    if (sessionId === undefined || !isId(sessionId)) throw sessionNotFound()
+    const id = idFrom(ctx, input.sessionId)
     return change(ctx, async ({ db, record }) => {
-      if (!(await deleteSession(db, { sessionId, userId }))) throw sessionNotFound()
-      record('session.ended', sessionId)
+      if (!(await deleteSession(db, { sessionId: id, userId }))) throw sessionNotFound()
+      record('session.ended', id)
       return undefined
     })
   },
@@ -91,5 +129,11 @@ export const revokeAll = operation({
     })
   },
 })
+
+function idFrom({ actor }: Context, given: string): string {
+  const id = given === CURRENT ? actor.sessionId : given.toLowerCase()
+  if (id === undefined || !isId(id)) throw sessionNotFound()
+  return id
+}
 
 const sessionNotFound = () => new AppError('SESSION_NOT_FOUND', 'Session not found. It may have ended already.')

@@ -5,7 +5,17 @@ import { newId } from '../core/ids.js'
 import { votesCountOf, type PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
-import { deleteVote, findVote, insertVote, listVotes, votesAfter, votesOf, type Voter } from '../db/votes.js'
+import {
+  countVotes,
+  deleteVote,
+  findVote,
+  insertVote,
+  listVotes,
+  votesAfter,
+  votesOf,
+  type VoteFilter,
+  type Voter,
+} from '../db/votes.js'
 import { avatarOf } from './lib/avatars.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
@@ -16,6 +26,7 @@ import { fields, inPath } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { labsOf } from './settings.js'
 import { findPerson, PublicUser } from './lib/people.js'
+import { isWithin, periodFields, periodFrom } from './lib/times.js'
 import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
@@ -33,23 +44,26 @@ export const list = operation({
   access: 'public',
   cache: 'actor',
   errors: ['POST_NOT_FOUND'],
-  input: fields({ post_id: inPost, ...pageFields(VOTES) }),
+  input: fields({ post_id: inPost, ...pageFields(VOTES), ...periodFields('votes') }),
   output: Type.Object({
     votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }),
   }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, page, post) {
+  async run(ctx, { since, until, ...page }, post) {
     const { db, actor } = ctx
-    const { postId: id, votesCount: total } = post
+    const { postId: id } = post
+    const filter: VoteFilter = { postId: id, ...periodFrom({ since, until }) }
+    const total =
+      filter.since === undefined && filter.until === undefined ? post.votesCount : await countVotes(db, filter)
     const open = seesVoters(actor, post)
     const { rows: results, keys } = await pageOf(VOTES, page, {
       total,
       find: async (after) => {
         const vote = await findVote(db, after)
-        return open && vote?.postId === id ? vote : undefined
+        return open && vote?.postId === id && isWithin(filter, vote.createdAt) ? vote : undefined
       },
-      countAfter: (vote) => votesAfter(db, vote),
-      read: async (slice) => (open ? listVotes(db, id, slice) : []),
+      countAfter: (vote) => votesAfter(db, filter, vote),
+      read: async (slice) => (open ? listVotes(db, filter, slice) : []),
       show: (rows) => rows.map((vote) => toVote(ctx, vote)),
     })
     const viewer = await viewerOf(ctx)

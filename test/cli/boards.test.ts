@@ -341,7 +341,7 @@ describe('--all', () => {
     await streamAll(
       { stdout: stream } as Terminal,
       { json: true },
-      { call, op: boards.list, input: {}, output, list: 'boards' },
+      { read: (page) => call(boards.list, page), output, list: 'boards' },
     )
     const body = JSON.parse(written.join('')) as { boards: { url: string }[] }
     expect(body.boards.map((board) => board.url)).toEqual(Array.from({ length: 250 }, (_, index) => `b${249 - index}`))

@@ -476,9 +476,7 @@ describe('a list without page numbers, whose rows are in a nested object', () =>
       terminal,
       { json: true },
       {
-        call,
-        op: {} as Operation<unknown, { votes: { results: object[] } }>,
-        input: {},
+        read: (page) => call({} as Operation<unknown, { votes: { results: object[] } }>, page),
         output,
         list: 'votes.results',
       },

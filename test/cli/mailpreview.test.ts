@@ -12,7 +12,7 @@ describe.each(engines)('mail preview on %s', (engine) => {
     await machine.setup()
     const { run } = machine
     await run('settings update --title Moonbase')
-    const before = (await run('mail queue list --all --json')).stdout
+    const before = (await run('mail queue list --sent --json')).stdout
     const listed = JSON.parse((await run('mail preview --json')).stdout) as { templates: { template: string }[] }
     expect(listed.templates.map(({ template }) => template)).toEqual(letters.map(({ name }) => name))
     for (const { template } of listed.templates)
@@ -26,7 +26,7 @@ describe.each(engines)('mail preview on %s', (engine) => {
         expect((await run(`mail preview ${template} --language ${language} --html`, { env: SITE })).stdout).toBe(html)
         expect((await run(`mail preview ${template} --language ${language} --text`, { env: SITE })).stdout).toBe(text)
       }
-    expect((await run('mail queue list --all --json')).stdout).toBe(before)
+    expect((await run('mail queue list --sent --json')).stdout).toBe(before)
   })
 })
 

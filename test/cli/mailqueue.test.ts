@@ -47,7 +47,7 @@ const events = async (run: Machine['run']) =>
 
 describe.each(engines)('the mail queue on %s', (engine) => {
   it('is listed with the last error of each mail, newest first', async () => {
-    const { run, db, ids } = await filled(engine, ['bob', 'eve'])
+    const { machine, run, db, ids } = await filled(engine, ['bob', 'eve'])
     await refuse(db)
     const later = await queued(db, 'joe')
     expect((await listed(run)).map(({ mailId, state, lastError, attempts }) => [mailId, state, lastError, attempts])).toEqual([
@@ -60,7 +60,12 @@ describe.each(engines)('the mail queue on %s', (engine) => {
       stdout: expect.stringMatching(/bob@example\.org +failed +20 +550 no such mailbox/),
       stderr: '2 mails: 550 no such mailbox\n',
     })
-    expect(await run('mail queue list --limit 1')).toMatchObject({ code: 0, stderr: 'The newest 1 of 3 mails.\n' })
+    expect(JSON.parse((await run('mail queue list --limit 1 --json')).stdout)).toMatchObject({
+      total: 3,
+      total_pages: 3,
+    })
+    const { text } = await machine.terminal('mail queue list --limit 1 --no-color', { columns: 120 }).ended
+    expect(text).toContain('Page 1 of 3 · 1 of 3 · next: feedbackctl mail queue list --limit 1 --no-color --page 2')
     expect(await run('mail queue list --limit 0')).toMatchObject({ code: 2 })
     await db.deleteFrom('outbox').execute()
     expect(await run('mail queue list')).toMatchObject({ code: 0, stdout: '' })
@@ -91,7 +96,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
     const answer = await run(`mail queue retry ${ids[0]} --json`)
     expect(JSON.parse(answer.stdout)).toMatchObject({ mailId: ids[0], state: 'waiting', attempts: 0 })
     await expect
-      .poll(() => listed(run, '--all'), { timeout: 15_000 })
+      .poll(() => listed(run, '--sent'), { timeout: 15_000 })
       .toMatchObject([
         { recipient: 'eve@example.org', state: 'failed' },
         { recipient: 'bob@example.org', state: 'sent', attempts: 1, lastError: null },

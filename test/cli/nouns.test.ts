@@ -237,7 +237,7 @@ describe('posts on a terminal', () => {
       /^NUMBER +TITLE +BOARD +VOTES +ROADMAP +AUTHOR +AGE +SLUG\r\n#1 +Dark mode .*dark-mode-\w{20}\r\n/,
     )
     const found = await machine.terminal('posts search DARK --no-color', { columns: 60 }).ended
-    expect(found.text).toMatch(/^NUMBER +TITLE +(?:\w+ +)*AGE\r\n#1 +Dark mode .*\r\n$/)
+    expect(found.text).toMatch(/^NUMBER +TITLE +(?:\w+ +)*AGE\r\n#1 +Dark mode .*\r\nPage 1 · 1 row\r\n$/)
   })
 
   it('are written in the editor', async () => {

@@ -188,8 +188,12 @@ describe.each(engines)('plans on %s', (engine) => {
             for (const query of queries) found.push(...(await faults(site, query)))
           }
     for (const call of [site.call, site.callAs(guest)])
-      for (const query of await statementsOf(site, () => call(posts.search, { words: 'post', boardId: ['ideas'] })))
-        found.push(...(await faults(site, query)))
+      for (const page of [{}, { page: 2, limit: 2 }, { after: post.postId, limit: 2 }])
+        for (const query of await statementsOf(site, () =>
+          call(posts.search, { words: 'post', boardId: ['ideas'], ...page }),
+        ))
+          // prettier-ignore
+          found.push(...(await faults(site, query)))
     expect([...new Set(found)]).toEqual([])
   })
 
@@ -289,7 +293,9 @@ describe.each(engines)('plans on %s', (engine) => {
     const ctx = { ...site.base, actor: operator, origin: 'cli:test', dryRun: false }
     const mailId = await queueMail(site.db, site.clock.now, { recipient: 'x@example.org', subject: 'x', text: '', html: '' }) // prettier-ignore
     const statements = await statementsOf(site, async () => {
-      await outbox.listQueue(ctx, { all: false, limit: 100 })
+      await outbox.listQueue(ctx, {})
+      for (const page of [{ page: 2, limit: 1 }, { after: mailId, limit: 2 }, { since: '2026-01-01' }, { sent: true }])
+        await outbox.listQueue(ctx, page)
       await outbox.showMail(ctx, mailId.slice(0, 20), { links: false })
       await outbox.retryQueued(ctx, mailId)
       await outbox.cancelQueued(ctx, mailId)
@@ -342,6 +348,8 @@ function inputsOf({ input: { properties } }: AnyOperation): Record<string, strin
       { query: 'ide', ...('visibility' in properties && { visibility: 'public' }) },
       { query: 'ide', page: '2', limit: '1' },
     )
+  if ('all' in properties) inputs.push({ all: 'true' }, { all: 'true', since: '2026-01-01', page: '2', limit: '1' })
+  if ('post_id' in properties && 'query' in properties) inputs.push({ post_id: '1' }, { post_id: '1', query: 'x' })
   if ('authorId' in properties) inputs.push({ authorId: 'ada@example.org' })
   if ('authorId' in properties && 'visibility' in properties) inputs.push({ visibility: 'internal' })
   if ('created' in properties) inputs.push({ created: 'asc' }, { created: 'desc' })

@@ -88,14 +88,17 @@ describe.each(engines)('events on %s', (engine) => {
         },
       ],
       next: third,
+      page_info: { count: 3, current_page: 1, has_next_page: false, start_cursor: `${first}`, end_cursor: `${third}` },
     })
     expect(JSON.stringify(body)).not.toContain(OWNER.email)
   })
 
   it('are paged in both directions, with `created` in any letter case, by `next`', async () => {
     const site = await makeSite(engine)
-    expect(await site.call(events.list, {})).toEqual({ events: [], next: null })
-    expect(await site.call(events.list, { after: 0 })).toEqual({ events: [], next: 0 })
+    const none = { count: 0, current_page: 1, has_next_page: false, start_cursor: null, end_cursor: null }
+    expect(await site.call(events.list, {})).toEqual({ events: [], next: null, page_info: none })
+    const after = { ...none, current_page: null }
+    expect(await site.call(events.list, { after: 0 })).toEqual({ events: [], next: 0, page_info: after })
     for (let number = 1; number <= 12; number++) await site.call(boards.create, { name: `${number}` })
     const token = await site.owner()
     const page = async (query: string) => (await site.http(`GET /events?${query}`, { token })).body
@@ -103,11 +106,12 @@ describe.each(engines)('events on %s', (engine) => {
     expect(subjects(first)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'])
     expect(subjects(await page(`after=${first.next}&limit=2&created=ASC`))).toEqual(['11', '12'])
     const end = (await page('limit=100')).next
-    expect(await page(`after=${end}`)).toEqual({ events: [], next: end })
+    expect(await page(`after=${end}`)).toEqual({ events: [], next: end, page_info: after })
+    expect(subjects(await page('page=2&limit=5'))).toEqual(['6', '7', '8', '9', '10'])
     const newest = await page('created=Desc&limit=3')
     expect(subjects(newest).slice(1)).toEqual(['12', '11'])
     expect(subjects(await page(`created=desc&limit=2&after=${newest.next}`))).toEqual(['10', '9'])
-    expect(await page('created=desc&after=0')).toEqual({ events: [], next: 0 })
+    expect(await page('created=desc&after=0')).toEqual({ events: [], next: 0, page_info: after })
   })
 
   it('show the present names of people, and none of deleted people', async () => {
@@ -134,7 +138,8 @@ describe.each(engines)('events on %s', (engine) => {
     ['limit=0', 'limit', 'MIN_VALUE_1'],
     ['limit=101', 'limit', 'MAX_VALUE_100'],
     ['created=sideways', 'created', 'UNKNOWN_CHOICE'],
-    ['page=1', 'page', 'UNKNOWN_FIELD'],
+    ['page=0', 'page', 'MIN_VALUE_1'],
+    ['page=2&after=1', 'after', 'INVALID_CURSOR'],
     ['action=post', 'action', 'INVALID_VALUE'],
     ['since=yesterday', 'since', 'INVALID_TIME'],
     ['since=2026-13-01', 'since', 'INVALID_TIME'],

@@ -25,6 +25,8 @@ export interface Row {
   silent?: true
   /** Each answer is another, as it has a new token. */
   differs?: true
+  /** A read of what belongs to the caller: each has a row of their own. */
+  own?: true
   /** Where it differs from what `needs` says: for everybody, or for some. */
   but?: Outcome | Partial<Record<Role, Outcome>>
 }
@@ -81,9 +83,21 @@ export const table: Record<string, Row> = {
   'users.resetTotp': { needs: 'owner', input: (w) => w.personWithTotp() },
   'users.promote': { needs: 'owner', input: (w) => w.heir() },
   'sessions.list': { needs: 'account' },
+  'sessions.show': {
+    needs: 'account',
+    own: true,
+    differs: true,
+    input: async (w, caller) => ({ sessionId: await w.session(caller) }),
+  },
   'sessions.revoke': { needs: 'account', input: async (w, caller) => ({ sessionId: await w.session(caller) }) },
   'sessions.revokeAll': { needs: 'account' },
   'keys.list': { needs: 'account' },
+  'keys.show': {
+    needs: 'account',
+    own: true,
+    differs: true,
+    input: async (w, caller) => ({ keyId: await w.key(caller) }),
+  },
   'keys.create': { needs: 'account', input: () => ({ name: 'ci' }) },
   'keys.revoke': { needs: 'account', input: async (w, caller) => ({ keyId: await w.key(caller) }) },
   'users.list': { needs: 'owner', input: () => ({ limit: 100 }) },

@@ -149,10 +149,10 @@ const nothing: Input = () => ({})
 async function tryAll(
   world: World,
   op: AnyOperation,
-  { needs, input = nothing, but = {}, differs }: Row,
+  { needs, input = nothing, but = {}, differs, own }: Row,
 ): Promise<string[]> {
   const callers = await makeCallers(world, needs)
-  const shared = reading(op) ? await input(world, null) : undefined
+  const shared = reading(op) && !own ? await input(world, null) : undefined
   const faults: string[] = []
   const read: Partial<Record<Role, unknown>> = {}
   for (const role of roles) {

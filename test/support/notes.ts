@@ -176,7 +176,7 @@ function register(group: Command, cli: Cli): void {
     cli,
   )
   const signInput = { hidden: ['userId'], prompts: ['email', 'password'], generated: 'password' } as const
-  command(group, sign, { usage: 'sign', examples: [], output, input: signInput, as: true }, cli)
+  command(group, sign, { usage: 'sign', examples: [], output, input: signInput }, cli)
   const onBehalf = {
     op: sign,
     needs: 'needs a note',

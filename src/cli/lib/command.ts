@@ -10,7 +10,7 @@ import { explain } from './helptext.js'
 import type { Gathered } from './inputs.js'
 import { flagNames, isSource, lineColumns, linesNote, optionsOf } from './options.js'
 import { formatOf, hasWholeBody, isStructured, print, type OutputFlags } from './output.js'
-import { footer, nothingFound, streamAll } from './pages.js'
+import { allOption, assertAllPages, footer, nothingFound, streamAll } from './pages.js'
 import { confirm } from './prompts.js'
 import { withFields } from './rowfields.js'
 import type { Cli } from './session.js'
@@ -21,7 +21,8 @@ import type { Existing, Values, View } from './view.js'
 
 interface Flags extends OutputFlags {
   dryRun?: boolean
-  all?: boolean
+  everyPage?: boolean
+  follow?: boolean
   yes?: boolean
   input?: boolean
   as?: string
@@ -46,19 +47,23 @@ export function command<In, Out, Row, Subject>(
     (inputView.flagged as readonly string[] | undefined)?.includes(name) ?? false
   const leaf = parent.command(view.usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(view.summary ?? op.summary)
   const flagFields = fieldsOf(op.input).filter(
-    ({ name }) => (!positional.includes(name) || isFlagged(name)) && !inputView.hidden?.includes(name),
+    ({ name }) =>
+      (!positional.includes(name) || isFlagged(name)) &&
+      !inputView.hidden?.includes(name) &&
+      (pages === undefined || name !== 'first'), // the same as limit
   )
   const options = optionsOf(flagFields, inputView)
   const joined = fieldsOf(op.input).find(({ name }) => name === inputView.joined)
   const lineFields = fieldsOf(op.input).filter((field) => field.name === main || flagFields.includes(field))
   const cells = view.lines ? lineColumns(lineFields, options, main) : []
   for (const option of options) leaf.addOption(isFlagged(option.field) ? option.hideHelp() : option)
-  if (view.as)
+  if (view.as !== false)
     leaf.option(
       '--as <user>',
       `act as this account: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
     )
-  if (pages !== undefined) leaf.option('--all', 'print all pages')
+  if (pages !== undefined) leaf.addOption(allOption())
+  if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')
   if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
   if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
   if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
@@ -79,8 +84,12 @@ export function command<In, Out, Row, Subject>(
     const flags = leaf.optsWithGlobals<Flags>()
     formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
     const given = givenValues({ leaf, fields: flagFields, positional, joined })
-    if (pages !== undefined && flags.all && ['limit', 'page', 'after'].some((name) => given[name] !== undefined))
-      throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
+    if (flags.everyPage) assertAllPages(given)
+    if (view.follow && flags.follow) {
+      if (flags.everyPage) throw new AppError('USAGE', 'Give either --all or --follow, not both.')
+      const connect = await connector(flags)
+      return view.follow(await connect(), await inputOf(given, connect), flags)
+    }
     const typed = leaf.args.slice(positional.length - 1) // only the last can be several
     const names = isSeveral(typed) ? typed : undefined
     if (view.requiresChange) assertChange(flags, given, names !== undefined)
@@ -89,8 +98,8 @@ export function command<In, Out, Row, Subject>(
     if (names) return actOnEach(flags, given, names, connect)
     const { values, generated, edited } = await complete(flags, given, connect)
     const input = await inputOf(values, connect)
-    if (pages !== undefined && flags.all)
-      return streamAll(cli.terminal, flags, { call: await connect(), op: opFor(input), input, output, list: pages })
+    if (pages !== undefined && flags.everyPage)
+      return streamAll(cli.terminal, flags, { read: await pagesOf(input, connect), output, list: pages })
     const removed = await view.deletes?.(await connect(), input)
     const confirmation = flags.dryRun ? undefined : await view.confirm?.(await connect(), input)
     if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)
@@ -105,6 +114,11 @@ export function command<In, Out, Row, Subject>(
     if (!flags.dryRun && !there.has(answer) && view.sendsMail?.(input))
       await (await import('./mail.js')).deliverLocally(cli)
   })
+
+  async function pagesOf(input: Values, connect: () => Promise<Call>) {
+    const call = await connect()
+    return (page: object) => call(opFor(input), { ...input, ...page })
+  }
 
   /** Whether a command that takes several names was given more than one, or is to read them from stdin. */
   function isSeveral(names: readonly string[]): boolean {
@@ -253,13 +267,14 @@ export function command<In, Out, Row, Subject>(
     if (verdict) return tell(cli.terminal, printableLines(verdict.said))
     if (pages !== undefined) {
       const numbered = flagFields.some(({ name }) => name === 'page')
-      return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered })
+      return footer(cli.terminal, answer, { list: pages, shown: rows.length, numbered, empty: emptyOf(input) })
     }
-    if (rows.length === 0 && output.list)
-      return nothingFound(cli.terminal, output.empty && printableLines(output.empty(input)))
+    if (rows.length === 0 && output.list) return nothingFound(cli.terminal, emptyOf(input))
     const said = await saidOf(flags, answer, { input, removed, connect })
     if (said !== undefined) tell(cli.terminal, printableLines(said))
   }
+
+  const emptyOf = (input: Values): string | undefined => output.empty && printableLines(output.empty(input))
 
   /** What was done, or what a dry run would have done and lost. */
   async function saidOf(
@@ -300,7 +315,7 @@ export function command<In, Out, Row, Subject>(
   const connectionOf = ({ dryRun = false, as }: Flags) => ({
     dryRun,
     creating: !dryRun && begins(op.http),
-    as: view.as === true ? as : undefined,
+    as: typeof view.as === 'object' ? undefined : as,
   })
 
   /** Loads the code for files, prompts and the editor only if the command may need it. */

@@ -1,11 +1,20 @@
 import { AppError } from '../../core/errors.js'
 import type { PageInfo } from '../../core/pages.js'
 import { counted } from '../../core/text.js'
-import type { Call, Operation } from '../../service/lib/operation.js'
 import { commandLine, withOptions, withoutOption } from './commandline.js'
+import { FieldOption } from './fieldoption.js'
 import { formatOf, jsonOf, print, type OutputFlags } from './output.js'
 import { say, tell, write, type Terminal } from './terminal.js'
 import type { Output } from './view.js'
+
+/** The flag of every list with pages. Its name is not that of a field, which a list may have. */
+export const allOption = (): FieldOption => new FieldOption('--all', 'print all pages', 'everyPage')
+
+/** Refuses --all together with a place in the list. */
+export function assertAllPages(given: Record<string, unknown>): void {
+  if (['limit', 'page', 'after'].some((name) => given[name] !== undefined))
+    throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
+}
 
 /** Rows that --all requests at once. */
 const PAGE_SIZE = 100
@@ -25,19 +34,18 @@ const pagedOf = (answer: unknown, list: string): Paged =>
   // Every list has them by contract.
   (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged
 
-interface ListRequest<In, Out, Row, Subject> {
-  call: Call
-  op: Operation<In, Out, Subject>
-  input: Record<string, unknown>
+interface ListRequest<Out, Row> {
+  /** Reads a page. */
+  read(this: void, page: { limit: number; after?: string | undefined }): Promise<Out>
   output: Pick<Output<Out, Row>, 'rows' | 'columns' | 'id'>
   list: string
 }
 
 /** Prints all pages, one at a time, so that memory use does not grow with the list. JSON is one body with all rows. */
-export async function streamAll<In, Out, Row, Subject>(
+export async function streamAll<Out, Row>(
   terminal: Terminal,
   flags: OutputFlags,
-  request: ListRequest<In, Out, Row, Subject>,
+  request: ListRequest<Out, Row>,
 ): Promise<void> {
   const { output, list } = request
   const format = formatOf(terminal, flags)
@@ -72,16 +80,14 @@ async function shownBy(fields: string | undefined): Promise<(row: unknown) => un
 /**
  * Follows the cursors. If the row of a cursor was deleted, continues after the last row before it that still exists.
  */
-async function* pages<In, Out, Row, Subject>({
-  call,
-  op,
-  input,
+async function* pages<Out, Row>({
+  read,
   output,
   list,
-}: ListRequest<In, Out, Row, Subject>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
+}: ListRequest<Out, Row>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
   let cursors: string[] = []
   for (let first = true; ; first = false) {
-    const answer = await call(op, { ...input, limit: PAGE_SIZE, ...(!first && { after: cursors.at(-1) }) }).catch(
+    const answer = await read({ limit: PAGE_SIZE, ...(!first && { after: cursors.at(-1) }) }).catch(
       (error: unknown) => {
         if (cursors.length > 1 && error instanceof AppError && error.errors?.[0]?.code === 'INVALID_CURSOR')
           return undefined
@@ -112,13 +118,15 @@ interface Footer {
   shown: number
   /** Whether the list has a --page flag. */
   numbered: boolean
+  /** Said where the list is empty. */
+  empty?: string | undefined
 }
 
 /** Prints the position in the list, and the command for the next page, to stderr. */
-export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered }: Footer): void {
+export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered, empty }: Footer): void {
   const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
   const { current_page: current } = page
-  if (total === 0 || (total === undefined && shown === 0 && current === 1)) return nothingFound(terminal)
+  if (total === 0 || (total === undefined && shown === 0 && current === 1)) return nothingFound(terminal, empty)
   if (shown === 0) return tell(terminal, pastEnd(current, total, count))
   if (!terminal.stderr.isTTY) return
   const position = current === null ? '' : `Page ${current}${count === undefined ? '' : ` of ${count}`} · `

@@ -171,8 +171,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     UNSUPPORTED_NODE: run('doctor runtime'),
     OUTPUT_FAILED: ['Free some space, or write to another file.'],
     AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
-    MAIL_NOT_FOUND: run('mail queue list --all'),
-    MAIL_NOT_WAITING: run('mail queue list --all'),
+    MAIL_NOT_FOUND: run('mail queue list --sent'),
+    MAIL_NOT_WAITING: run('mail queue list --sent'),
     DOCTOR_FINDINGS: command[0] === 'doctor' && args.includes('--fix') ? ['Do what each finding says.'] : again(withOptions(args, '--fix')), // prettier-ignore
     MAIL_TEST_FAILED: missing,
     COPY_DIFFERS: later,

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../core/errors.js'
 import type { Call } from '../../service/lib/operation.js'
 import type { Confirmation } from './prompts.js'
 import type { Switch } from './switches.js'
+import type { OutputFlags } from './output.js'
 import type { Column } from './table.js'
 
 export type Values = Record<string, unknown>
@@ -14,7 +15,7 @@ export interface View<In, Out, Row> {
   examples: readonly string[]
   output: Output<Out, Row>
   input?: InputView<In>
-  as?: true | OnBehalf // --as: the account to act as, local only; or the operation that does it for another account
+  as?: false | OnBehalf // not for --as, the account to act as: nobody acts here; or the operation that does it for another account
   instead?(this: void, input: Values): unknown // the operation to call instead, with the same output: where the row is left out
   requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
   // Asked before data is lost; undefined if the operation will refuse.
@@ -31,6 +32,7 @@ export interface View<In, Out, Row> {
     input: Values,
     about: { server: string | undefined; removed: Row | undefined; named: string },
   ): string // printed to stderr after a change
+  follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
   verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
   fixes?: Fixes // instead of the usual suggestions
 }

@@ -5,13 +5,16 @@ import { isId, randomWord } from '../../core/ids.js'
 import { SLUG_MAX, slugOf, withSuffix } from '../../core/slugs.js'
 import { quoted, searchKey } from '../../core/text.js'
 import type { Visibility } from '../../db/counters.js'
+import type { Period } from '../../db/paging.js'
 import type { Db } from '../../db/tables.js'
 import { can, notAllowed } from './access.js'
 import type { Context } from './context.js'
 import { oneLine, someOf } from './schemas.js'
+import { isWithin } from './times.js'
 
 interface Row {
   name: string
+  nameFolded: string
   url: string
   color: string
   display: number
@@ -33,6 +36,11 @@ type Routes = readonly { http: string }[]
 /** The words after `/boards/` in the routes of these operations: a board with such a url could not be reached by it. */
 export const reservedWords = (operations: Routes): string[] =>
   operations.map(({ http }) => http.split(/[/ ]/)[3] ?? '').filter((word) => !word.startsWith(':'))
+
+interface ListFilter extends Period {
+  visibility: readonly Visibility[]
+  prefix?: string | undefined
+}
 
 interface Given {
   name?: string
@@ -111,9 +119,15 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
       return readable(ctx, given)
     },
 
-    async atCursor(db: Db, visibility: readonly Visibility[], after: string): Promise<R | undefined> {
+    /** The row of a cursor, if it is in a list with this filter. */
+    async atCursor(db: Db, { visibility, prefix = '', ...period }: ListFilter, after: string): Promise<R | undefined> {
       const row = await find(db, after)
-      return row?.[id] === after && visibility.includes(row.display ? 'public' : 'private') ? row : undefined
+      const isListed =
+        row?.[id] === after &&
+        visibility.includes(row.display ? 'public' : 'private') &&
+        row.nameFolded.startsWith(prefix) &&
+        isWithin(period, String(row[createdAt]))
+      return isListed ? row : undefined
     },
 
     /** The columns of a new row. Without a colour it gets the one that the fewest of these others have. */

@@ -140,19 +140,27 @@ export const hasRolePermission = (actor: Actor): boolean =>
 
 async function rolesSeen({ db, actor }: Context): Promise<Candidate[]> {
   if (!hasRolePermission(actor)) return []
-  const rows = await listRoles(db, { limit: MOST_COMPARED })
+  const rows = await listRoles(db, {}, { limit: MOST_COMPARED })
   return rows.map(({ id, name }) => ({ id, name, handle: null }))
 }
 
 /** Of their own, or for the owner those of everybody. API keys see neither keys nor sessions. */
 async function keysSeen(ctx: Context): Promise<Candidate[]> {
   if (ctx.actor.refusal || ctx.actor.key) return []
-  const rows = await listKeys(ctx.db, ctx.actor.isOwner ? undefined : await personOf(ctx), MOST_COMPARED)
+  const rows = await listKeys(
+    ctx.db,
+    { userId: ctx.actor.isOwner ? undefined : await personOf(ctx) },
+    { limit: MOST_COMPARED },
+  )
   return rows.map(({ keyId, name, username }) => ({ id: keyId, name, handle: username }))
 }
 
 async function sessionsSeen(ctx: Context): Promise<Candidate[]> {
   if (ctx.actor.refusal || ctx.actor.key) return []
-  const rows = await listSessions(ctx.db, await personOf(ctx), ctx.now().toISOString())
+  const rows = await listSessions(
+    ctx.db,
+    { userId: await personOf(ctx), now: ctx.now().toISOString() },
+    { limit: MOST_COMPARED },
+  )
   return rows.map(({ sessionId, userAgent, address }) => ({ id: sessionId, name: userAgent, handle: address }))
 }

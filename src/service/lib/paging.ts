@@ -13,12 +13,14 @@ export interface Listing<Row> {
   size?: number
   /** Where a page that was requested without a number has its rows once more, as `results`. */
   alias?: true
+  /** The highest page number of a list that nothing counts: the rows before a page are read and skipped. */
+  pages?: number
 }
 
 const sizeOf = ({ size = 10 }: { size?: number }): number => size
 
 /** The input of a paged list: by page number, or after a row. */
-export const pageFields = <Row>({ rows, id, ...list }: Listing<Row>) => ({
+export const pageFields = <Row>({ rows, id, pages = Number.MAX_SAFE_INTEGER, ...list }: Listing<Row>) => ({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -30,7 +32,7 @@ export const pageFields = <Row>({ rows, id, ...list }: Listing<Row>) => ({
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
+      maximum: pages,
       fromText: true,
       description: 'Page number (default: 1)',
     }),
@@ -116,17 +118,22 @@ export async function uncountedPage<Row, Shown>(
   })
   const slice = found.slice(0, size)
   const ids = slice.map((row) => row[list.id] as string)
-  const page_info: Page = {
-    count: slice.length,
-    current_page: number,
-    has_next_page: found.length > size,
-    start_cursor: ids[0] ?? null,
-    end_cursor: ids.at(-1) ?? null,
-  }
-  return { rows: await show(slice), keys: { page_info } }
+  return { rows: await show(slice), keys: { page_info: uncountedInfo(ids, { number, more: found.length > size }) } }
 }
 
-function assertOnePlace(page: number | undefined, after: string | undefined): void {
+/** What a page says of itself: the ids of its rows, its number if it is known, and whether another page follows. */
+export const uncountedInfo = (
+  ids: readonly string[],
+  { number, more }: { number: number | null; more: boolean },
+): Page => ({
+  count: ids.length,
+  current_page: number,
+  has_next_page: more,
+  start_cursor: ids[0] ?? null,
+  end_cursor: ids.at(-1) ?? null,
+})
+
+export function assertOnePlace(page: number | undefined, after: string | undefined): void {
   if (page !== undefined && after !== undefined)
     throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
 }

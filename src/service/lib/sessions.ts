@@ -72,7 +72,7 @@ async function sessionEnd(
 }
 
 /** Sessions that a person can have. A further one ends the oldest. */
-const MAX_SESSIONS = 1000
+export const MAX_SESSIONS = 1000
 
 /** Begins a session of whoever signs in, and returns its id, for the token. */
 export async function beginSession(

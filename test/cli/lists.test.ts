@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { newId } from '../../src/core/ids.js'
+import { queueMail } from '../../src/mail/outbox.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { cleanup, engines, type Engine } from '../support/site.js'
+
+/** Every list, the key of its rows, and what a row is called by. */
+const LISTS: readonly (readonly [command: string, rows: string, id: string])[] = [
+  ['posts list', 'posts', 'postId'],
+  ['posts search dark', 'posts', 'postId'],
+  ['comments list', 'activity', 'id'],
+  ['comments list 1', 'activity', 'id'],
+  ['boards list', 'boards', 'boardId'],
+  ['roadmaps list', 'roadmaps', 'id'],
+  ['votes list 1', 'votes.results', 'voteId'],
+  ['users list', 'users', 'userId'],
+  ['roles list', 'roles', 'id'],
+  ['keys list', 'keys', 'keyId'],
+  ['sessions list --as eve@example.org', 'sessions', 'sessionId'],
+  ['moderate list', 'items', 'id'],
+  ['events list --action board.created', 'events', 'id'],
+  ['mail queue list', 'mails', 'mailId'],
+]
+
+interface Page {
+  rows: readonly Record<string, unknown>[]
+  info: { has_next_page: boolean; end_cursor: string | null }
+}
+
+async function pageOf({ run }: Machine, command: string, rows: string): Promise<Page> {
+  const { code, stdout, stderr } = await run(`${command} --json`)
+  expect([command, code, stderr]).toEqual([command, 0, ''])
+  const [outer = '', inner] = rows.split('.')
+  const body = JSON.parse(stdout) as Record<string, unknown>
+  const place = (inner === undefined ? body : body[outer]) as Record<string, unknown>
+  return { rows: place[inner ?? outer] as Page['rows'], info: place.page_info as Page['info'] }
+}
+
+/** A site with at least five rows in every list. */
+async function filled(engine: Engine): Promise<Machine> {
+  const machine = await makeMachine(engine)
+  await machine.setup()
+  const { run } = machine
+  const db = await connect(machine.databaseUrl)
+  cleanup(() => db.destroy())
+  await run('labs update --vote-on-behalf')
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const lines = { stdin: names.map((name) => `dark ${name}`).join('\n') }
+  for (const noun of ['boards', 'roadmaps', 'roles'])
+    expect(await run(`${noun} create -`, lines)).toMatchObject({ code: 0 })
+  for (const name of ['eve', ...names]) {
+    expect(await run(`users create ${name}@example.org --password-stdin`, { stdin: 'correct horse battery' })).toMatchObject({ code: 0 }) // prettier-ignore
+    if (name === 'eve') await run('posts create - --as eve@example.org', lines)
+    await run(`votes add 1 --as ${name}@example.org`)
+    await run(`comments create 1 --body dark${name} --as ${name}@example.org`)
+    expect(await run(`keys create ${name}`)).toMatchObject({ code: 0 })
+  }
+  const eve = await db.selectFrom('users').select('userId').where('email', '=', 'eve@example.org').executeTakeFirstOrThrow() // prettier-ignore
+  for (const name of names) {
+    await queueMail(db, new Date(), { recipient: `${name}@example.org`, subject: 'x', text: '', html: '' })
+    const session = {
+      sessionId: newId(),
+      userAgent: name,
+      createdAt: new Date().toISOString(),
+      expiresAt: '2099-01-01',
+    }
+    await db
+      .insertInto('sessions')
+      .values({ ...session, ...eve, address: '' })
+      .execute()
+  }
+  return machine
+}
+
+describe.each(engines)('every list on %s', (engine) => {
+  it('has pages by number, after a row, and all of them, with the same rows', async () => {
+    const machine = await filled(engine)
+    for (const [command, rows, id] of LISTS) {
+      const idsOf = (page: Page) => page.rows.map((row) => row[id])
+      const whole = idsOf(await pageOf(machine, `${command} --limit 100`, rows))
+      expect([command, whole.length >= 5]).toEqual([command, true])
+      const all = JSON.parse((await machine.run(`${command} --all --json`)).stdout) as Record<string, unknown>
+      const [outer = '', inner] = rows.split('.')
+      const found = (inner === undefined ? all[outer] : (all[outer] as Record<string, unknown>)[inner]) as Page['rows']
+      expect([command, found.map((row) => row[id])]).toEqual([command, whole])
+      const numbered: unknown[] = []
+      const followed: unknown[] = []
+      for (let page = 1, after = ''; page < 30; page++) {
+        numbered.push(...idsOf(await pageOf(machine, `${command} --limit 2 --page ${page}`, rows)))
+        const next = await pageOf(machine, `${command} --limit 2 ${after}`, rows)
+        followed.push(...idsOf(next))
+        after = `--after ${next.info.end_cursor}`
+        if (!next.info.has_next_page) break
+      }
+      expect([command, numbered]).toEqual([command, whole])
+      expect([command, followed]).toEqual([command, whole])
+      expect(await machine.run(`${command} --all --page 2`)).toMatchObject({ code: 2, stderr: expect.stringContaining('--all prints all pages') }) // prettier-ignore
+    }
+  })
+
+  it('takes a time since which, and before which', async () => {
+    const machine = await filled(engine)
+    for (const [command, rows] of LISTS) {
+      const count = async (args: string) => (await pageOf(machine, `${command} --limit 100 ${args}`, rows)).rows.length
+      const whole = await count('')
+      expect([command, await count('--since 1h')]).toEqual([command, whole])
+      expect([command, await count('--until 1h')]).toEqual([command, 0])
+    }
+  })
+})
+
+describe.each(engines)('a text to find on %s', (engine) => {
+  it('finds roadmaps, comments and events', async () => {
+    const machine = await filled(engine)
+    const found = async (command: string, rows: string, name: (row: never) => unknown) =>
+      (await pageOf(machine, command, rows)).rows.map((row) => name(row as never))
+    expect(await found("roadmaps list --query 'DARK c'", 'roadmaps', ({ name }: { name: string }) => name)).toEqual(['dark c']) // prettier-ignore
+    const body = ({ comment }: { comment: { body: string } }) => comment.body
+    for (const which of ['', '1 ']) {
+      expect(await found(`comments list ${which}--query DARKB`, 'activity', body)).toEqual(['darkb'])
+      expect(await found(`comments list ${which}--query dark --limit 2 --page 2`, 'activity', body)).toHaveLength(2)
+    }
+    const subject = (event: { action: string; subject: string }) => `${event.action} ${event.subject}`
+    expect(await found("events list --query 'dark d' --sort oldest", 'events', subject)).toEqual([
+      'board.created dark d',
+      'roadmap.created dark d',
+      'role.created dark d',
+      'post.created dark d',
+    ])
+    expect(await found("events list --query 'dark d' --limit 1 --page 2", 'events', subject)).toEqual(['role.created dark d']) // prettier-ignore
+    expect(await found('events list --query key.CREATED --all', 'events', subject)).toHaveLength(6)
+  })
+})
+
+it('keys and sessions are shown by name or id, and keys of everybody are listed for the owner', async () => {
+  const machine = await filled('sqlite')
+  const { run } = machine
+  expect(JSON.parse((await run('keys show c --json')).stdout)).toMatchObject({ key: { name: 'c' } })
+  expect(JSON.parse((await run('keys show c --json')).stdout)).not.toHaveProperty('token')
+  expect(await run('keys show nope')).toMatchObject({ code: 3, stderr: expect.stringContaining('KEY_NOT_FOUND') })
+  await run('keys create eves --as eve@example.org')
+  const names = async (args: string) =>
+    (await pageOf(machine, `keys list ${args}`, 'keys')).rows.map(({ name }) => name)
+  expect(await names('')).not.toContain('eves')
+  expect(await names('--everyone')).toContain('eves')
+  expect(await names('--as eve@example.org')).toEqual(['eves'])
+  expect(await run('sessions show nope')).toMatchObject({ code: 3 })
+})
+
+it('every list takes the account to act as', async () => {
+  const machine = await filled('sqlite')
+  for (const [command] of LISTS.filter(([each]) => !/^mail|--as/.test(each)))
+    expect([command, await machine.run(`${command} --as eve@example.org --json`)]).toEqual([command, expect.objectContaining({ code: 0 })]) // prettier-ignore
+  const { rows } = await pageOf(machine, 'posts list --mine --as eve@example.org', 'posts')
+  expect(rows).toHaveLength(5)
+  expect((await pageOf(machine, 'posts list --mine --as a@example.org', 'posts')).rows).toEqual([])
+})
