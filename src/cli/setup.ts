@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { Config } from '../config.js'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
@@ -45,6 +45,7 @@ interface Gathered {
 export function register(command: Command, cli: Cli): void {
   for (const key of ['setup.site-title', 'setup.name', 'setup.email', 'setup.token'] as const)
     for (const option of settingOptions(key)) command.addOption(option)
+  command.addOption(new Option('--site-title <text>', 'the same as --title').hideHelp()) // of older versions
   const { description } = settings['setup.password']
   for (const option of secretOptions({ name: 'password', description }, 'password', true)) command.addOption(option)
   setFixes(command, { INVALID_TOKEN: ['setup --setup-token-file FILE'] })
@@ -58,7 +59,7 @@ export function register(command: Command, cli: Cli): void {
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()
-      const config = await cli.config({ flags: settingFlags(command), newFile: true })
+      const config = await cli.config({ flags: givenFlags(command), newFile: true })
       const remote = config.get('server') !== undefined
       // Its answers would go to the settings of all sites
       if (!remote && config.get('context') !== undefined)
@@ -76,6 +77,14 @@ export function register(command: Command, cli: Cli): void {
         tell(cli.terminal, 'The site already has an owner: nothing to do.') // also if another process was faster
       }
     })
+}
+
+/** The flags of settings, by their present names. */
+function givenFlags(command: Command): Record<string, string | undefined> {
+  const { 'site-title': former, ...flags } = settingFlags(command)
+  if (former !== undefined && flags.title !== undefined)
+    throw new AppError('USAGE', '--site-title and --title set the same value. Give only one.')
+  return former === undefined ? flags : { ...flags, title: former }
 }
 
 /** Whether there is no site yet: no SQLite file, or a PostgreSQL database without our tables. */

@@ -330,7 +330,7 @@ const SETTINGS = {
   'setup.site-title': {
     description: 'title of the site',
     value: 'text',
-    flag: 'site-title',
+    flag: 'title',
     command: 'setup',
     derived: 'Feedback',
   },

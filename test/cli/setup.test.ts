@@ -28,6 +28,13 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect([statSync(secret).mode & 0o777, readFileSync(secret, 'utf8').trim().length]).toEqual([0o600, 64])
   })
 
+  it.each(['--title', '--site-title'])('titles the site with %s', async (flag) => {
+    const machine = await makeMachine(engine)
+    expect(await machine.run(`setup --email ada@example.org --password-stdin --mail-url folder:mail ${flag} Moonbase`, { stdin: PASSWORD })).toMatchObject({ code: 0 }) // prettier-ignore
+    expect(JSON.parse((await machine.run('settings show --json')).stdout).settings.title).toBe('Moonbase')
+    expect((await machine.run('setup --help')).stdout).not.toContain('--site-title')
+  })
+
   it('is refused the second time with exit 5, or does nothing with --if-needed', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
