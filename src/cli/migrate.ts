@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { tellPlan } from './lib/dryrun.js'
 import { explain } from './lib/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
@@ -34,12 +35,13 @@ export function register(command: Command, cli: Cli): void {
           id: (name) => name,
           single: false,
         })
-      await write(
-        cli.terminal,
-        applied.length === 0
-          ? 'The database is up to date.\n'
-          : applied.map((name) => `${flags.dryRun ? 'Would apply' : 'Applied'} ${name}\n`).join(''),
-      )
-      if (kept !== null) tell(cli.terminal, `${flags.dryRun ? 'Would keep' : 'Kept'} the database as it was: ${kept}`)
+      if (applied.length === 0) return write(cli.terminal, 'The database is up to date.\n')
+      if (flags.dryRun)
+        return tellPlan(cli.terminal, [
+          kept === null ? undefined : `keep the database as it is: ${kept}`,
+          ...applied.map((name) => `apply ${name}`),
+        ])
+      await write(cli.terminal, applied.map((name) => `Applied ${name}\n`).join(''))
+      if (kept !== null) tell(cli.terminal, `Kept the database as it was: ${kept}`)
     })
 }

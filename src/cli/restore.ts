@@ -1,7 +1,9 @@
 import path from 'node:path'
 import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.js'
+import { listed } from '../core/text.js'
 import { commandLine } from './lib/commandline.js'
+import { tellPlan } from './lib/dryrun.js'
 import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
@@ -29,6 +31,21 @@ const columns: Column<Restored>[] = [
   { head: 'SECRET', text: ({ secret }) => SECRETS[secret], drop: 0 },
   { head: 'CONFIG', text: ({ config }) => config ?? '', drop: 0, ifAny: true },
 ]
+
+/** What a restore would do, step by step. */
+function planOf({ file, served, kept, createdAt, tables, secret, config }: Restored, into: string | undefined) {
+  const rows = (table: string): number => tables[table]?.rows ?? 0
+  const content = listed({ user: rows('users'), board: rows('boards'), post: rows('posts'), comment: rows('comments') })
+  const keptAsBackup = file === null ? 'keep what the database has as a backup in backup.dir' : undefined
+  const what = `the backup of ${createdAt}${content && `: ${content}`}`
+  return [
+    served ? 'make the server stand aside meanwhile' : undefined,
+    kept === null ? keptAsBackup : `keep the present database: ${kept}`,
+    into === undefined ? `replace the site with ${what}` : `restore into ${path.resolve(into)} ${what}`,
+    secret === 'restored' ? 'write the secret of the backup' : undefined,
+    config === null ? undefined : `write the configuration of the backup: ${config}`,
+  ]
+}
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, RESTORED), {
@@ -62,11 +79,7 @@ export function register(command: Command, cli: Cli): void {
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: () => done.file ?? '', single: true })
-      if (dryRun)
-        return tell(
-          terminal,
-          given.into === undefined ? 'Would replace the site with this backup.' : 'Would restore this backup there.',
-        )
+      if (dryRun) return tellPlan(terminal, planOf(done, given.into))
       const where = given.into === undefined ? [] : ['--data-dir', path.resolve(given.into)]
       const next = done.served ? 'The server goes on with it.' : `Start "${commandLine(['serve', ...where])}".`
       tell(terminal, `The site is restored. ${next}`)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { RolledBack } from '../backup/rollback.js'
+import { tellPlan } from './lib/dryrun.js'
 import { explain } from './lib/helptext.js'
 import { print, type OutputFlags } from './lib/output.js'
 import { withFields } from './lib/rowfields.js'
@@ -7,7 +8,7 @@ import { confirm } from './lib/prompts.js'
 import { assertLocal, type Cli } from './lib/session.js'
 import { steps } from './lib/steps.js'
 import type { Column } from './lib/table.js'
-import { say, tell } from './lib/terminal.js'
+import { tell } from './lib/terminal.js'
 import { version } from './version.js'
 
 const ROLLED_BACK: (keyof RolledBack)[] = ['file', 'schema', 'createdAt', 'from', 'kept']
@@ -47,7 +48,13 @@ export function register(command: Command, cli: Cli): void {
       }
       const done = await run(dryRun)
       await print(terminal, flags, { body: done, rows: [done], columns, id: ({ file }) => file, single: true })
-      if (dryRun) return say(terminal, 'Would put this database back.')
+      if (dryRun)
+        return tellPlan(terminal, [
+          done.kept === null
+            ? 'keep the present database as a backup in backup.dir'
+            : `keep the present database: ${done.kept}`,
+          `put back the database of ${done.createdAt}, with schema ${done.schema} in place of ${done.from}`,
+        ])
       tell(terminal, 'The upgrade is taken back. Install the earlier version of feedbackctl, then start "feedbackctl serve".') // prettier-ignore
     })
 }

@@ -38,6 +38,9 @@ describe.each(engines)('an upgrade on %s', (engine) => {
     await server.stop()
     expect(await machine.run('rollback')).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') }) // prettier-ignore
     expect(await json(machine, 'rollback --dry-run')).toMatchObject({ schema: OLD, from: NEWEST })
+    expect((await machine.run('rollback --dry-run -q')).stderr).toMatch(
+      /^Would keep the present database(: \S+| as a backup in backup\.dir)\.\nWould put back the database of 2\S+, with schema \w+ in place of \w+\.\n$/,
+    )
     expect(await stateOf(machine)).toEqual(after)
 
     const { kept } = await json(machine, 'rollback --yes')

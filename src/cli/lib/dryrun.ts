@@ -1,4 +1,6 @@
+import { printable } from '../../core/text.js'
 import type { Confirmation } from './prompts.js'
+import { tell, type Terminal } from './terminal.js'
 
 /** What commands say that they did, and what a dry run says in its place. */
 const VERBS: Readonly<Record<string, string>> = {
@@ -44,4 +46,9 @@ export function wouldLose(confirmation: Confirmation): string {
   const question = typeof confirmation === 'string' ? confirmation : confirmation.question
   const end = question.lastIndexOf('?')
   return `Would ${question.charAt(0).toLowerCase()}${question.slice(1, end)}.${question.slice(end + 1)}`
+}
+
+/** Says each thing that a dry run would have done, as all dry runs do. What is undefined would not be done. */
+export function tellPlan(terminal: Terminal, plan: readonly (string | undefined)[]): void {
+  for (const each of plan) if (each !== undefined) tell(terminal, printable(`Would ${each}.`))
 }
