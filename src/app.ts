@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Config } from './config.js'
 import { AppError } from './core/errors.js'
 import { makePrivateFolder } from './core/files.js'
-import { durationOf } from './core/settings.js'
+import { durationOf, secondsOf } from './core/durations.js'
 import { isPostgres, openDatabase, transaction, type Database } from './db/connect.js'
 import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
@@ -62,7 +62,7 @@ export async function openApp(
   const database = await openDatabase(url, {
     prepare: isPrepared(config),
     trace,
-    timeout: serving ? Number.parseInt(config.get('database.timeout') ?? '5', 10) * 1000 : undefined,
+    timeout: serving ? secondsOf(config.get('database.timeout') ?? '5s') * 1000 : undefined,
   })
   const { db } = database
   let isBound = false

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { expect, it } from 'vitest'
 import { EXIT_CODES, topics } from '../src/cli/help.js'
 import { branches } from '../src/cli/tree.js'
+import { secondsOf } from '../src/core/durations.js'
 import { AppError, errorCodes, statusOf, type ErrorCode } from '../src/core/errors.js'
 import { limitNames, LIMITS, REQUESTS, SHARED } from '../src/core/limits.js'
 import { declaredFlags, keys, settings, variableOf } from '../src/core/settings.js'
@@ -63,7 +64,9 @@ it('the systemd unit restarts the server for as long as it takes, and does not c
   const lines = Object.fromEntries(unit.split('\n').map((line) => line.split(/=(.*)/)))
   expect(lines).toMatchObject({ StartLimitIntervalSec: '0', Restart: 'always', RestartPreventExitStatus: '78' })
   const graces = 5 + 5 // of a worker, and of the process that waits for workers
-  expect(Number(lines.TimeoutStopSec)).toBeGreaterThanOrEqual(Number(settings['shutdown.timeout'].default) + graces)
+  expect(Number(lines.TimeoutStopSec)).toBeGreaterThanOrEqual(
+    secondsOf(settings['shutdown.timeout'].default ?? '') + graces,
+  )
 })
 
 it('every code, variable, route, topic and file that a document mentions exists', () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { inFolder, replaceFile } from '../core/files.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
@@ -75,7 +76,7 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   const way = await wayTo({
     url: target.url,
     now: options.now,
-    seconds: Number.parseInt(config.get('shutdown.timeout') ?? '25', 10),
+    seconds: secondsOf(config.get('shutdown.timeout') ?? '25s'),
     assertUnused: (options) => assertUnused(target, options),
     waiting: () => told('wait', '', 0, undefined),
     isAllowed: options.beside ?? true,

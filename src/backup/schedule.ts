@@ -1,5 +1,5 @@
 import type { Config } from '../config.js'
-import { durationOf } from '../core/settings.js'
+import { durationOf } from '../core/durations.js'
 import { createBackup } from './create.js'
 import { planPrune, removePlanned } from './prune.js'
 

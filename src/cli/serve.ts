@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { App, OpenOptions } from '../app.js'
 import type { Config } from '../config.js'
+import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
 import type { Daemon, Log, Standby } from '../serve.js'
@@ -222,7 +223,7 @@ function logEnding(log: Logger, ending: Ending): void {
   else log.error(ending, 'the shutdown took too long and was abandoned')
 }
 
-const shutdownTimeout = (config: Config): number => Number.parseInt(config.get('shutdown.timeout') ?? '25', 10)
+const shutdownTimeout = (config: Config): number => secondsOf(config.get('shutdown.timeout') ?? '25s')
 
 async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>, at?: string): Promise<void> {
   const [{ exposedSecret, localCall }, { listenAddress }] = await Promise.all([

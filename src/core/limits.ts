@@ -1,3 +1,4 @@
+import { SECONDS, wholeOf } from './durations.js'
 import { AppError, type ErrorCode } from './errors.js'
 
 /** At most so many in so many seconds. */
@@ -6,14 +7,13 @@ export interface Rate {
   seconds: number
 }
 
-const SECONDS = { s: 1, m: 60, h: 3600 }
-const LONGEST = 24 * SECONDS.h
+const LONGEST = 24 * 60 * 60
 
 /** Reads `10/15m`; null for `off`, undefined for anything else. */
 export function rateOf(text: string): Rate | null | undefined {
   if (text === 'off') return null
-  const [, points, count = 1, unit] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})?([smh])$/.exec(text) ?? []
-  const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS]
+  const [, points, count = 1, unit] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})?([smhdw])$/.exec(text) ?? []
+  const seconds = wholeOf(`${count}${unit}`, 's') ?? LONGEST + 1
   return points !== undefined && seconds <= LONGEST ? { points: Number(points), seconds } : undefined
 }
 

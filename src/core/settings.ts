@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
+import { durationOf, wholeOf } from './durations.js'
 import { isLanguage, LANGUAGES } from './language.js'
 import { LIMITS, rateOf, REQUESTS, type LimitName } from './limits.js'
 
@@ -52,18 +53,16 @@ const limit = (description: string, preset: string) =>
   }) as const satisfies Setting
 const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or off`, LIMITS[name].default)
 
-const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
-/** Reads `1d` as seconds; null for `off`, undefined for anything else. At most 366 days. */
-export function durationOf(text: string): number | null | undefined {
-  if (text === 'off') return null
-  const [, count, unit] = /^([1-9]\d{0,7})([smhdw])$/.exec(text) ?? []
-  const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS]
-  return seconds <= 366 * SECONDS.d ? seconds : undefined
-}
-
 const durationProblem = (text: string): string | undefined =>
   durationOf(text) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined
+
+/** The problem with a number of seconds: `30`, `30s` or `2m`. */
+const secondsProblem =
+  (least: number, most: number, range: string) =>
+  (text: string): string | undefined => {
+    const seconds = wholeOf(text, 's')
+    return seconds !== undefined && seconds >= least && seconds <= most ? undefined : `must be a time from ${range}, such as 30s or 2m` // prettier-ignore
+  }
 
 /** What makes a secret guessable; undefined for one that may be random. */
 export function secretProblem(secret: string): string | undefined {
@@ -103,13 +102,10 @@ const SETTINGS = {
     check: (value) => (['true', 'false'].includes(value) ? undefined : 'must be true or false'),
   },
   'database.timeout': {
-    description: 'how many seconds a request waits for PostgreSQL before serve answers 503, from 1 to 300',
-    value: 'seconds',
-    default: '5',
-    check: (value) =>
-      /^\d{1,3}s?$/.test(value) && Number.parseInt(value, 10) >= 1 && Number.parseInt(value, 10) <= 300
-        ? undefined
-        : 'must be a number of seconds from 1 to 300',
+    description: 'how long a request waits for PostgreSQL before serve answers 503, from 1s to 5m',
+    value: 'time',
+    default: '5s',
+    check: secondsProblem(1, 300, '1s to 5m'),
   },
   'mail.url': {
     description: 'how mail is sent: smtp://…, smtps://…, sendmail: or folder:PATH',
@@ -277,10 +273,10 @@ const SETTINGS = {
     check: (value) => (LEVELS.includes(value) ? undefined : `must be one of ${LEVELS.join(', ')}`),
   },
   'shutdown.timeout': {
-    description: 'how many seconds serve waits for open requests when it stops',
-    value: 'seconds',
-    default: '25',
-    check: (value) => (/^\d{1,4}s?$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
+    description: 'how long serve waits for open requests when it stops',
+    value: 'time',
+    default: '25s',
+    check: secondsProblem(0, 9999, '0s to 9999s'),
   },
   context: {
     description: 'use the site in the table [contexts.NAME] of a configuration file',

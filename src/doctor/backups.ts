@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { listBackups } from '../backup/verify.js'
-import { durationOf } from '../core/settings.js'
+import { durationOf } from '../core/durations.js'
 import { oldestUser } from '../db/users.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { seen, type Check, type Finding } from './check.js'
