@@ -9,7 +9,7 @@ import { AppError } from './core/errors.js'
 import { guess } from './core/guesses.js'
 import { limitNames, rateOf, type Rates } from './core/limits.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
-import type { Attempt, Contexts, Layer, Origin } from './core/sources.js'
+import { placeOf, type Attempt, type Contexts, type Layer, type Origin } from './core/sources.js'
 
 /**
  * The settings as environment variables of a child process of this program, which then reads no configuration file.
@@ -243,9 +243,15 @@ function derive(found: Map<Key, Origin>): void {
   if (URL.canParse(site)) set('mail.from', `noreply@${new URL(site).hostname}`)
 }
 
-function check(key: Key, { value, origin }: Origin): void {
+function check(key: Key, { value, origin, line }: Origin): void {
   const problem = settings[key].check?.(value)
   if (problem === undefined) return
   const shown = isSecret(key) ? '' : `; ${JSON.stringify(redactedUrl(value))} is not`
-  throw new AppError('CONFIG_INVALID', `${key} ${problem}${shown}. It comes from ${origin}.`)
+  throw new AppError(
+    'CONFIG_INVALID',
+    `${key} ${problem}${shown}. It comes from ${origin}${line === undefined ? '' : `, line ${line}`}.`,
+    {
+      place: placeOf({ origin, line }),
+    },
+  )
 }

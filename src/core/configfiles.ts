@@ -3,13 +3,23 @@ import type { TomlError } from 'smol-toml'
 import { AppError } from './errors.js'
 import { asked, likely } from './guesses.js'
 import { keys, settings } from './settings.js'
-import type { Attempt, Contexts, Layer } from './sources.js'
+import { placeOf, type Attempt, type Contexts, type Layer } from './sources.js'
+import { lineOfKey } from './tomllines.js'
 import { readTrusted } from './trust.js'
 
 interface ConfigFile {
   file: string
   /** The file of --config, the one in the current folder, or one of the usual two. */
   kind: 'chosen' | 'here' | 'usual'
+}
+
+/** Where the keys of a table are. */
+interface Source {
+  /** For errors. */
+  origin: string
+  /** Stands before each key in the file. */
+  prefix: string
+  text: string
 }
 
 interface Found {
@@ -32,18 +42,23 @@ export function fromFile(
 ): Found {
   const layer: Layer = new Map()
   const contexts = new Map<string, Layer>()
-  const read = (to: Layer, origin: string, [name, value]: [string, unknown]) => {
+  const read = (to: Layer, { origin, prefix, text }: Source, [name, value]: [string, unknown]) => {
+    const line = lineOfKey(text, prefix + name)
     const key = keys.find((known) => known === name)
     if (!key || (to !== layer && key === 'context'))
-      throw new AppError('CONFIG_INVALID', `${origin} has an unknown key "${name}".${asked(meantKey(name))}`)
+      throw new AppError(
+        'CONFIG_INVALID',
+        `${origin} has an unknown key "${name}"${line === undefined ? '' : ` in line ${line}`}.${asked(meantKey(name))}`,
+        { place: placeOf({ origin: file, line }) },
+      )
     if (kind === 'here' && settings[key].notFromHere?.(String(value))) return ignore(key)
-    to.set(key, { value: String(value), origin })
+    to.set(key, { value: String(value), origin, line })
   }
   const ignore = (what: string) =>
     void ignored.push(
       `Ignored ${what} in ${file}: the current folder may be somebody else's. Set it in another way (feedbackctl help environment).`,
     )
-  const readContext = (name: string, table: unknown) => {
+  const readContext = (text: string, name: string, table: unknown) => {
     if (!isTable(table) || !CONTEXT_NAME.test(name))
       throw new AppError(
         'CONFIG_INVALID',
@@ -51,18 +66,20 @@ export function fromFile(
       )
     const context: Layer = new Map()
     contexts.set(name, context)
-    for (const entry of flattened(table)) attempt(() => read(context, `${file} [contexts.${name}]`, entry))
+    const source = { origin: `${file} [contexts.${name}]`, prefix: `contexts.${name}.`, text }
+    for (const entry of flattened(table)) attempt(() => read(context, source, entry))
   }
   attempt(() => {
     if (!existsSync(file)) return
     const found = textOf({ file, kind })
     if ('problem' in found) return void ignored.push(`Ignored ${file}: ${found.problem}.`)
     const { contexts: named, ...own } = tableIn(file, found.text, parse)
-    for (const entry of flattened(own)) attempt(() => read(layer, file, entry))
+    const source = { origin: file, prefix: '', text: found.text }
+    for (const entry of flattened(own)) attempt(() => read(layer, source, entry))
     if (named === undefined) return
     if (kind === 'here') return ignore('contexts')
     if (!isTable(named)) throw new AppError('CONFIG_INVALID', `${file}: contexts must be tables, [contexts.NAME].`)
-    for (const [name, table] of Object.entries(named)) attempt(() => readContext(name, table))
+    for (const [name, table] of Object.entries(named)) attempt(() => readContext(found.text, name, table))
   })
   return { layer, contexts }
 }
@@ -90,7 +107,9 @@ function tableIn(file: string, text: string, parse: (text: string) => unknown): 
   } catch (error) {
     const { message, line, column } = error as TomlError
     const reason = message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') // other lines quote the file, which may hold a secret
-    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML in line ${line}, column ${column}: ${reason}.`)
+    throw new AppError('CONFIG_INVALID', `${file} is not valid TOML in line ${line}, column ${column}: ${reason}.`, {
+      place: placeOf({ origin: file, line }),
+    })
   }
 }
 

@@ -147,6 +147,8 @@ export class AppError extends Error {
   readonly reason: Reason | undefined
   /** Seconds after which the caller may try again. */
   readonly retryAfter: number | undefined
+  /** Where what is wrong is written: `line 3 of FILE`. */
+  readonly place: string | undefined
   /** Of TOTP_REQUIRED: stands for the password in the next sign-in. */
   readonly passwordToken: string | undefined
   readonly status: number
@@ -159,6 +161,7 @@ export class AppError extends Error {
       why?: string | undefined
       reason?: Reason | undefined
       retryAfter?: number | undefined
+      place?: string | undefined
       passwordToken?: string | undefined
       cause?: unknown
     } = {},
@@ -172,6 +175,7 @@ export class AppError extends Error {
     this.why = details.why
     this.reason = details.reason
     this.retryAfter = details.retryAfter
+    this.place = details.place
     this.passwordToken = details.passwordToken
   }
 

@@ -4,10 +4,16 @@ import type { Key } from './settings.js'
 export interface Origin {
   value: string
   origin: string
+  /** The line of a file. */
+  line?: number | undefined
 }
 
 /** What one source sets. */
 export type Layer = Map<Key, Origin>
+
+/** Where a value is written, for people. Only files have lines. */
+export const placeOf = ({ origin, line }: Omit<Origin, 'value'>): string | undefined =>
+  line === undefined ? undefined : `line ${line} of ${origin}`
 
 /** Sites that the configuration files name, and the settings of each. */
 export type Contexts = ReadonlyMap<string, Layer>

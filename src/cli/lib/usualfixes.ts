@@ -57,8 +57,12 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
   const password = [...run('account reset-password EMAIL')]
   const who = server === undefined ? run('users list') : [then('whoami', 'to see who you are'), ...login]
   const totp = [`${again(withoutOption(args, '--code')).join('')} --code CODE`]
-  const settings = [
-    commandLine(['config', 'list', '--show-origin', ...usable(withoutOption(connectionOptions(args), '--server'), error)]), // prettier-ignore
+  const own = usable(withoutOption(connectionOptions(args), '--server'), error)
+  const origins = commandLine(['config', 'list', '--show-origin', ...own])
+  // Reads what it can of a file that no other command takes
+  const invalid = [
+    ...(error.place === undefined ? [] : [`Correct ${error.place}.`]),
+    commandLine(['doctor', 'config', ...own]),
     'feedbackctl help environment',
   ]
   const backups = run('backup list')
@@ -147,13 +151,13 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     STORAGE_FULL: server === undefined ? run('doctor disk') : later,
     SERVER_BUSY: later,
     USAGE: help,
-    CONFIG_INVALID: settings,
+    CONFIG_INVALID: invalid,
     INPUT_MISSING: missing,
     SETUP_INPUT_MISSING: missing,
     CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
     SERVER_UNREACHABLE: [
       'Check the address, and that "feedbackctl serve" runs there.',
-      ...(optionValue(args, '--server') === undefined ? settings.slice(0, 1) : []),
+      ...(optionValue(args, '--server') === undefined ? [origins] : []),
     ],
     LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),
     PORT_IN_USE: run('serve --listen 127.0.0.1:8001'),
