@@ -87,9 +87,19 @@ export async function openApp(
     newFor: durationOf(config.get('accounts.new') ?? 'off'),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
     siteLanguage: config.get('site.language'),
+    recorded: () => void (hasRecorded = true),
   }
-  return { ...database, databaseUrl: url, base }
+  let hasRecorded = false
+  const close = async () => {
+    if (hasRecorded && !serving) await sealed(base)
+    await database.close()
+  }
+  return { ...database, close, databaseUrl: url, base }
 }
+
+/** Seals the events of a command. What is done stays done where that fails: the next command or server seals them. */
+const sealed = async (base: App['base']): Promise<void> =>
+  (await import('./jobs/seals.js')).sealAfterCommand(base).catch(() => {})
 
 /** Opens an empty site in a temporary folder, which is removed when it is closed: a dry run creates nothing. */
 export async function openTrial(config: Config): Promise<App> {

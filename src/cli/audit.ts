@@ -19,7 +19,7 @@ export function register(group: Command, cli: Cli): void {
   explain(group.command('verify'), {
     examples: ['audit verify', 'audit verify --expect 1200:9f86d081884c7d65…'],
     notes: [
-      'Prints what does not match, and then exits with 9. Events of commands wait for the next "serve" to seal them; until then changes to them cannot be detected.',
+      'Prints what does not match, and then exits with 9. A command seals its events when it ends, or leaves that to a server that runs; until then changes to them cannot be detected.',
       'Keep the head elsewhere: anyone who can write to the database can also rebuild the whole chain. Only --expect detects that.',
     ],
   })
@@ -39,7 +39,9 @@ export function register(group: Command, cli: Cli): void {
       const { findings, checked, head, unsealed } = body
       await print(cli.terminal, flags, { body, rows: findings, columns, id: (row) => String(row.until), single: false })
       const rest =
-        unsealed > 0 ? ` Not sealed yet: ${counted(unsealed, 'event')} at most. "feedbackctl serve" seals them.` : ''
+        unsealed > 0
+          ? ` Not sealed yet: ${counted(unsealed, 'event')} at most. The next change or "feedbackctl serve" seals them.`
+          : ''
       if (findings.length > 0)
         throw new AppError(
           'AUDIT_FINDINGS',

@@ -17,13 +17,15 @@ export const audit: Check = {
       for (const { after: from, until, problem } of answer.findings)
         findings.push({
           severity: 'error',
-          evidence: `Events ${from + 1} to ${until}: ${problem}`,
+          evidence: `${from + 1 === until ? `Event ${until}` : `Events ${from + 1} to ${until}`}: ${problem}`,
           fix: 'Run "feedbackctl audit verify", and compare with a backup: "feedbackctl backup list".',
         })
       after = answer.next
     }
     const rest =
-      unsealed === 0 ? '' : ` Not sealed yet: ${counted(unsealed, 'event')} at most. "feedbackctl serve" seals them.`
+      unsealed === 0
+        ? ''
+        : ` Not sealed yet: ${counted(unsealed, 'event')} at most. The next change or "feedbackctl serve" seals them.`
     if (checked === 0) return seen(findings, `No event is sealed yet.${rest}`)
     return seen(findings, `${counted(checked, 'event')} checked. None was changed or removed.${rest}`)
   },

@@ -10,7 +10,7 @@ it('"audit verify" finds what was changed in the events that serve has sealed, a
   expect(await machine.run('audit verify')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^No event is sealed yet, so none was checked\. Not sealed yet: 1 event at most\./),
+    stderr: expect.stringMatching(/^1 event checked\. Nothing was changed or removed\. Head: 1:/), // setup sealed it
   })
   const [, server = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
   const verify = async (flags = '') => machine.run(`audit verify ${flags}`)
@@ -46,9 +46,32 @@ describe.each(engines)('the event log on %s', (engine) => {
     expect(created.status).toBe(201)
     expect((await server.stop()).code).toBe(0)
     expect(await verify()).toMatchObject({ findings: [], checked: 2, unsealed: 0 })
-    await machine.run('boards create Bugs')
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    const event = { action: 'site.updated', subject_id: 'site', origin: 'cli:x', created_at: new Date().toISOString() }
+    await db.insertInto('events').values(event).execute() // by a command that was killed
     const { checks } = JSON.parse((await machine.run('doctor audit --offline --json')).stdout)
     expect(checks).toMatchObject([{ severity: 'ok', evidence: expect.stringContaining('Not sealed yet: 1 event at most.') }]) // prettier-ignore
+    await machine.run('boards create Bugs')
+    expect(await verify()).toMatchObject({ findings: [], checked: 4, unsealed: 0 })
+  })
+
+  it('is sealed by commands where no server runs, by two at once too, and not by those that change nothing', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const verify = async () => JSON.parse((await machine.run('audit verify --json')).stdout)
+    const names = ['Ideas', 'Bugs', 'Plans', 'Wishes']
+    await Promise.all(names.map((name) => machine.process(`boards create ${name}`)))
+    await machine.run('boards create Last')
+    expect(await verify()).toMatchObject({ findings: [], checked: 6, unsealed: 0 })
+    const { head } = await verify()
+    for (const args of ['boards list', 'boards create Dry --dry-run', 'boards delete nope --yes'])
+      await machine.run(args)
+    expect((await verify()).head).toBe(head)
+    const db = await connect(machine.databaseUrl)
+    cleanup(() => db.destroy())
+    await db.updateTable('events').set({ subject: 'Forged' }).where('subject', '=', 'Bugs').execute()
+    expect((await machine.run('audit verify')).code).toBe(9)
   })
 
   it('that was emptied with its hashes is found out by the owner of the site', async () => {

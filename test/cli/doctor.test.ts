@@ -190,7 +190,7 @@ describe.each(engines)('doctor on %s', (engine) => {
     await server.stop()
     await damaged(machine, (db) => sql`update events set action = 'post.deleted' where id = 2`.execute(db))
     expect((await doctor(machine, 'audit')).found).toMatchObject([
-      { id: 'audit', evidence: expect.stringMatching(/^Events 1 to \d+: An event of this block was changed/) },
+      { id: 'audit', evidence: expect.stringMatching(/^Event 2: An event of this block was changed/) },
     ])
   })
 

@@ -37,7 +37,9 @@ export async function change<T>(ctx: Context, work: (change: Change) => Promise<
   // A dry run takes the write lock, which visitors must not block
   if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor)
   try {
-    return await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => withEvents(ctx, db, work))
+    const result = await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => withEvents(ctx, db, work))
+    if (!ctx.dryRun) ctx.recorded?.()
+    return result
   } catch (error) {
     throw error instanceof ForeignKeyError ? await referenceError(ctx.db, error) : error
   }

@@ -51,6 +51,8 @@ export interface Context {
   client?: Client
   /** Absent: nothing is limited. */
   limits?: Limiter
+  /** Told of each change that added events. */
+  recorded?(this: void): void
   /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean
 }
