@@ -10,6 +10,7 @@ import { nameOf, postNamed } from './lib/person.js'
 import type { Call } from '../service/lib/operation.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
+import type { Values } from './lib/view.js'
 
 const marksOf = ({
   is_internal: internal,
@@ -57,6 +58,10 @@ const changedColumns: Column<Activity['comment']>[] = [
 ]
 const id = (row: { id: string }) => row.id
 const flags = { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' } as const
+
+/** A comment for people, also one that is gone: `comment 01a202e3-… on post #12 "Dark mode"`. */
+const commentNamed = async (call: Call, { comment_id: given, post_id: post }: Values): Promise<string> =>
+  `comment ${String(given)} on post ${await postNamed(call, post)}`
 
 /** The post of a comment, which nobody has to name. */
 const finds = {
@@ -125,7 +130,8 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
       input: { flags, finds, text: 'body', hidden: ['partial'], defaults: { partial: true } },
       requiresChange: true,
-      done: ({ comment }) => `Updated comment ${comment.id}.`,
+      names: commentNamed,
+      done: (_answer, _given, { named }) => `Updated ${named}.`,
     },
     cli,
   )
@@ -139,8 +145,9 @@ export function register(group: Command, cli: Cli): void {
       deletes: async (call, { comment_id: given }) =>
         (await call(comments.show, { comment_id: given })).activity.comment,
       input: { flags, finds },
-      confirm: async (_call, given) => `Delete comment ${String(given.comment_id)}? Replies to it stay.`,
-      done: (_, given) => `Deleted comment ${String(given.comment_id)}.`,
+      confirm: async (call, given) => `Delete ${await commentNamed(call, given)}? Replies to it stay.`,
+      names: commentNamed,
+      done: (_answer, _given, { named }) => `Deleted ${named}.`,
     },
     cli,
   )
@@ -152,7 +159,8 @@ export function register(group: Command, cli: Cli): void {
       examples: ['comments report 0190e5f0 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
       input: { flags, finds },
-      done: () => 'Reported the comment. The moderators will review it.',
+      names: commentNamed,
+      done: (_answer, _given, { named }) => `Reported ${named}. The moderators will review it.`,
     },
     cli,
   )

@@ -2,7 +2,7 @@ import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { asked, likely } from '../core/guesses.js'
 import { counted } from '../core/text.js'
-import { requiredOf } from './lib/helptext.js'
+import { missingArguments } from './lib/missing.js'
 import { Mistyped } from './lib/mistyped.js'
 import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal.js'
 import { branches } from './tree.js'
@@ -135,20 +135,4 @@ function unknownOption(command: Command | undefined, word: string, args: readonl
       ? undefined
       : args.map((arg) => (arg.split('=')[0] === name ? meant + arg.slice(name.length) : arg)),
   )
-}
-
-/** Names all that is missing, options too where they cannot be asked for. */
-function missingArguments(leaf: Command, args: readonly string[], canAsk: boolean): AppError {
-  const missing = leaf.registeredArguments.slice(leaf.args.length).filter(({ required }) => required)
-  const options = canAsk
-    ? []
-    : leaf.options.filter((option) => option.long !== undefined && requiredOf(leaf).includes(option.long) && leaf.getOptionValue(option.attributeName()) === undefined) // prettier-ignore
-  const names = [...missing.map((each) => `<${each.name()}>`), ...options.map(({ long = '' }) => long)]
-  const what = options.length > 0 ? 'arguments and options' : missing.length === 1 ? 'argument' : 'arguments'
-  const values = missing.map((each) => each.name().toUpperCase())
-  const flags = options.flatMap(({ long = '', required }) => [long, ...(required ? [long.replace(/^--/, '').toUpperCase()] : [])]) // prettier-ignore
-  const end = args.includes('--') ? args.indexOf('--') : args.length
-  const place = leaf.args.length === 0 ? args.findIndex((arg) => [leaf.name(), ...leaf.aliases()].includes(arg)) + 1 : 0
-  const complete = args.toSpliced(end, 0, ...flags).toSpliced(place === 0 ? end : place, 0, ...values)
-  return new Mistyped(`Missing required ${what}: ${names.join(', ')}. Nothing was changed.`, complete)
 }

@@ -9,7 +9,7 @@ import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { ago } from './lib/age.js'
 import { command } from './lib/command.js'
 import type { Call } from '../service/lib/operation.js'
-import { nameOf } from './lib/person.js'
+import { nameOf, postNamed } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 import type { Column } from './lib/table.js'
 import type { Values } from './lib/view.js'
@@ -270,7 +270,8 @@ export function register(group: Command, cli: Cli): void {
       usage: 'report <post_id:post>',
       examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
-      done: () => 'Reported the post. The moderators will review it.',
+      names: (call, given) => postNamed(call, given.post_id),
+      done: (_answer, _given, { named }) => `Reported post ${named}. The moderators will review it.`,
     },
     cli,
   )

@@ -24,10 +24,16 @@ describe.each(engines)('comments on %s', (engine) => {
       const start = id.slice(0, -2)
       const shown = JSON.parse((await run(`comments show ${start} --json`, where)).stdout)
       expect(shown).toMatchObject({ activity: { id }, post: { number: 1, title: 'Dark mode' } })
-      expect(await run(`comments update ${start} --body Later.`, where)).toMatchObject({ code: 0 })
+      const named = `comment ${id} on post #1 "Dark mode"`
+      expect(await run(`comments update ${start} --body Later.`, where)).toMatchObject({
+        code: 0,
+        stderr: `Updated ${named}.\n`,
+      })
       expect((await run(`comments show ${id}`, where)).stdout).toContain('Later.')
       expect(await run(`comments update ${start}`, where)).toMatchObject({ code: 2 })
-      expect(await run(`comments delete ${start} --yes --dry-run`, where)).toMatchObject({ code: 0 })
+      expect((await run(`comments delete ${start} --yes --dry-run`, where)).stderr).toBe(
+        `Would delete ${named}. Replies to it stay.\n`,
+      )
       const removed = await run(`comments delete ${start} --yes --json`, where)
       expect(JSON.parse(removed.stdout)).toMatchObject({ deleted: { id, body: 'Later.' } })
       const gone = await run(`comments show ${id}`, where)
@@ -35,6 +41,7 @@ describe.each(engines)('comments on %s', (engine) => {
     }
     const [, , left = ''] = ids
     expect(await run(`comments report ${left} --reason Advertising`, there)).toMatchObject({ code: 0 })
-    expect(await run(`comments delete ${left} --post 1 --yes`, there)).toMatchObject({ code: 0 })
+    const deleted = await run(`comments delete ${left} --post 1 --yes`, there)
+    expect(deleted).toMatchObject({ code: 0, stderr: `Deleted comment ${left} on post #1 "Dark mode".\n` })
   })
 })

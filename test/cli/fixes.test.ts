@@ -48,7 +48,7 @@ describe('a fix', () => {
     for (const [args, message, fix] of [
       ['db copy', 'arguments: <from>, <to>', 'db copy FROM TO'],
       ['db copy a --verify', 'argument: <to>', 'db copy a --verify TO'],
-      ['roles assign', 'argument: <role>', 'roles assign ROLE'],
+      ['roles assign', 'arguments: <role>, <user>', 'roles assign ROLE USER'],
       ['roles assign --user ada', 'argument: <role>', 'roles assign ROLE --user ada'],
       ['account signup', 'arguments and options: <email>, --password-stdin', 'account signup EMAIL --password-stdin'],
       ['boards update --private', 'argument: <board>', 'boards update BOARD --private'],

@@ -94,7 +94,7 @@ describe.each(engines)('feedbackctl moderate on %s', (engine) => {
     await machine.run('users create eve@example.org --generate-password')
     const slug = (await machine.run('posts create One -q')).stdout.trim()
     expect((await machine.run(`posts report ${slug} --reason rude --as eve@example.org`)).stderr).toBe(
-      'Reported the post. The moderators will review it.\n',
+      'Reported post #1 "One". The moderators will review it.\n',
     )
     expect((await machine.run('moderate list -o csv --reasons reported')).stdout).toMatch(/"?new|reported/)
     expect((await machine.run(`moderate spam ${slug} --dry-run`)).stderr).toBe('Would mark post #1 "One" as spam.\n')

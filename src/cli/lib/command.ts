@@ -73,6 +73,7 @@ export function command<In, Out, Row, Subject>(
   explain(leaf, {
     examples: view.examples,
     required: requiredFlags(),
+    asked: askedArguments(),
     ...(view.lines && { notes: [linesNote(parent.name(), cells)] }),
   })
   const verb = leaf.name()
@@ -93,6 +94,8 @@ export function command<In, Out, Row, Subject>(
     const typed = leaf.args.slice(positional.length - 1) // only the last can be several
     const names = isSeveral(typed) ? typed : undefined
     if (view.requiresChange) assertChange(flags, given, names !== undefined)
+    if (!canPrompt(cli.terminal, flags) && Object.values(askedArguments()).some((name) => given[name] === undefined))
+      throw (await import('./missing.js')).missingArguments(leaf, cli.terminal.args, false)
     const connect = await connector(flags)
     if (view.lines && leaf.args[0] === '-') return createEach(flags, given, connect)
     if (names) return actOnEach(flags, given, names, connect)
@@ -211,6 +214,18 @@ export function command<In, Out, Row, Subject>(
     ]
     const names = [...required, ...prompts].filter((name) => !optional.includes(name))
     return flagNames(options.filter(({ field, hidden }) => !hidden && names.includes(field)))
+  }
+
+  /** The arguments, as usage names them, of fields that are asked for. */
+  function askedArguments(): Record<string, string> {
+    const { prompts = [] } = inputView
+    const asked = positional.flatMap((name, index) => {
+      const shown = leaf.registeredArguments[index]?.name()
+      return shown !== undefined && isFlagged(name) && (prompts as readonly string[]).includes(name)
+        ? [[shown, name]]
+        : []
+    })
+    return Object.fromEntries(asked) as Record<string, string>
   }
 
   async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {

@@ -11,6 +11,8 @@ interface Details {
   lists?: Readonly<Record<string, readonly Row[]>>
   /** Flags that are asked for where they are missing, or without which the command fails. */
   required?: readonly string[]
+  /** Arguments that are asked for on a terminal, and the fields that an option can set instead. */
+  asked?: Readonly<Record<string, string>>
 }
 
 const detailsOf = new WeakMap<Command, Details>()
@@ -23,6 +25,9 @@ export function explain<C extends Command>(command: C, details: Details): C {
 
 /** Options without which the command asks or fails. */
 export const requiredOf = (command: Command): readonly string[] => detailsOf.get(command)?.required ?? []
+
+/** The arguments that a command needs where it cannot ask. */
+export const askedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.asked ?? {}
 
 /** Options of the program that the help of each command repeats, by their heading. The others are in `help options`. */
 const COMMON = [
