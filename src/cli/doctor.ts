@@ -47,23 +47,23 @@ const rowOf = ({ id, title, severity, evidence, fix }: Result): Row => ({ id, ti
 const isFinding = ({ severity }: Pick<Row, 'severity'>): boolean => severity === 'error' || severity === 'warning'
 
 /** What people call a check. */
-const OTHER_NAMES: Readonly<Record<string, keyof typeof NAMES>> = {
-  smtp: 'mail',
-  email: 'mail',
-  db: 'database',
-  sqlite: 'database',
-  postgres: 'database',
-  https: 'tls',
-  certificate: 'tls',
-  permissions: 'files',
-  owners: 'files',
-  space: 'disk',
-  time: 'clock',
-  events: 'audit',
-  settings: 'config',
-  node: 'runtime',
-  url: 'address',
-}
+const OTHER_NAMES: ReadonlyMap<string, keyof typeof NAMES> = new Map([
+  ['smtp', 'mail'],
+  ['email', 'mail'],
+  ['db', 'database'],
+  ['sqlite', 'database'],
+  ['postgres', 'database'],
+  ['https', 'tls'],
+  ['certificate', 'tls'],
+  ['permissions', 'files'],
+  ['owners', 'files'],
+  ['space', 'disk'],
+  ['time', 'clock'],
+  ['events', 'audit'],
+  ['settings', 'config'],
+  ['node', 'runtime'],
+  ['url', 'address'],
+])
 
 interface Flags extends OutputFlags {
   offline?: boolean
@@ -116,7 +116,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   const { checkIds, examine, isCheck, siteOf } = await import('../doctor/index.js')
   const unknown = names.find((name) => !isCheck(name))
   if (unknown !== undefined) {
-    const meant = OTHER_NAMES[unknown] ?? likely(unknown, checkIds)
+    const meant = OTHER_NAMES.get(unknown) ?? likely(unknown, checkIds)
     throw new Mistyped(
       `There is no check ${JSON.stringify(unknown)}.${meant === undefined ? ` Checks: ${checkIds.join(', ')}.` : asked(meant)}`,
       meant === undefined ? undefined : terminal.args.map((arg) => (arg === unknown ? meant : arg)),

@@ -8,30 +8,30 @@ import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal.js'
 import { branches } from './tree.js'
 
 /** Words that other programs have as commands, and what this one has. */
-const OTHER_COMMANDS: Readonly<Record<string, string>> = {
-  version: '--version',
-  server: 'serve',
-  start: 'serve',
-  init: 'setup',
-  install: 'setup',
-  user: 'users',
-  login: 'login',
-  check: 'doctor',
-  log: 'events',
-  logs: 'events',
-}
+const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['version', '--version'],
+  ['server', 'serve'],
+  ['start', 'serve'],
+  ['init', 'setup'],
+  ['install', 'setup'],
+  ['user', 'users'],
+  ['login', 'login'],
+  ['check', 'doctor'],
+  ['log', 'events'],
+  ['logs', 'events'],
+])
 
 /** Options that other programs have, and what this one has. */
-const OTHER_OPTIONS: Readonly<Record<string, string>> = {
-  '--port': '--listen',
-  '--host': '--listen',
-  '--bind': '--listen',
-  '--force': '--yes',
-  '--format': '--output',
-  '--per-page': '--limit',
-  '--size': '--limit',
-  '--body-text': '--body',
-}
+const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--port', '--listen'],
+  ['--host', '--listen'],
+  ['--bind', '--listen'],
+  ['--force', '--yes'],
+  ['--format', '--output'],
+  ['--per-page', '--limit'],
+  ['--size', '--limit'],
+  ['--body-text', '--body'],
+])
 
 /** Verbs that several nouns have. */
 const VERBS = ['list', 'show', 'search', 'create', 'update', 'delete']
@@ -51,7 +51,7 @@ function unknownWord([word, second]: readonly string[], typed: readonly string[]
       `Unknown command "${word}".${asked(`${noun} ${word}`)}`,
       withWords(typed, [word, second], [noun, word]),
     )
-  const meant = OTHER_COMMANDS[word] ?? likely(word, names)
+  const meant = OTHER_COMMANDS.get(word) ?? likely(word, names)
   return new Mistyped(
     `Unknown command "${word}".${asked(meant)}`,
     meant === undefined ? undefined : withWords(typed, [word], [meant]),
@@ -126,8 +126,8 @@ function unknownOption(command: Command | undefined, word: string, args: readonl
   const [name = ''] = word.split('=')
   const names: string[] = []
   for (let each = command; each; each = each.parent ?? undefined)
-    names.push(...each.options.filter(({ hidden, long }) => long === OTHER_OPTIONS[name] || !hidden).flatMap(({ long }) => long ?? [])) // prettier-ignore
-  const other = OTHER_OPTIONS[name]
+    names.push(...each.options.filter(({ hidden, long }) => long === OTHER_OPTIONS.get(name) || !hidden).flatMap(({ long }) => long ?? [])) // prettier-ignore
+  const other = OTHER_OPTIONS.get(name)
   const meant = other !== undefined && names.includes(other) ? other : name.length > 2 ? likely(name, names) : undefined
   return new Mistyped(
     `Unknown option '${word}'.${asked(meant)}`,

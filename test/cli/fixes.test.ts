@@ -73,6 +73,12 @@ describe('a fix', () => {
       ['list boards --all', 'Unknown command "list". Did you mean "boards list"?', 'boards list --all'],
       ['create board Ideas', 'Unknown command "create". Did you mean "boards create"?', 'boards create Ideas'],
       ['list frobnicates', 'Unknown command "list".', '--help'],
+      // Names that every object of JavaScript has.
+      ['constructor', 'Unknown command "constructor".', '--help'],
+      ['boards list --constructor', `Unknown option '--constructor'.`, 'boards list --help'],
+      ['boards list --sort constructor', '--sort must be one of newest, oldest; "constructor" is not.', 'boards list --help'], // prettier-ignore
+      ['posts list --since constructor', '--since must be how long ago', 'posts list --help'],
+      ['doctor constructor', 'There is no check "constructor". Checks: runtime, ', 'doctor --help'],
       ['help envronment', 'Unknown command or topic "envronment". Did you mean "environment"?', 'help environment'],
       ['help posts lst', 'Unknown command "posts lst". Did you mean "list"?', 'help posts list'],
       ['serve --port 9000', `Unknown option '--port'. Did you mean "--listen"?`, 'serve --listen 9000'],

@@ -1,5 +1,5 @@
 import { Command, type Option } from 'commander'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFailed } from 'vitest'
 import { EXIT_CODES } from '../../src/cli/help.js'
 import { branches } from '../../src/cli/tree.js'
 import { seededRandom } from '../../src/core/random.js'
@@ -69,6 +69,7 @@ function generator(all: readonly Verb[], post: string, random: () => number): ()
 
 describe.each(engines)('random command lines on %s', (engine) => {
   it('end with a documented code, never as a bug, and change nothing if they fail', async (context) => {
+    onTestFailed(() => void process.stderr.write(`FEEDBACKCTL_TEST_SEED=${SEED} repeats the failure\n`)) // also where the program ends
     const machine = await makeMachine(engine)
     await machine.setup()
     for (const line of ['boards create Ideas', 'roadmaps create Planned'])

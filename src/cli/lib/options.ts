@@ -71,15 +71,15 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   return option
 }
 
-const ORDERS: Readonly<Record<string, string>> = { newest: 'desc', oldest: 'asc' }
+const ORDERS: ReadonlyMap<string, string> = new Map([['newest', 'desc'], ['oldest', 'asc']]) // prettier-ignore
 
 /** The order of a list by time, with the words of all lists. --created is the flag of older versions. */
 function sortOptions(field: Field, preset: unknown): FieldOption[] {
-  const words = Object.keys(ORDERS).join(', ')
-  const usual = Object.keys(ORDERS).find((word) => ORDERS[word] === preset)
+  const words = [...ORDERS.keys()].join(', ')
+  const usual = [...ORDERS.keys()].find((word) => ORDERS.get(word) === preset)
   const sort = new FieldOption('--sort <text>', `Order (${words}) (default: ${usual})`, field.name)
   sort.argParser((text) => {
-    const direction = ORDERS[text.trim().toLowerCase()]
+    const direction = ORDERS.get(text.trim().toLowerCase())
     if (direction !== undefined) return direction
     throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.`)
   })

@@ -28,7 +28,7 @@ function timeOf(field: string, text: string, now: Date): string {
   const [, count, unit = ''] = /^(\d{1,5})([mhdwy])$/.exec(text) ?? []
   const ms = UNITS_MS[unit]
   if (ms !== undefined) return new Date(now.getTime() - Number(count) * ms).toISOString()
-  const days = DAYS[text.toLowerCase()]
+  const days = DAYS.get(text.toLowerCase())
   if (days !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).toISOString()
   if (/^\d{4}-/.test(text)) return text
   const message = `${field} must be ${FORMS}; ${quoted(text)} is not.`
@@ -36,4 +36,4 @@ function timeOf(field: string, text: string, now: Date): string {
 }
 
 /** Days that begin at midnight here. */
-const DAYS: Readonly<Record<string, number>> = { today: 0, yesterday: 1 }
+const DAYS: ReadonlyMap<string, number> = new Map([['today', 0], ['yesterday', 1]]) // prettier-ignore
