@@ -64,8 +64,8 @@ interface Listening {
   worker?: number | undefined
 }
 
-/** How long a server that stops waits for a database that does not answer, or for many events to be sealed. */
-const LEAVE_WITHIN_MS = 1000
+/** How long a server that starts or stops waits for a database that does not answer, or for many events to be sealed. */
+const ANSWER_WITHIN_MS = 1000
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(
@@ -102,21 +102,21 @@ export async function startDaemon(
   const undoHeapLimit = limitHeapGrowth()
   const url = urlOf(host, listener.port)
   const self: Presence = { url, version, worker }
-  const jobs = startJobs([presence(self, app.base.now()), ...jobsOf({ ...app.base, schedule })], {
-    db: app.db,
-    now: app.base.now,
-    log: server.log,
-  })
+  const place = { db: app.db, now: app.base.now, log: server.log }
+  const present = presence(self, app.base.now())
+  const announced = present.run({ ...place, signal: new AbortController().signal }).catch(() => undefined) // the job tries again
+  await Promise.race([announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })]) // else doctor calls it a stranger
+  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule })], place)
   const isStopped = new AbortController()
   const end = async (seconds: number) => {
     isStopped.abort()
     await Promise.all([server.connections.drain(seconds), jobs.stop(seconds)])
-    const signal = AbortSignal.timeout(LEAVE_WITHIN_MS)
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
     const leave = async () => {
       await sealRest({ db: app.db, now: app.base.now, log: server.log, signal }).catch(() => undefined) // the next start does
       await absent(app.db, self)
     }
-    await Promise.race([leave(), sleep(LEAVE_WITHIN_MS, undefined, { ref: false })])
+    await Promise.race([leave(), sleep(ANSWER_WITHIN_MS, undefined, { ref: false })])
     await server.close()
     server.server.close() // Fastify leaves a server open that it does not let listen
     undoHeapLimit()
