@@ -28,6 +28,8 @@ declare module 'fastify' {
     op?: string
     /** Without it, responses are never cached. */
     cache?: CacheDeclaration
+    /** Handled before requests that wait for a turn: it takes next to no time. Matches the exact path without a query. */
+    prompt?: boolean
   }
 }
 

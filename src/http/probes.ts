@@ -10,8 +10,8 @@ export const probes: Surface = (server, { site, trust }) => {
     reply.type('text/html; charset=utf-8')
     return '👍'
   })
-  server.get('/healthz', async () => ({ status: 'ok' }))
-  server.get('/readyz', async () => {
+  server.get('/healthz', { config: { prompt: true } }, async () => ({ status: 'ok' }))
+  server.get('/readyz', { config: { prompt: true } }, async () => {
     if (server.connections.isDraining) throw new AppError('DATABASE_UNREACHABLE', 'The server is stopping.')
     await site.ping()
     return { status: 'ready' }

@@ -11,6 +11,7 @@ import { ResponseBatch } from './cache/batch.js'
 import { Front, type Gate } from './cache/front.js'
 import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
+import { Turns } from './cache/turns.js'
 import { Connections, type Limits } from './connections.js'
 import { conventions } from './conventions.js'
 import {
@@ -80,6 +81,7 @@ export async function buildServer(
     responses,
     routes,
     batch,
+    turns: new Turns(),
     connections,
   })
   const server: FastifyInstance = Fastify<Server>({
@@ -107,6 +109,7 @@ export async function buildServer(
     const methods = [method].flat()
     for (const each of ['GET', 'POST'] as const)
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
+    if (config?.prompt) routes.addPrompt(methods, url)
   })
   server.decorate('connections', connections)
   server.decorate('longAnswers', new LongAnswers(connections))

@@ -7,6 +7,7 @@ import { pathOfTarget } from '../target.js'
 import type { ResponseBatch } from './batch.js'
 import type { CachedResponse, ResponseCache } from './responses.js'
 import type { CacheableRoute, CacheableRoutes } from './routes.js'
+import type { Turns } from './turns.js'
 
 /**
  * Runs for every request, before the response cache: rate limits, key usage, metrics. Returns true to let the request
@@ -24,6 +25,7 @@ interface Parts {
   responses: ResponseCache
   routes: CacheableRoutes
   batch: ResponseBatch
+  turns: Turns
   connections: Connections
 }
 
@@ -94,11 +96,15 @@ export class Front {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
-    const route = this.#parts.routes.find(request.method, request.url ?? '')
-    if (!route || request.headers[DRY_RUN_HEADER] !== undefined) return handle(request, response)
+    const { routes, turns } = this.#parts
+    const { method, url = '' } = request
+    const route = routes.find(method, url)
+    if (!route && routes.isPrompt(method, url)) return handle(request, response)
+    if (!route || request.headers[DRY_RUN_HEADER] !== undefined)
+      return turns.take(response, () => handle(request, response))
     if (route.method === 'GET') return this.#lookUp(route, '', request, response, handle)
     withBody(request, (body) => {
-      if (body === undefined) handle(request, response)
+      if (body === undefined) turns.take(response, () => handle(request, response))
       else this.#lookUp(route, body, request, response, handle)
     })
   }
@@ -109,9 +115,10 @@ export class Front {
     request: IncomingMessage,
     response: ServerResponse,
     handle: RequestListener,
+    hasWaited = false,
   ): void {
-    const { data, responses, batch } = this.#parts
-    if (!data) return handle(request, response)
+    const { data, responses, batch, turns } = this.#parts
+    if (!data) return turns.take(response, () => handle(request, response))
     const isExact = hasCredentials(request.headers)
     const key = keyOf(route, request, body) + (isExact && route.vary.length > 0 ? `\n${this.#secretNumber()}` : '')
     const deadline = data.deadline()
@@ -124,8 +131,13 @@ export class Front {
       }
       const answer = (cached: CachedResponse | undefined) => {
         if (cached) return batch.send(cached, request, response)
-        responses.track(request, lookup)
-        handle(request, response)
+        const go = () => {
+          responses.track(request, lookup)
+          handle(request, response)
+        }
+        if (hasWaited) return go()
+        // By then the same response may have been made for another, and what was known of the data is old
+        turns.take(response, (isLater) => (isLater ? this.#lookUp(route, body, request, response, handle, true) : go()))
       }
       const cached = responses.find(lookup)
       if (cached instanceof Promise)

@@ -26,10 +26,20 @@ export interface CacheableRoute extends CacheDeclaration {
 export class CacheableRoutes {
   readonly #exact = new Map<string, CacheableRoute>()
   readonly #patterns: [RegExp, CacheableRoute][] = []
+  readonly #prompt = new Set<string>()
 
   add(route: CacheableRoute): void {
     if (!route.path.includes(':')) this.#exact.set(`${route.method} ${route.path}`, route)
     else this.#patterns.push([new RegExp(`^${route.method} ${route.path.replaceAll(/:\w+/g, '[^/]+')}$`), route])
+  }
+
+  /** Adds a route that is handled at once, see `Turns`. */
+  addPrompt(methods: readonly string[], path: string): void {
+    for (const method of methods) this.#prompt.add(`${method} ${path}`)
+  }
+
+  isPrompt(method: string | undefined, url: string): boolean {
+    return this.#prompt.has(`${method} ${url}`)
   }
 
   find(method: string | undefined, url: string): CacheableRoute | undefined {
