@@ -2,7 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import { Check, Compile, Errors } from 'typebox/schema'
 import { AppError, type Issue } from './errors.js'
 import { guess } from './guesses.js'
-import { plainText } from './text.js'
+import { plainText, withoutControls } from './text.js'
 
 /**
  * A property of a schema: JSON Schema keywords, and these of ours.
@@ -11,7 +11,7 @@ import { plainText } from './text.js'
  * - `plain`: control, direction and zero-width characters are removed, see `plainText`
  * - `anyCase`: the choices are case-insensitive
  * - `fromText`: a body may contain the integer as text; empty text counts as missing
- * - `secret`: the value never appears in an error
+ * - `secret`: the value never appears in an error, and keeps the control characters that every other text loses
  * - `names`: the noun of what the text names, so that commands accept shorter names for it
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
@@ -207,11 +207,17 @@ function normalized({ properties }: CompiledSchema, given: Record<string, unknow
     const converted = property.fromText && typeof raw === 'string' ? parseInteger(raw) : raw
     const item = converted === undefined ? property.default : converted
     if (item === undefined) continue
-    const plain = typeof item === 'string' && property.plain ? plainText(item) : item
-    const trimmed = typeof plain === 'string' && property.trim ? plain.trim() : plain
-    value[name] = typeof trimmed === 'string' && property.anyCase ? trimmed.toLowerCase() : trimmed
+    value[name] = typeof item === 'string' ? normalizedText(property, item) : item
   }
   return value
+}
+
+/** A secret stays as it is: a password may have any character. */
+function normalizedText({ secret, plain, trim, anyCase }: Property, text: string): string {
+  if (secret) return trim ? text.trim() : text
+  const visible = plain ? plainText(text) : withoutControls(text)
+  const trimmed = trim ? visible.trim() : visible
+  return anyCase ? trimmed.toLowerCase() : trimmed
 }
 
 /** TypeBox reports only a few errors at a time, or none. */

@@ -46,6 +46,13 @@ export function plainText(text: string): string {
   return SEEN.test(plain) ? plain : ''
 }
 
+/**
+ * Text without control characters other than tabs and line breaks: they show nothing, and each is six bytes in JSON. Word
+ * writes a line break as a vertical tab, so that one, a form feed and a C1 line break stay line breaks.
+ */
+export const withoutControls = (text: string): string =>
+  text.replaceAll(/[\v\f\u0085]/g, '\n').replaceAll(/[^\P{Cc}\t\n\r]+/gu, '')
+
 /** A character that shows something: fillers and the empty Braille pattern do not. */
 const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u
 

@@ -25,6 +25,14 @@ describe.each(engines)('the time of a login on %s', (engine) => {
     expect(new Set(hashes.map(String)).size).toBe(1)
   })
 
+  it('takes the password as it was set, with characters that other texts lose', async () => {
+    const site = await makeSite(engine)
+    await site.member([], { email: 'eve@example.org', password: 'secret\u0007 of eve' })
+    const login = (password: string) => site.call(auth.login, { email: 'eve@example.org', password })
+    expect((await login('secret\u0007 of eve')).user.email).toBe('eve@example.org')
+    expect((await failure(login('secret of eve'))).code).toBe('INCORRECT_PASSWORD')
+  })
+
   it('costs no hash without a password', async () => {
     const site = await makeSite(engine)
     await site.owner()

@@ -160,6 +160,21 @@ describe.each(engines)('posts on %s', (engine) => {
         expect((await site.http('POST /posts', { token, body: { title } })).body.post.title).toBe(shown)
     })
 
+    it('keeps no control characters but tabs and line breaks, and vertical tabs of Word as line breaks', async () => {
+      const site = await makeSite(engine)
+      const token = await site.owner()
+      const text = 'a\tb\r\nc\u0001\u001b[31m\u007f\u009bd\u000be\u000cf\u0085g'
+      const kept = 'a\tb\r\nc[31md\ne\nf\ng'
+      const { post } = (await site.http('POST /posts', { token, body: { title: 'x', contentMarkdown: text } })).body
+      expect(post.contentMarkdown).toBe(kept)
+      const change = { id: post.postId, title: 'x', contentMarkdown: `${text}h` }
+      expect((await site.http('PATCH /posts', { token, body: change })).body.post.contentMarkdown).toBe(`${kept}h`)
+      const comment = await site.http(`POST /posts/${post.slug}/comments`, { token, body: { body: text } })
+      expect(comment.body.activity.comment.body).toBe(kept)
+      const many = await site.http('POST /posts', { token, body: { title: 'y', contentMarkdown: `x${'\u0001'.repeat(16_000)}` } }) // prettier-ignore
+      expect([many.status, many.body.post.contentMarkdown]).toEqual([201, 'x'])
+    })
+
     it('is called "new post" without a title', async () => {
       const site = await makeSite(engine)
       const { token } = await site.member()

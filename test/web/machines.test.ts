@@ -16,6 +16,11 @@ async function filled(site: ServedSite) {
   })
   await site.call(comments.create, { post_id: post.slug, body: `Yes. ${NASTY}` })
   await site.call(comments.create, { post_id: post.slug, body: 'Only for us', is_internal: true })
+  // As earlier versions stored it
+  await site.db
+    .updateTable('posts')
+    .set({ contentMarkdown: `${post.contentMarkdown}\u0001` })
+    .execute()
   return { board, post }
 }
 
