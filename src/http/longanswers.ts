@@ -2,9 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.js'
 
-/** Rows and characters from which the answer with a list is long. */
+/** Rows, and bytes of their texts, from which the answer with a list is long. */
 const MANY = 20
 const LONG = 500_000
+
+/** Characters of texts that are looked at in one turn of the event loop. */
+const LOOK = 1_000_000
 
 /** How long, in milliseconds, a long answer waits for clients to take others, before those that do not read are cut. */
 const PATIENCE_MS = 2000
@@ -25,8 +28,8 @@ export class LongAnswers {
 
   /** Waits until an answer may be serialised, where it is long. Others have their turn before that. */
   async turn(response: ServerResponse, output: unknown): Promise<void> {
-    const { rows, characters } = sizeOf(output)
-    if (characters > LONG) {
+    const { rows, bytes } = await sizeOf(output)
+    if (bytes > LONG) {
       const before = this.#last
       this.#last = new Promise((made) => {
         this.#made.set(response, made)
@@ -34,10 +37,10 @@ export class LongAnswers {
       })
       await before
       const end = performance.now() + PATIENCE_MS
-      while (!this.#connections.hasRoom(characters) && performance.now() < end) await sleep(POLL_MS)
+      while (!this.#connections.hasRoom(bytes) && performance.now() < end) await sleep(POLL_MS)
       if (response.closed) this.made(response)
     }
-    if (characters > LONG || rows > MANY) await setImmediate()
+    if (bytes > LONG || rows > MANY) await setImmediate()
   }
 
   /** Called when an answer has been handed over to its connection. Its client may take it as slowly as it likes. */
@@ -46,14 +49,38 @@ export class LongAnswers {
   }
 }
 
-/** How many rows the longest list of an answer has, and the characters of texts in all rows. */
-function sizeOf(output: unknown): { rows: number; characters: number } {
-  let [rows, characters] = [0, 0]
+/** How many rows the longest list of an answer has, and the bytes of the texts in all rows, as they are written. */
+async function sizeOf(output: unknown): Promise<{ rows: number; bytes: number }> {
+  let [rows, bytes, looked] = [0, 0, 0]
   for (const list of Object.values(output ?? {}))
     if (Array.isArray(list)) {
       rows = Math.max(rows, list.length)
-      for (const row of list)
-        for (const value of Object.values((row ?? {}) as object)) if (typeof value === 'string') characters += value.length // prettier-ignore
+      for (const row of list) {
+        for (const value of Object.values((row ?? {}) as object))
+          if (typeof value === 'string') {
+            bytes += bytesInJson(value)
+            looked += value.length
+          }
+        if (looked < LOOK) continue
+        looked = 0
+        await setImmediate()
+      }
     }
-  return { rows, characters }
+  return { rows, bytes }
 }
+
+/** Rows of earlier versions may have control characters, which are six bytes each. */
+function bytesInJson(text: string): number {
+  let bytes = Buffer.byteLength(text)
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x20) bytes += SHORT_ESCAPES.includes(code) ? 1 : 5
+    else if (code === QUOTE || code === BACKSLASH) bytes++
+  }
+  return bytes
+}
+
+/** Backspace, tab, line feed, form feed and carriage return, which are two bytes. */
+const SHORT_ESCAPES = [8, 9, 10, 12, 13]
+const QUOTE = 0x22
+const BACKSLASH = 0x5c

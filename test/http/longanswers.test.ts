@@ -8,7 +8,7 @@ import { makeGate } from '../support/gate.js'
 import { cleanup, makeSite } from '../support/site.js'
 
 /** A list of texts. `read` is called when one is serialised. */
-const listOf = (length: number, read: (request: number) => void): AnyOperation => {
+const listOf = (length: number, read: (request: number) => void, character = 'x'): AnyOperation => {
   let requests = 0
   return operation({
     id: 'test.list',
@@ -21,7 +21,7 @@ const listOf = (length: number, read: (request: number) => void): AnyOperation =
     async run() {
       const request = ++requests
       let reads = 0
-      const row = { first: 'x'.repeat(length) }
+      const row = { first: character.repeat(length) }
       // The first look is for its length
       const text = { enumerable: true, get: () => (++reads === 2 && read(request), 'x') }
       return { texts: [Object.defineProperty(row, 'text', text) as { first: string; text: string }] }
@@ -44,6 +44,19 @@ it('long answers are made one after another, and short ones at once', async () =
   const inTurn = Array.from({ length: 5 }, () => ['serialised', 'made']).flat()
   expect(await orderOf(2_000_000)).toEqual(inTurn)
   expect((await orderOf(10)).toSorted()).toEqual(inTurn.toSorted())
+})
+
+it.each([
+  ['control characters of six bytes', '\u0001', 6],
+  ['control characters of two bytes', '\t', 2],
+  ['quotation marks', '"', 2],
+  ['letters of three bytes', '語', 3],
+])('%s count as the bytes that are written', async (_, character, bytes) => {
+  const site = await makeSite('sqlite', { extra: [listOf(300_000, () => {}, character)] })
+  const server = await site.server()
+  const asked = vi.spyOn(server.connections, 'hasRoom')
+  const { text } = await site.http('GET /texts')
+  expect([Buffer.byteLength(text) > 300_000 * bytes, asked.mock.calls]).toEqual([true, [[300_000 * bytes + 1]]])
 })
 
 it('a client that goes, or that does not read, is in the way of no other', async () => {
