@@ -8,7 +8,16 @@ import { temporaryFolder } from '../support/site.js'
 const DIST = path.resolve(import.meta.dirname, '../../dist')
 
 /** Packages that no read command may load, as each takes longer than the command itself. */
-const SERVER = ['fastify', 'pino-pretty', 'jsonwebtoken', '@inquirer/prompts', 'nodemailer', 'pg', '@node-rs/argon2']
+const SERVER = [
+  'fastify',
+  'pino-pretty',
+  'jsonwebtoken',
+  '@inquirer/prompts',
+  'nodemailer',
+  'pg',
+  '@node-rs/argon2',
+  'csv-parse',
+]
 const DATABASE = ['better-sqlite3', 'kysely', 'typebox']
 const TABLE = ['chalk', 'cli-table3']
 
@@ -32,6 +41,8 @@ it('detects the packages that a command loads', async () => {
   const loaded = packagesLoaded('boards list -o table', machine.env)
   for (const name of ['commander', 'kysely', 'typebox', 'better-sqlite3', ...TABLE]) expect(loaded).toContain(name)
   expect(packagesLoaded('demo --once', machine.env)).toContain('fastify')
+  expect(packagesLoaded('boards create Bugs', machine.env)).not.toContain('csv-parse')
+  expect(packagesLoaded('boards create -', machine.env)).toContain('csv-parse')
 })
 
 it('a server loads what makes pages at the first request for one', async () => {

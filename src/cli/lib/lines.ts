@@ -1,3 +1,4 @@
+import { CsvError, parse } from 'csv-parse/sync'
 import { AppError } from '../../core/errors.js'
 import { counted } from '../../core/text.js'
 import type { Terminal } from './terminal.js'
@@ -90,7 +91,10 @@ function unknownColumn(cell: string, known: readonly LineColumn[]): never {
   throw new AppError('USAGE', `Unknown column ${JSON.stringify(cell.slice(0, 100))} in the header of the CSV. The columns are: ${names}.`) // prettier-ignore
 }
 
-/** The records of CSV. A quoted cell may have line breaks. */
+/**
+ * The records of CSV. A quoted cell may have line breaks: a record ends where its quotes are even. The streaming parser
+ * of csv-parse would find this end too, but after a stray quote it skips the records that follow.
+ */
 async function* records(lines: AsyncIterable<string>, header: Header, main: string): AsyncGenerator<Line> {
   let number = 1
   let open: { number: number; text: string[]; size: number } | undefined
@@ -124,13 +128,10 @@ function lineOf({ separator, columns }: Header, number: number, text: string, ma
 
 /** The cells of a record (RFC 4180); undefined where its quotes do not match. */
 function cellsOf(record: string, separator: string): string[] | undefined {
-  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}]*))(${separator}|$)`, 'gy')
-  const cells: string[] = []
-  for (;;) {
-    const found = cell.exec(record)
-    if (!found) return undefined
-    const [, inQuotes, plain = '', end] = found
-    cells.push(inQuotes?.replaceAll('""', '"') ?? plain)
-    if (end === '') return cells
+  try {
+    return parse(record, { delimiter: separator, record_delimiter: '\n' })[0]
+  } catch (error) {
+    if (error instanceof CsvError) return undefined
+    throw error
   }
 }
