@@ -6,6 +6,7 @@ import { AppError } from './core/errors.js'
 import { makePrivateFolder } from './core/files.js'
 import { durationOf, secondsOf } from './core/durations.js'
 import { isPostgres, openDatabase, transaction, type Database } from './db/connect.js'
+import { lockCreation } from './db/dialect.js'
 import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
@@ -15,7 +16,7 @@ import type { MailSettings } from './mail/transport.js'
 import { assertDatabaseKept, assertSiteThere, markSite } from './marker.js'
 import { hasSecret, lazySecrets, replaceSecret, rotateSecret, secretFile } from './secret.js'
 import { operator } from './service/lib/access.js'
-import { change } from './service/lib/change.js'
+import { change, namingMissing } from './service/lib/change.js'
 import type { Context } from './service/lib/context.js'
 import { execute, type Call } from './service/lib/operation.js'
 import { operatorAs } from './service/lib/onbehalf.js'
@@ -182,12 +183,21 @@ export const localCall =
       input,
     )
 
-/** Calls operations in this process as one transaction, which an error takes back. */
+/**
+ * Calls operations in this process as one transaction, which an error takes back. With `looks`, no other that looks for
+ * what it creates runs meanwhile.
+ */
 export const localTransaction = <T>(
   { base }: Pick<App, 'base'>,
-  options: Pick<LocalOptions, 'as'>,
+  { looks = false, as }: Pick<LocalOptions, 'as'> & { looks?: boolean },
   work: (call: Call) => Promise<T>,
-): Promise<T> => transaction(base.db, (db) => work(localCall({ base: { ...base, db } }, options)))
+): Promise<T> =>
+  namingMissing(base.db, () =>
+    transaction(base.db, async (db) => {
+      if (looks) await lockCreation(db)
+      return work(localCall({ base: { ...base, db } }, { as }))
+    }),
+  )
 
 /** The operator's context, for what only this machine may do. */
 export const operatorContext = ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Context => ({

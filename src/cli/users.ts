@@ -78,6 +78,7 @@ export function register(group: Command, cli: Cli): void {
     lines: 'alone',
     existing: {
       by: 'a user with this address',
+      unique: true,
       find: (call, { email }) => unlessMissing(() => call(users.show, { user: email })),
       said: ({ user }) => label(user),
     },

@@ -37,6 +37,14 @@ export async function lockCommitOrder(db: AnyDb): Promise<void> {
   if (isPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.events'))`.execute(db)
 }
 
+/**
+ * Lets one transaction at a time look for a thing and create it where there is none. Call it first, before it looks. On
+ * SQLite there is only one transaction at a time.
+ */
+export async function lockCreation(db: AnyDb): Promise<void> {
+  if (isPostgres(db)) await sql`select pg_advisory_xact_lock(hashtext('feedbackctl.creation'))`.execute(db)
+}
+
 /** Merges keys into a JSON object in a text column. */
 export const mergedJson = (db: AnyDb, column: string, changes: object): RawBuilder<string> => {
   const [target, patch] = [sql.ref(column), JSON.stringify(changes)]

@@ -176,9 +176,9 @@ export function command<In, Out, Row, Subject>(
       given,
       options,
       view,
-      connect,
       columns: cells,
-      together: view.lines === 'together' ? (work) => cli.together(connectionOf(flags), work) : undefined,
+      together: view.lines === 'together' ? (work) => cli.together({ ...connectionOf(flags), looks: looks(flags) }, work) : undefined, // prettier-ignore
+      alone: (work) => alone(flags, connect, work),
       complete: async (forAll) => (await complete(flags, forAll, connect, [])).values,
       inputOf: (values) => inputOf(values, connect),
       async create(call, input) {
@@ -229,11 +229,31 @@ export function command<In, Out, Row, Subject>(
   }
 
   async function run(flags: Flags, input: Values, connect: () => Promise<Call>): Promise<Out> {
+    const { existing } = view
+    if (flags.ifNotExists && existing)
+      return (await alone(flags, connect, (call) => createOnce(call, input, existing))).answer
     const call = await connect()
-    if (flags.ifNotExists && view.existing) return (await createOnce(call, input, view.existing)).answer
     if (flags.as === undefined || typeof view.as !== 'object') return call(opFor(input), input)
     const { op: onBehalf, fields } = view.as
     return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
+  }
+
+  /** Whether another command must not create a thing between the look for it and its creation. */
+  const looks = ({ ifNotExists = false }: Flags): boolean => ifNotExists && view.existing?.unique !== true
+
+  /** Runs calls: as one transaction if they look for what they create and the database is here, else each by itself. */
+  async function alone<T extends object>(
+    flags: Flags,
+    connect: () => Promise<Call>,
+    work: (call: Call) => Promise<T>,
+  ): Promise<T> {
+    const attempt = async () =>
+      (looks(flags) ? await cli.together({ ...connectionOf(flags), looks: true }, work) : undefined) ??
+      work(await connect())
+    return attempt().catch((error: unknown) => {
+      if (!flags.ifNotExists || !(error instanceof AppError) || error.exit !== 5) throw error
+      return attempt() // someone who holds no lock created it meanwhile: now it is found
+    })
   }
 
   async function createOnce(call: Call, input: Values, existing: Existing<Out>) {

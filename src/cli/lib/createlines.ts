@@ -40,9 +40,10 @@ interface CreateLines<In, Out, Row> {
   complete(this: void, given: Values): Promise<Values>
   inputOf(this: void, values: Values): Promise<Values>
   create(this: void, call: Call, input: Values): Promise<{ outcome: Outcome<Row>; wasThere: boolean }>
-  connect(this: void): Promise<Call>
   /** Runs calls as one transaction, if that is possible. */
   together: (<T>(this: void, work: (call: Call) => Promise<T>) => Promise<T | undefined>) | undefined
+  /** Runs the calls of one line. */
+  alone<T extends object>(this: void, work: (call: Call) => Promise<T>): Promise<T>
 }
 
 /** Creates what stdin lists, in its order. What fails is said, and the rest is created. */
@@ -118,7 +119,7 @@ function summary(
 async function resultsFor<In, Out, Row>(
   lines: readonly Line[],
   forAll: Values,
-  { create, inputOf, connect, together }: CreateLines<In, Out, Row>,
+  { create, inputOf, together, alone }: CreateLines<In, Out, Row>,
 ): Promise<Result<Row>[]> {
   const one = async (call: Call, line: Line): Promise<Result<Row>> => {
     if (line.values instanceof AppError) throw line.values
@@ -133,9 +134,8 @@ async function resultsFor<In, Out, Row>(
   const whole = lines.length > 1 ? await together?.(all).catch(refused) : undefined
   if (whole) return whole
   const results: Result<Row>[] = []
-  const call = await connect()
   for (const line of lines) {
-    const result = await one(call, line).catch((thrown: unknown) => ({ line, error: asError(thrown) }))
+    const result = await alone((call) => one(call, line)).catch((thrown: unknown) => ({ line, error: asError(thrown) }))
     results.push(result)
     if ('error' in result && endsAll(result.error)) break
   }

@@ -6,7 +6,7 @@ import type { Call, Operation } from '../../service/lib/operation.js'
 import { idOf } from './names.js'
 import type { Existing, Values } from './view.js'
 
-/** Creates a thing unless there is one already, and says which. Of two commands at the same time, both succeed. */
+/** Creates a thing unless there is one already, and says which. Another may come between, unless a lock is held. */
 export async function createUnlessThere<In, Out, Subject>(
   call: Call,
   op: Operation<In, Out, Subject>,
@@ -14,14 +14,9 @@ export async function createUnlessThere<In, Out, Subject>(
   { find }: Pick<Existing<Out>, 'find'>,
 ): Promise<{ answer: Out; wasThere: boolean }> {
   const present = await find(call, input)
-  if (present !== undefined) return { answer: present, wasThere: true }
-  try {
-    return { answer: await call(op, input), wasThere: false }
-  } catch (error) {
-    const meanwhile = error instanceof AppError && error.exit === 5 ? await find(call, input) : undefined
-    if (meanwhile === undefined) throw error
-    return { answer: meanwhile, wasThere: true }
-  }
+  return present === undefined
+    ? { answer: await call(op, input), wasThere: false }
+    : { answer: present, wasThere: true }
 }
 
 /** What `show` answers; undefined where there is no such thing. */

@@ -25,10 +25,14 @@ export interface Cli {
    */
   connect(this: void, options?: ConnectOptions): Promise<Call>
   /**
-   * Runs calls as one transaction, which an error takes back. Undefined where that is not possible: with --server, and
-   * in a dry run. Then nothing was run.
+   * Runs calls as one transaction, which an error takes back. With `looks`, no other command that looks for what it
+   * creates runs meanwhile. Undefined where that is not possible: with --server, and in a dry run. Then nothing was run.
    */
-  together<T>(this: void, options: ConnectOptions, work: (call: Call) => Promise<T>): Promise<T | undefined>
+  together<T>(
+    this: void,
+    options: ConnectOptions & { looks?: boolean },
+    work: (call: Call) => Promise<T>,
+  ): Promise<T | undefined>
   close(this: void): Promise<void>
 }
 
@@ -113,11 +117,11 @@ export function session(terminal: Terminal, program: Command): Cli {
         }),
       )
     },
-    async together({ as, creating = false, dryRun = false }, work) {
+    async together({ as, looks = false, creating = false, dryRun = false }, work) {
       if (dryRun || (await config()).get('server') !== undefined) return undefined
       const [{ localTransaction }, { withNames }] = await Promise.all([import('../../app.js'), import('./names.js')])
       const app = await open({ creating, trace: traceOf() })
-      return localTransaction(app, { as }, (call) => work(withNames(call)))
+      return localTransaction(app, { as, looks }, (call) => work(withNames(call)))
     },
     async close() {
       const app = await opened?.catch(() => undefined) // a failure to open was reported already

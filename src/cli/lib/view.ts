@@ -73,6 +73,7 @@ interface Finds<In> {
 /** How a command that creates a thing finds one that is there already. */
 export interface Existing<Out> {
   by: string // for help: 'succeed if there is a board with this url'
+  unique?: true // the database refuses a second one: then nothing has to be locked, and a slow creation locks nobody out
   find(this: void, call: Call, input: Values): Promise<Out | undefined>
   said(this: void, answer: Out): string // what there is: 'Board "Ideas" (ideas)'
 }

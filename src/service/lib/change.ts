@@ -36,12 +36,22 @@ export interface Change extends Context {
 export async function change<T>(ctx: Context, work: (change: Change) => Promise<T>): Promise<T> {
   // A dry run takes the write lock, which visitors must not block
   if (ctx.dryRun) assertSignedIn('signed-in', ctx.actor)
-  try {
+  return namingMissing(ctx.db, async () => {
     const result = await (ctx.dryRun ? rolledBack : transaction)(ctx.db, (db) => withEvents(ctx, db, work))
     if (!ctx.dryRun) ctx.recorded?.()
     return result
+  })
+}
+
+/**
+ * Runs a transaction. If a write in it refers to a row that is gone, it throws the error that names the row: after the
+ * outermost transaction, as PostgreSQL rejects queries in one that failed.
+ */
+export async function namingMissing<T>(db: Context['db'], run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
   } catch (error) {
-    throw error instanceof ForeignKeyError ? await referenceError(ctx.db, error) : error
+    throw error instanceof ForeignKeyError && !db.isTransaction ? await referenceError(db, error) : error
   }
 }
 
