@@ -3,6 +3,7 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
 import { PERMISSIONS, type Permission } from '../core/permissions.js'
+import { LENGTHS } from '../core/lengths.js'
 import {
   countKeys,
   deleteKey,
@@ -98,7 +99,7 @@ export const create = operation({
   sensitive: true,
   errors: ['USER_NOT_FOUND', 'KEY_LIMIT'],
   input: fields({
-    name: Type.String({ ...oneLine(100), description: 'What the key is for' }),
+    name: Type.String({ ...oneLine(LENGTHS.name), description: 'What the key is for' }),
     permissions: Type.Optional(
       someOf(PERMISSIONS, {
         rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',

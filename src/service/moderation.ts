@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { isId, newId } from '../core/ids.js'
+import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
 import { findBoard } from '../db/boards.js'
 import { findComment, lockComment, updateComment } from '../db/comments.js'
@@ -278,7 +279,7 @@ async function setSpam({ db }: Change, { id, kind, isSpam, post }: Subject, want
 }
 
 const reason = Type.Optional(
-  nullable('string', { maxLength: 500, trim: true, plain: true, description: 'What is wrong with it' }),
+  nullable('string', { maxLength: LENGTHS.reason, trim: true, plain: true, description: 'What is wrong with it' }),
 )
 const Noted = Type.Object({ noted: Type.Boolean() })
 

@@ -5,6 +5,7 @@ import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
+import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
 import { movedBy } from '../db/postmoves.js'
 import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts.js'
@@ -22,7 +23,11 @@ import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { voterGiven, votersOf } from './lib/voters.js'
 
-const contentMarkdown = nullable('string', { maxLength: 65_536, trim: true, description: 'The text, as Markdown' })
+const contentMarkdown = nullable('string', {
+  maxLength: LENGTHS.text,
+  trim: true,
+  description: 'The text, as Markdown',
+})
 const boardId = nullable('string', { description: 'Id or url of the board', names: 'board' })
 const roadmapId = nullable('string', { description: 'Id or url of the roadmap', names: 'roadmap' })
 

@@ -3,6 +3,7 @@ import * as Type from 'typebox'
 import { AppError, type ErrorCode } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
 import { PERMISSIONS, type Permission } from '../core/permissions.js'
+import { LENGTHS } from '../core/lengths.js'
 import {
   assignRole,
   deleteRole,
@@ -41,10 +42,14 @@ export type Role = Type.Static<typeof Role>
 const Permissions = Type.Array(Type.String())
 
 const roleName = Type.String({
-  ...oneLine(30),
+  ...oneLine(LENGTHS.roleName),
   description: 'Name of up to 30 characters; several roles may share one',
 })
-const purpose = nullable('string', { maxLength: 50, trim: true, description: 'What it is for, in up to 50 characters' })
+const purpose = nullable('string', {
+  maxLength: LENGTHS.purpose,
+  trim: true,
+  description: 'What it is for, in up to 50 characters',
+})
 const permissionList = someOf(PERMISSIONS, {
   minItems: 0,
   rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',

@@ -5,6 +5,7 @@ import isURL from 'validator/lib/isURL.js'
 import { AppError, type Failure } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { quoted } from '../core/text.js'
+import { LENGTHS } from '../core/lengths.js'
 import type { Db, SettingsRow } from '../db/tables.js'
 import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
 import { findOwner } from '../db/users.js'
@@ -44,7 +45,8 @@ export const site = operation({
   },
 })
 
-const text = (description: string) => Type.Optional(nullable('string', { maxLength: 255, trim: true, description }))
+const text = (description: string) =>
+  Type.Optional(nullable('string', { maxLength: LENGTHS.setting, trim: true, description }))
 // Its length has its own error code
 const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description }))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -106,7 +108,7 @@ function logoFrom({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): s
       'INVALID_LOGO_URL',
       'The logo must have an https address, because the site has one: browsers load nothing over http on an https page.',
     )
-  if (logo.length > 255)
+  if (logo.length > LENGTHS.setting)
     throw new AppError(
       'LOGO_URL_TOO_LONG',
       'The address of the logo is longer than 255 characters. Give a shorter one.',

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { LENGTHS } from '../core/lengths.js'
 import { visibleTotal } from '../db/counters.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { countDueMail } from '../db/outbox.js'
@@ -132,7 +133,7 @@ export const setup = operation({
     password: passwordField,
     siteTitle: Type.Optional(
       nullable('string', {
-        maxLength: 255,
+        maxLength: LENGTHS.setting,
         trim: true,
         plain: true,
         description: 'Title shown across the site (default: Feedback)',

@@ -2,6 +2,7 @@ import { quoted, searchKey } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
+import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
 import type { Db, UserRow } from '../db/tables.js'
 import { deleteTotp } from '../db/totp.js'
@@ -212,7 +213,9 @@ export const update = operation({
       }),
     ),
     email: emailField,
-    notes: Type.Optional(nullable('string', { maxLength: 5000, description: "The owner's notes about the user" })),
+    notes: Type.Optional(
+      nullable('string', { maxLength: LENGTHS.notes, description: "The owner's notes about the user" }),
+    ),
     isVerified: Type.Optional(Type.Boolean({ description: 'Whether the address is confirmed' })),
     password: passwordField,
   }),

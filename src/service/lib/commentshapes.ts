@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { invalidField } from '../../core/fields.js'
+import { LENGTHS, MAX_ESCAPED } from '../../core/lengths.js'
 import type { CommentView } from '../../db/comments.js'
 import type { CommentRow } from '../../db/tables.js'
 import { can, type Actor } from './access.js'
@@ -27,7 +28,7 @@ export const Activity = Type.Object({
 })
 export type Activity = Type.Static<typeof Activity>
 
-export const MAX_BODY = 1000
+export const MAX_BODY = LENGTHS.comment
 const BODY_RULE = `text of 1 to ${MAX_BODY} characters`
 const bodyOf = (maxLength: number) =>
   Type.String({
@@ -40,7 +41,7 @@ const bodyOf = (maxLength: number) =>
   })
 export const body = bodyOf(MAX_BODY)
 /** An editor sends the text as it is stored, where each `<` of HTML is four characters. */
-export const editedBody = bodyOf(MAX_BODY * 4)
+export const editedBody = bodyOf(MAX_BODY * MAX_ESCAPED)
 export const badBody = (code: string, problem: string) =>
   invalidField({ code, message: `body ${problem} ${BODY_RULE}.`, field: 'body', rule: BODY_RULE })
 

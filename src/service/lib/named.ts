@@ -4,6 +4,7 @@ import { invalid, invalidField } from '../../core/fields.js'
 import { isId, randomWord } from '../../core/ids.js'
 import { SLUG_MAX, slugOf, withSuffix } from '../../core/slugs.js'
 import { quoted, searchKey } from '../../core/text.js'
+import { LENGTHS } from '../../core/lengths.js'
 import type { Visibility } from '../../db/counters.js'
 import type { Period } from '../../db/paging.js'
 import type { Db } from '../../db/tables.js'
@@ -180,7 +181,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
 
 const fieldsOf = (noun: 'BOARD' | 'ROADMAP') => ({
   name: Type.String({
-    ...oneLine(50),
+    ...oneLine(LENGTHS.placeName),
     description: 'Name shown to visitors',
     codes: { required: `${noun}_NAME_MISSING`, type: `${noun}_NAME_MISSING`, minLength: `${noun}_NAME_MISSING` },
   }),

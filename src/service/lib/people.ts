@@ -4,6 +4,7 @@ import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../../core/errors.js'
 import { LANGUAGES } from '../../core/language.js'
 import { newId, randomWord } from '../../core/ids.js'
+import { LENGTHS } from '../../core/lengths.js'
 import { NIL } from 'uuid'
 import type { Db, Tables, UserRow } from '../../db/tables.js'
 import { lacksTotp } from '../../db/totp.js'
@@ -96,7 +97,7 @@ export const codeField = Type.Optional(
 )
 /** The rules of a display name. It may be empty; the user name is shown then. */
 export const displayName = {
-  ...oneLine(100),
+  ...oneLine(LENGTHS.name),
   minLength: 0,
   rule: 'text of up to 100 characters',
   description: 'Display name, in any script',

@@ -1,11 +1,12 @@
 import * as Type from 'typebox'
+import { LENGTHS } from '../../core/lengths.js'
 
-const MAX_TITLE = 100
+const MAX_TITLE = LENGTHS.title
 const ELLIPSIS = '...'
 
 export const title = Type.String({
   maxLength: MAX_TITLE,
-  rule: 'text of 1 to 100 characters',
+  rule: `text of 1 to ${MAX_TITLE} characters`,
   trim: true,
   plain: true,
   description: 'Title on one line',

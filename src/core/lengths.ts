@@ -1,0 +1,18 @@
+/** Unicode code points that the texts of people may have. Fields, and the check of backups, follow from these. */
+export const LENGTHS = {
+  title: 100,
+  text: 65_536,
+  comment: 1000,
+  reason: 500,
+  /** Of a person or a key. */
+  name: 100,
+  /** Of a board or a roadmap. */
+  placeName: 50,
+  roleName: 30,
+  purpose: 50,
+  notes: 5000,
+  setting: 255,
+} as const
+
+/** Characters that one character of Markdown may be stored as: a `<` of HTML is `&lt;`. */
+export const MAX_ESCAPED = 4
