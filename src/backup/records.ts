@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { secretProblem } from '../core/settings.js'
 import { CARRIED, COUNTING, type Snapshot, type TableShape, type Value } from '../db/carried.js'
+import { kindsOf } from '../db/columnkinds.js'
 import { damaged, readLines, type Opened } from './container.js'
 
 /** What a site has beside its database. */
@@ -138,6 +140,7 @@ export async function* readRecords(
 ): AsyncGenerator<{ table: TableShape; rows: Value[][] }> {
   const sums = new Sums()
   let table: TableShape | undefined
+  let kinds: ReturnType<typeof kindsOf> = []
   let rows: Value[][] = []
   let text = ''
   const flush = () => {
@@ -153,6 +156,12 @@ export async function* readRecords(
     if (found.manifest) throw damaged(file, 'There is more after its end')
     if (Array.isArray(each)) {
       if (each.length !== table?.columns.length) throw damaged(file, 'A row of it has not the columns of its table')
+      const wrong = each.findIndex((value, index) => value !== null && kinds[index]?.fits(value) === false)
+      if (wrong >= 0)
+        throw damaged(
+          file,
+          `A value in the column ${table.columns[wrong]} of its table ${table.name} is not ${kinds[wrong]?.is}`,
+        )
       text += `${line}\n`
       rows.push(each)
       if (table && (rows.length === BATCH || text.length >= BATCH_LENGTH)) yield { table, rows: flush() }
@@ -161,6 +170,8 @@ export async function* readRecords(
     if (table && rows.length > 0) yield { table, rows: flush() }
     if ('site' in each) {
       if (found.site) throw damaged(file, 'It has two sites')
+      if (each.site.secret !== null && secretProblem(each.site.secret) !== undefined)
+        throw damaged(file, 'The secret in it is one that can be guessed')
       found.site = each.site
       continue
     }
@@ -169,6 +180,7 @@ export async function* readRecords(
     if ('table' in each) {
       if (sums.tables[each.table]) throw damaged(file, `It has the table ${each.table} twice`)
       table = { name: each.table, columns: each.columns }
+      kinds = kindsOf(table)
       sums.begin(each.table)
     } else found.manifest = each.manifest
   }

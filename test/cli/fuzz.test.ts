@@ -16,6 +16,31 @@ import { temporaryFolder } from '../support/site.js'
 /** Structural changes of one backup. */
 const CHANGES = amount(60, 10_000)
 
+/** Values of the type of their column that no site stores there. */
+const SENSELESS: readonly [table: string, column: string, value: unknown, is: string][] = [
+  ['settings', 'labs', 'x', 'true or false by name, in JSON'],
+  ['settings', 'labs', '[]', 'true or false by name, in JSON'],
+  ['settings', 'labs', '{"a":1}', 'true or false by name, in JSON'],
+  ['settings', 'blockedDomains', '{}', 'a list of texts in JSON'],
+  ['settings', 'blockedDomains', '[1]', 'a list of texts in JSON'],
+  ['settings', 'allowSignup', 2, '0 or 1'],
+  ['settings', 'title', 'x'.repeat(256), 'text of up to 255 characters'],
+  ['users', 'isOwner', 5, '0 or 1'],
+  ['users', 'isBlocked', -1, '0 or 1'],
+  ['users', 'name', '語'.repeat(101), 'text of up to 100 characters'],
+  ['users', 'notes', 'x'.repeat(5001), 'text of up to 5000 characters'],
+  ['users', 'createdAt', 'x', 'a time'],
+  ['users', 'updatedAt', '2026-13-40T99:00:00.000Z', 'a time'],
+  ['posts', 'createdAt', '', 'a time'],
+  ['posts', 'updatedAt', '2026-03-02', 'a time'],
+  ['posts', 'title', '🎉'.repeat(101), 'text of up to 100 characters'],
+  ['posts', 'contentMarkdown', 'x'.repeat(262_145), 'text of up to 262144 characters'],
+  ['comments', 'body', 'x'.repeat(4001), 'text of up to 4000 characters'],
+  ['boards', 'name', 'x'.repeat(51), 'text of up to 50 characters'],
+  ['roles', 'name', 'x'.repeat(31), 'text of up to 30 characters'],
+  ['events', 'created_at', 'yesterday', 'a time'],
+]
+
 type Row = unknown[]
 interface Table {
   table: unknown
@@ -36,6 +61,71 @@ const HOSTILE: readonly unknown[] = [
   'otherapp"."accounts', 'settings" (id,title) values (1,\'P\') on conflict(id) do update set "title"=\'x\' where \'a\'<>?--',
 ] // prettier-ignore
 
+/** A backup of a site with something of each kind: its parts, anew each time, and how changed ones are written. */
+async function backupToChange() {
+  const machine = await filled('sqlite')
+  const { file } = await json(machine, 'backup create plain.backup')
+  const opened = await readHeader(file)
+  const lines: string[] = []
+  for await (const line of readLines(file, opened, undefined)) lines.push(line)
+
+  const parts = (): Parts => {
+    const tables: Table[] = []
+    let site: unknown
+    let sequences = {}
+    for (const line of lines) {
+      const value = JSON.parse(line)
+      if (Array.isArray(value)) tables.at(-1)?.rows.push(value)
+      else if (value.table !== undefined) tables.push({ ...value, rows: [] })
+      else if (value.site !== undefined) site = value.site
+      else sequences = value.manifest.sequences
+    }
+    return { header: { ...opened.header }, site, tables, sequences, text: (all) => all }
+  }
+  async function write(to: string, { header, site, tables, sequences, text }: Parts): Promise<void> {
+    const all = [JSON.stringify({ site })]
+    const sums: [string, object][] = []
+    for (const { table, columns, rows } of tables) {
+      all.push(JSON.stringify({ table, columns }))
+      const written = rows.map((row) => `${JSON.stringify(row)}\n`)
+      all.push(...written.map((line) => line.slice(0, -1)))
+      sums.push([
+        String(table),
+        { rows: rows.length, sha256: createHash('sha256').update(written.join('')).digest('hex') },
+      ])
+    }
+    all.push(JSON.stringify({ manifest: { tables: Object.fromEntries(sums), sequences } }))
+    const stream = createWriteStream(to)
+    const given = { ...header } as unknown as Parameters<typeof writeContainer>[1]
+    const content = async function* () {
+      yield text(all)
+        .map((line) => `${line}\n`)
+        .join('')
+    }
+    await writeContainer(stream, given, { lines: content(), passphrase: undefined })
+    await new Promise<void>((resolve) => stream.end(resolve))
+  }
+
+  return { parts, write }
+}
+
+const configIn = (folder: string) =>
+  ({ get: (key: string) => (key === 'data.dir' ? folder : undefined), origin: () => 'default', file: path.join(folder, 'none.toml') }) as never // prettier-ignore
+
+const verdict = (work: Promise<unknown>) =>
+  work.then(
+    () => 'whole',
+    (error: unknown) => (error instanceof AppError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`),
+  )
+
+/** Puts a value into a column of the first row of a table. */
+function setIn({ tables }: Parts, { table: name, column, value }: { table: string; column: string; value: unknown }) {
+  const table = tables.find((each) => each.table === name)
+  const index = Array.isArray(table?.columns) ? table.columns.indexOf(column) : -1
+  const [row] = table?.rows ?? []
+  if (index >= 0 && Array.isArray(row)) row[index] = value
+}
+
 it(
   'a backup whose structure was changed is refused, or restores to what it says; verify and restore agree',
   { timeout: amount(240_000, 4 * 60 * 60_000) },
@@ -43,25 +133,7 @@ it(
     const share = random()
     const below = (count: number) => Math.floor(share() * count)
     const any = <T>(list: readonly T[]): T => list[below(list.length)] as T
-    const machine = await filled('sqlite')
-    const { file } = await json(machine, 'backup create plain.backup')
-    const opened = await readHeader(file)
-    const lines: string[] = []
-    for await (const line of readLines(file, opened, undefined)) lines.push(line)
-
-    const parts = (): Parts => {
-      const tables: Table[] = []
-      let site: unknown
-      let sequences = {}
-      for (const line of lines) {
-        const value = JSON.parse(line)
-        if (Array.isArray(value)) tables.at(-1)?.rows.push(value)
-        else if (value.table !== undefined) tables.push({ ...value, rows: [] })
-        else if (value.site !== undefined) site = value.site
-        else sequences = value.manifest.sequences
-      }
-      return { header: { ...opened.header }, site, tables, sequences, text: (all) => all }
-    }
+    const { parts, write } = await backupToChange()
     const filledTable = ({ tables }: Parts) => any(tables.filter(({ rows }) => rows.length > 0))
     const rowOf = (table: Table) => any(table.rows) as Row
 
@@ -81,6 +153,8 @@ it(
     (changed) => { const row = rowOf(filledTable(changed)); row[below(row.length)] = any(HOSTILE) },
     (changed) => { const row = rowOf(filledTable(changed)); row[below(row.length)] = any(row) },
     (changed) => rowOf(filledTable(changed)).push(any(HOSTILE)),
+    (changed) => { const [table, column, value] = any(SENSELESS); setIn(changed, { table, column, value }) },
+    (changed) => void (changed.site = { secret: any(['', 'short', 'a'.repeat(40)]), config: null }),
     (changed) => void rowOf(filledTable(changed)).pop(),
     (changed) => { const { rows } = filledTable(changed); rows.push(structuredClone(any(rows))) },
     (changed) => { const { rows } = filledTable(changed); rows.splice(below(rows.length), 1) },
@@ -95,30 +169,6 @@ it(
     (changed) => void (changed.text = (all) => all.map((line) => line.replace('[', '[ '))),
     (changed) => void (changed.text = (all) => ['x'.repeat(5 * 2 ** 20), ...all]),
   ] // prettier-ignore
-
-    async function write(to: string, { header, site, tables, sequences, text }: Parts): Promise<void> {
-      const all = [JSON.stringify({ site })]
-      const sums: [string, object][] = []
-      for (const { table, columns, rows } of tables) {
-        all.push(JSON.stringify({ table, columns }))
-        const written = rows.map((row) => `${JSON.stringify(row)}\n`)
-        all.push(...written.map((line) => line.slice(0, -1)))
-        sums.push([
-          String(table),
-          { rows: rows.length, sha256: createHash('sha256').update(written.join('')).digest('hex') },
-        ])
-      }
-      all.push(JSON.stringify({ manifest: { tables: Object.fromEntries(sums), sequences } }))
-      const stream = createWriteStream(to)
-      const given = { ...header } as unknown as Parameters<typeof writeContainer>[1]
-      const content = async function* () {
-        yield text(all)
-          .map((line) => `${line}\n`)
-          .join('')
-      }
-      await writeContainer(stream, given, { lines: content(), passphrase: undefined })
-      await new Promise<void>((resolve) => stream.end(resolve))
-    }
 
     const grouped = async (all: AsyncIterable<string>) => {
       const found = new Map<string, string[]>()
@@ -145,13 +195,7 @@ it(
 
     const folder = temporaryFolder()
     const bad = path.join(folder, 'bad.backup')
-    const config = { get: (key: string) => (key === 'data.dir' ? folder : undefined), origin: () => 'default', file: path.join(folder, 'none.toml') } as never // prettier-ignore
-    const verdict = (work: Promise<unknown>) =>
-      work.then(
-        () => 'whole',
-        (error: unknown) =>
-          error instanceof AppError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`,
-      )
+    const config = configIn(folder)
     const seen = new Map<string, number>()
     for (let count = 0; count < CHANGES; count++) {
       const changed = parts()
@@ -176,3 +220,35 @@ it(
     expect([...seen.keys()]).toEqual(expect.arrayContaining(['whole', 'BACKUP_DAMAGED']))
   },
 )
+
+it('a backup with what no site stores is refused, by verify and restore with the same words', async () => {
+  const { parts, write } = await backupToChange()
+  const folder = temporaryFolder()
+  const bad = path.join(folder, 'bad.backup')
+  const config = configIn(folder)
+  const verdicts = async (changed: Parts) => {
+    await write(bad, changed)
+    const verified = await verdict(verifyRestorable(config, bad))
+    const options = { into: path.join(folder, 'into'), version: '1', now: new Date() }
+    return [verified, await verdict(restoreBackup(config, bad, options))]
+  }
+  const refusal = (what: string) => {
+    const words = `BACKUP_DAMAGED: ${bad} is damaged or incomplete. ${what}. Use another backup.`
+    return [words, words]
+  }
+  for (const [table, column, value, is] of SENSELESS) {
+    const changed = parts()
+    setIn(changed, { table, column, value })
+    expect(await verdicts(changed)).toEqual(
+      refusal(`A value in the column ${column} of its table ${table} is not ${is}`),
+    )
+  }
+  for (const secret of ['', 'short', 'a'.repeat(40)])
+    expect(await verdicts({ ...parts(), site: { secret, config: null } })).toEqual(
+      refusal('The secret in it is one that can be guessed'),
+    )
+  const longest = parts()
+  setIn(longest, { table: 'posts', column: 'title', value: '🎉'.repeat(100) })
+  setIn(longest, { table: 'comments', column: 'body', value: '&lt;'.repeat(1000) })
+  expect(await verdicts(longest)).toEqual(['whole', 'whole'])
+})
