@@ -78,7 +78,10 @@ describe('--context', () => {
       /Unknown context "prod"\. No context is set: each is a table \[contexts\.NAME\] of \S*config\.toml or \/etc\/feedbackctl\/config\.toml/,
     )
     for (const [text, message] of [
-      ['[contexts.prod]\nservr = "x"\n', /\[contexts\.prod\] has an unknown key "servr"\. Did you mean "server"/],
+      [
+        '[contexts.prod]\nservr = "x"\n',
+        /\[contexts\.prod\] has an unknown key "servr" in line 2\. Did you mean "server"/,
+      ],
       ['contexts = 3\n', /contexts must be tables/],
       ['[contexts."a b"]\n', /context "a b" that is not valid/],
     ] as const) {

@@ -22,7 +22,7 @@ it('"keys create" prints a key that works with --server until "keys revoke"', as
     stderr: expect.stringContaining('API key'),
   })
   expect((await machine.run('keys list')).stdout).toBe('')
-  expect((await machine.run('keys list --all true')).stdout).toMatch(
+  expect((await machine.run('keys list --everyone')).stdout).toMatch(
     /^ci\tpost:create\tuser_\w+\t[^\t]+Z\t[^\t]+:00:00.000Z\t/,
   )
   expect(await machine.run(`keys revoke ${id} --yes`)).toMatchObject({ code: 0 })
@@ -41,11 +41,11 @@ it('"keys revoke" asks before it ends what programs use', async () => {
   await machine.setup()
   await machine.run('keys create ci')
   const refused = await machine.run('keys revoke ci')
-  expect([refused.code, refused.stderr.includes('Revoke key ci? Programs that use it')]).toEqual([5, true])
+  expect([refused.code, refused.stderr.includes('Revoke key "ci"? Programs that use it')]).toEqual([5, true])
   expect(await machine.run('keys revoke ci --dry-run')).toMatchObject({ code: 0 })
   expect((await machine.run('keys list --fields name')).stdout).toBe('[{"name":"ci"}]\n')
   const screen = machine.terminal('keys revoke ci')
-  await screen.sees(/Revoke key ci\?/)
+  await screen.sees(/Revoke key "ci"\?/)
   screen.type('y\r')
   expect(await screen.ended).toMatchObject({ code: 0 })
   expect((await machine.run('keys list --fields name')).stdout).toBe('[]\n')

@@ -113,5 +113,5 @@ it('a fix names what the command named, but not what was refused', async () => {
   const fixesOf = async (args: string) => (await machine.run(args)).stderr
   expect(await fixesOf('users list --data-dir /nonexist')).toContain('fix   feedbackctl setup --data-dir /nonexist ')
   for (const args of ['--config /nonexist.toml', '--server http://127.0.0.1:1 --token-file /nonexist'])
-    expect(await fixesOf(`users list ${args}`)).toContain('fix   feedbackctl config list --show-origin\n')
+    expect(await fixesOf(`users list ${args}`)).toContain('fix   feedbackctl doctor config\n')
 })

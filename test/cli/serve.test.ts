@@ -475,9 +475,9 @@ describe('feedbackctl config', () => {
   })
 
   it.each([
-    ['[mial]\nurl = "folder:x"\n', 'unknown key "mial.url". Did you mean "mail.url"?'],
-    ['[site]\nlissten = ":1"\n', 'unknown key "site.lissten". Did you mean "listen"?'],
-    ['[frobnicate]\nurl = "x"\n', /unknown key "frobnicate.url".\n/],
+    ['[mial]\nurl = "folder:x"\n', 'unknown key "mial.url" in line 2. Did you mean "mail.url"?'],
+    ['[site]\nlissten = ":1"\n', 'unknown key "site.lissten" in line 2. Did you mean "listen"?'],
+    ['[frobnicate]\nurl = "x"\n', /unknown key "frobnicate.url" in line 2.\n/],
     ['[log]\nlevel = "warn\n', /feedbackctl.toml is not valid TOML in line 2, column \d+: [a-z ]+\.\n/],
     ['[log]\nlevel = "loud"\n', 'log.level must be one of'],
   ])('refuses a file with %j', async (text, message) => {
