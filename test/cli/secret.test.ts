@@ -241,8 +241,9 @@ it('a secret that everybody may read is named when serve starts', async () => {
   await machine.setup()
   chmodSync(secretOf(machine), 0o644)
   const server = machine.start('serve')
-  await server.says(/everybody on this machine can read the secret: run \\"chmod 600 .*secret\\"/)
-  await server.stop()
+  await server.says(/everybody on this machine/)
+  const { stderr } = await server.stop()
+  expect(stderr).toMatch(/everybody on this machine can read the secret: run \\"chmod 600 .*secret\\"/)
 })
 
 it('a data folder that cannot be created is named', async () => {
