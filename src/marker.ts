@@ -55,6 +55,6 @@ export function assertSiteThere(config: Config): void {
   if (file === undefined || existsSync(file)) return
   const key = config.origin('database.url') === 'default' ? 'data.dir' : 'database.url'
   throw new AppError('SITE_NOT_FOUND', `There is no site here: ${file} does not exist.`, {
-    why: `${key} is ${redactedUrl(config.get(key) ?? '')}, from ${config.origin(key)}`,
+    why: `${key} is ${redactedUrl(config.get(key) ?? '')}, ${config.origin(key) === 'default' ? 'the default' : `from ${config.origin(key)}`}`,
   })
 }

@@ -155,7 +155,9 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (flags.dryRun) for (const { does } of mendsOf(results)) tell(terminal, `Would ${does}.`)
   for (const does of fixed) tell(terminal, `Done: ${does}.`)
   if (found.length === 0) return say(terminal, 'No findings.')
-  throw new AppError('DOCTOR_FINDINGS', `Found ${sumOf(found)}.`)
+  throw new AppError('DOCTOR_FINDINGS', `Found ${sumOf(found)}.`, {
+    reason: mendsOf(results).length === 0 ? 'by-hand' : undefined,
+  })
 }
 
 /** Refuses the name of a file that is there, or that cannot be made, before anything is examined. */

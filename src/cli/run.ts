@@ -43,6 +43,7 @@ export async function run(terminal: Terminal): Promise<void> {
       flags,
       ...(await placesOf(cli, error)),
       command: namesIn(program, program.args),
+      names: running?.args ?? [],
       options: running?.options ?? [],
       fixes: running ? fixesOf(running) : {},
     }

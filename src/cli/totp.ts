@@ -64,6 +64,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['totp enable 123456 --server https://feedback.example.org'],
       output: recoveryCodes,
       done: () => `Enabled the second factor. ${KEEP}`,
+      fixes: { TOTP_WRONG: ['totp enable CODE'] },
     },
     cli,
   )

@@ -137,7 +137,13 @@ type Unknown = (typeof UNKNOWN)[number]
 
 /** Which of the causes that share a code it was. Commands and pages say what to do by it. It is not sent over HTTP. */
 export type Reason =
-  'database-damaged' | 'database-refuses' | 'new-account' | 'session-account-deleted' | 'sign-in' | 'site-not-set-up'
+  | 'by-hand'
+  | 'database-damaged'
+  | 'database-refuses'
+  | 'new-account'
+  | 'session-account-deleted'
+  | 'sign-in'
+  | 'site-not-set-up'
 
 /** An error that the caller may see. Anything else that is thrown is a bug and is reported as SERVER_ERROR. */
 export class AppError extends Error {

@@ -23,6 +23,9 @@ describe('a fix', () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
     await machine.run('boards create Ideas')
+    await machine.run('posts create Dark')
+    await machine.run('users create eve@example.org --generate-password')
+    await machine.run('totp begin')
     const { file } = JSON.parse((await machine.run('backup create --json', { env: { FEEDBACKCTL_BACKUP_PASSPHRASE: 'a long passphrase' } })).stdout) as { file: string } // prettier-ignore
     const database = path.join(machine.folder, 'other.db')
     writeFileSync(database, 'x')
@@ -34,13 +37,33 @@ describe('a fix', () => {
       [`db copy ${machine.databaseUrl} sqlite:${database}`, 'BACKUP_EXISTS', `feedbackctl db copy ${machine.databaseUrl} sqlite:NEW.db`], // prettier-ignore
       ['rollback --yes', 'BACKUP_NOT_FOUND', 'feedbackctl backup list'],
       ['boards create Ideas --color nope', 'VALIDATION_ERROR', 'feedbackctl boards create --help'],
-      ['roles assign @everyone --user ada@example.org', 'ROLE_USER_CONFLICT', 'feedbackctl users show USER'],
+      ['roles assign @everyone --user ada@example.org', 'ROLE_USER_CONFLICT', 'feedbackctl users show ada@example.org'],
+      ['roles assign @everyone ada@example.org', 'ROLE_USER_CONFLICT', 'feedbackctl users show ada@example.org'],
+      ['votes add 1', 'VOTE_EXISTS', 'feedbackctl votes list 1'],
+      ['votes delete 1 --as eve@example.org', 'LABS_DISABLED', 'feedbackctl labs update --vote-on-behalf'],
+      ['comments show nope', 'COMMENT_NOT_FOUND', 'feedbackctl comments list'],
+      ['totp enable 123456', 'TOTP_WRONG', 'feedbackctl totp enable CODE'],
       ['users delete ada@example.org --yes', 'CANNOT_CHANGE_OWNER', 'feedbackctl owner promote USER'],
     ] as const) {
       const { stdout, stderr } = await machine.run(args)
       expect([args, stdout, stderr]).toEqual([args, '', expect.stringContaining(`\n  fix   ${fix}\n`)])
       expect(stderr).toContain(`  code  ${code} (exit `)
     }
+  })
+
+  it('of a file of settings examines that file, and repairs only what can be repaired', async () => {
+    const machine = await makeMachine('sqlite')
+    const file = path.join(machine.folder, 'wrong.toml')
+    writeFileSync(file, 'workers = "many"\n', { mode: 0o600 })
+    const refused = await machine.run(`boards list --config ${file}`)
+    expect(refused.stderr).toContain(`\n        feedbackctl doctor config --config ${file}\n`)
+    const examined = await machine.run(`doctor config --config ${file}`)
+    expect(examined.code).toBe(9)
+    expect(examined.stderr).toContain('\n  fix   Do what each finding says.\n')
+    const elsewhere = await machine.run('boards list', { env: { FEEDBACKCTL_SERVER: 'http://127.0.0.1:1' } })
+    expect(elsewhere.stderr).toContain('\n        feedbackctl config list --show-origin\n')
+    const missing = await machine.run(`boards list --config ${file}.not`)
+    expect(missing.stderr).toContain('  fix   feedbackctl doctor config\n')
   })
 
   it('is the command with all that is missing', async () => {

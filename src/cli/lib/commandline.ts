@@ -21,6 +21,7 @@ export function commandLine(args: readonly string[], secretOptions: readonly str
 /** The value of an option, given as `--url ideas` or as `--url=ideas`. */
 export function optionValue(args: readonly string[], option: string): string | undefined {
   const index = args.findIndex((arg) => arg === option || arg.startsWith(`${option}=`))
+  if (index === -1) return undefined
   return args[index]?.startsWith(`${option}=`) ? args[index].slice(option.length + 1) : args[index + 1]
 }
 

@@ -14,6 +14,8 @@ export interface Failed {
   contexts?: readonly string[]
   /** The names of the command and its branch, as far as they exist: `['boards', 'list']`. */
   command: readonly string[]
+  /** Its arguments. */
+  names?: readonly string[]
   options: readonly Option[]
   fixes?: Fixes
 }
@@ -29,7 +31,7 @@ export const fixesOf = (command: Command): Fixes => fixesByCommand.get(command) 
 
 /** Lines that show how to fix an error, usually a command to run. */
 export function fixFor(error: AppError, args: readonly string[], failed: Failed): readonly string[] {
-  const { server, contexts = [], command, options, fixes = {} } = failed
+  const { server, contexts = [], command, names = [], options, fixes = {} } = failed
   const secrets = options.flatMap((option) =>
     option instanceof FieldOption && option.secret ? [option.long ?? ''] : [],
   )
@@ -39,5 +41,5 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
   const ownFixes = fixes[error.code]
   if (ownFixes) return run(...ownFixes)
   if (error.unknown !== undefined) return run(`${UNKNOWN_LISTS[error.unknown]} list`)
-  return usualFixes({ error, args, server, contexts, command, secrets })[error.code]
+  return usualFixes({ error, args, server, contexts, command, names, secrets })[error.code]
 }

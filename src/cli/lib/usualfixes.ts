@@ -11,6 +11,8 @@ interface About {
   /** The names of the contexts that the configuration has. */
   contexts: readonly string[]
   command: readonly string[]
+  /** Its arguments. */
+  names: readonly string[]
   /** Options whose values are secrets. */
   secrets: readonly string[]
 }
@@ -36,10 +38,19 @@ const usable = (options: readonly string[], { message }: AppError): string[] =>
 
 /** The fix of each error, unless the command has its own. Nothing helps after a command that its user has ended. */
 export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
-  const { error, args, server, command, secrets } = about
+  const { error, args, server, command, names, secrets } = about
   const again = (changed: readonly string[]) => [commandLine(changed, secrets)]
   const run = (...commands: readonly string[]) =>
     commands.flatMap((words) => again([...words.split(' '), ...connectionOptions(args)]))
+  // The thing that was named; where there are several, or stdin names them, only its kind
+  const of = (words: string, kind: string) => {
+    const [name, ...others] = names
+    return again([
+      ...words.split(' '),
+      others.length > 0 || name === '-' ? kind : (name ?? kind),
+      ...connectionOptions(args),
+    ])
+  }
   const then = (words: string, why: string) => `${run(words).join('')}   ${why}`
   const help = [command[0] === 'help' ? 'feedbackctl help' : `${['feedbackctl', ...command].join(' ')} --help`]
   const otherUrl = () => {
@@ -62,7 +73,11 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
   // Reads what it can of a file that no other command takes
   const invalid = [
     ...(error.place === undefined ? [] : [`Correct ${error.place}.`]),
-    commandLine(['doctor', 'config', ...own]),
+    commandLine([
+      'doctor',
+      'config',
+      ...(error.place === undefined ? own : withoutOption(connectionOptions(args), '--server')),
+    ]),
     'feedbackctl help environment',
   ]
   const backups = run('backup list')
@@ -92,7 +107,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     AUTHORIZATION_FAILED: login,
     USER_BLOCK: run('users unblock USER'),
     USER_BLOCKED: run('users unblock USER'),
-    ACCESS_DENIED: run('roles assign ROLE --user USER'),
+    ACCESS_DENIED: run('roles assign ROLE USER'),
     INCORRECT_PASSWORD: password,
     TOTP_REQUIRED: totp,
     TOTP_WRONG: totp,
@@ -115,8 +130,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     BOARD_NOT_FOUND: run('boards list'),
     BOARD_ID_OR_URL_MISSING: help,
     POST_NOT_FOUND: run('posts list'),
-    VOTE_NOT_FOUND: run('votes list POST'),
-    COMMENT_NOT_FOUND: run('comments list POST'),
+    VOTE_NOT_FOUND: of('votes list', 'POST'),
+    COMMENT_NOT_FOUND: run('comments list'),
     ROADMAP_NOT_FOUND: run('roadmaps list'),
     ROADMAP_ID_OR_URL_MISSING: help,
     ROLE_NOT_FOUND: run('roles list'),
@@ -127,18 +142,17 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     BOARD_URL_EXISTS: otherUrl(),
     ROADMAP_URL_EXISTS: otherUrl(),
     EMAIL_VERIFIED: login,
-    VOTE_EXISTS: run('votes list POST'),
-    CONTENT_CHANGED: run(
+    VOTE_EXISTS: of('votes list', 'POST'),
+    CONTENT_CHANGED:
       command[0] === 'moderate'
-        ? 'moderate list'
+        ? run('moderate list')
         : command[0] === 'comments'
-          ? 'comments show COMMENT'
-          : 'posts show POST',
-    ),
+          ? of('comments show', 'COMMENT')
+          : of('posts show', 'POST'),
     KEY_LIMIT: run('keys list'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),
-    ROLE_USER_CONFLICT: run('users show USER'),
+    ROLE_USER_CONFLICT: run(`users show ${optionValue(args, '--user') ?? (names.length === 2 ? names[1] : 'USER')}`),
     PAYLOAD_TOO_LARGE: help,
     UNSUPPORTED_MEDIA_TYPE: help,
     RATE_LIMITED: later,
@@ -177,7 +191,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
     MAIL_NOT_FOUND: run('mail queue list --sent'),
     MAIL_NOT_WAITING: run('mail queue list --sent'),
-    DOCTOR_FINDINGS: command[0] === 'doctor' && args.includes('--fix') ? ['Do what each finding says.'] : again(withOptions(args, '--fix')), // prettier-ignore
+    DOCTOR_FINDINGS: error.reason === 'by-hand' || args.includes('--fix') ? ['Do what each finding says.'] : again(withOptions(args, '--fix')), // prettier-ignore
     MAIL_TEST_FAILED: missing,
     COPY_DIFFERS: later,
     BACKUP_DAMAGED: [then('backup list', 'for an earlier one')],
@@ -205,7 +219,7 @@ function otherSites({ args, contexts, secrets }: About, setup: string): string[]
     ...(existsSync(`${STATE}/feedback.db`)
       ? [`${withPlace('--data-dir', STATE)}   for the site of the systemd unit`]
       : []),
-    `${setup.padEnd(42)} to create one here`,
+    `${setup}   to create one here`,
     `${contexts.length > MOST_CONTEXTS ? '--context NAME, ' : ''}--data-dir FOLDER, --database-url URL, --server URL   to use another`,
   ]
 }
