@@ -55,7 +55,7 @@ export function register(command: Command, cli: Cli): void {
       })
     await write(
       cli.terminal,
-      `Signed in to ${server} as ${answer.user.email}. The session lasts two days.\n  token  ${file}\n`,
+      `Signed in to ${server} as ${answer.user.email}.\nThe session lasts two days.\n  token  ${file}\n`,
     )
   })
 }

@@ -53,9 +53,11 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
   program.allowExcessArguments().action(async () => {
     assertKnown(program, terminal.args)
     const { statusLine } = await import('./lib/status.js')
+    const width = helpWidth(terminal)
+    const paragraph = (text: string) => (terminal.stdout.isTTY ? wrapped(text, width) : text)
     await write(
       terminal,
-      `${[program.description(), '', ...overview(), await statusLine(cli), 'More: feedbackctl --help, or feedbackctl COMMAND --help'].join('\n')}\n`,
+      `${[paragraph(program.description()), '', ...overview(width), paragraph(await statusLine(cli)), 'More: feedbackctl --help, or feedbackctl COMMAND --help'].join('\n')}\n`,
     )
   })
   return { program, cli }
@@ -65,12 +67,10 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
 const helpWidth = ({ stdout }: Terminal): number => Math.max(40, Math.min(stdout.isTTY ? widthOf(stdout) : 80, 100))
 
 /** Every branch under the heading of its group. */
-function overview(): string[] {
-  const width = Math.max(...branches.map(({ name }) => name.length))
-  const line = ({ name, summary }: Branch) => `  ${name.padEnd(width)}  ${summary}`
+function overview(width: number): string[] {
+  const row = ({ name, summary }: Branch) => [name, summary] as const
   return [...new Set(branches.map(({ group }) => group))].flatMap((group) => [
-    group,
-    ...branches.filter((each) => each.group === group).map(line),
+    section(group, branches.filter((each) => each.group === group).map(row), width),
     '',
   ])
 }

@@ -93,3 +93,16 @@ it.each([80, 60])('a card and a sentence break between words in %i columns', asy
   const whoami = await machine.terminal('whoami', { columns }).ended
   expect(plain(whoami.text).filter((line) => line.length > columns)).toEqual([])
 })
+
+it('commands and sentences stay whole where a line is too short for them', async () => {
+  const machine = await makeMachine('sqlite')
+  const bare = await machine.terminal('', { columns: 60 }).ended
+  expect(bare.text.split(/\r?\n/).filter((line) => line.length > 60)).toEqual([])
+  expect(bare.text).toContain('"feedbackctl setup"')
+  await machine.setup()
+  await machine.run('boards create - -q', { stdin: 'One\nTwo\n' })
+  const list = await machine.terminal('boards list --visibility public,private --limit 1', { columns: 60 }).ended
+  expect(list.text).toMatch(
+    /Page 1 of 2 · 1 of 2 · next:\r?\n {2}feedbackctl boards list --visibility public,private --limit 1 --page 2\r?\n/,
+  )
+})

@@ -4,7 +4,7 @@ import { counted } from '../../core/text.js'
 import { commandLine, withOptions, withoutOption } from './commandline.js'
 import { FieldOption } from './fieldoption.js'
 import { formatOf, jsonOf, print, type OutputFlags } from './output.js'
-import { say, tell, write, type Terminal } from './terminal.js'
+import { say, tell, widthOf, write, type Terminal } from './terminal.js'
 import type { Output } from './view.js'
 
 /** The flag of every list with pages. Its name is not that of a field, which a list may have. */
@@ -130,8 +130,12 @@ export function footer(terminal: Terminal, answer: unknown, { list, shown, numbe
   if (shown === 0) return tell(terminal, pastEnd(current, total, count))
   if (!terminal.stderr.isTTY) return
   const position = current === null ? '' : `Page ${current}${count === undefined ? '' : ` of ${count}`} · `
-  const next = page.has_next_page ? ` · next: ${nextCommand(terminal.args, page, numbered)}` : ''
-  say(terminal, `${position}${total === undefined ? counted(shown, 'row') : `${shown} of ${total}`}${next}`)
+  const line = `${position}${total === undefined ? counted(shown, 'row') : `${shown} of ${total}`}`
+  if (!page.has_next_page) return say(terminal, line)
+  const next = nextCommand(terminal.args, page, numbered)
+  const whole = `${line} · next: ${next}`
+  // A command that is too long has a line of its own, so that the terminal does not break it within a word
+  say(terminal, whole.length > widthOf(terminal.stderr) ? `${line} · next:\n  ${next}` : whole)
 }
 
 function pastEnd(current: number | null, total: number | undefined, count: number | undefined): string {
