@@ -4,6 +4,7 @@ import * as auth from '../service/auth.js'
 import * as profile from '../service/profile.js'
 import { exportAccount } from './lib/accountfile.js'
 import { command } from './lib/command.js'
+import { explain } from './lib/helptext.js'
 import { PERSON } from './lib/person.js'
 import type { Cli } from './lib/session.js'
 
@@ -126,14 +127,15 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  group
-    .command('export [file]')
+  explain(group.command('export [file]'), {
+    examples: [
+      'account export me.json --server https://feedback.example.org',
+      'account export --as eve@example.org | jq .posts',
+    ],
+    notes: ['Without a file, the data goes to stdout.'],
+  })
     .description(`${account.exportData.summary}; one JSON document`)
-    .option('--as <user>', 'act as this account: e-mail address, user name or id')
-    .addHelpText(
-      'before',
-      'Examples:\n  $ feedbackctl account export me.json --server https://feedback.example.org\n  $ feedbackctl account export --as eve@example.org | jq .posts\n\nWithout a file, the data goes to stdout.\n',
-    )
+    .option('--as <user>', 'act as this user: e-mail address, user name or id')
     .action(async (file: string | undefined, _flags: unknown, leaf: Command) =>
       exportAccount(cli, { file, as: leaf.opts<{ as?: string }>().as }),
     )
@@ -149,7 +151,7 @@ export function register(group: Command, cli: Cli): void {
       output: noOutput,
       input: { prompts: ['password'] },
       confirm: async (_call, { posts }) =>
-        `Delete the account, with all its votes? Its posts and comments ${posts === 'delete' ? 'are deleted too' : 'stay, without a name'}.`,
+        `Delete the account, with all its votes? Its posts and comments ${posts === 'delete' ? 'are deleted too' : 'stay, without an author'}.`,
       done: () => 'Deleted the account.',
     },
     cli,

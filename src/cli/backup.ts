@@ -59,7 +59,7 @@ const verifiedColumns: Column<Verified>[] = [
 
 export function register(group: Command, cli: Cli): void {
   registerCreate(group, cli)
-  explain(withFields(group.command('list'), LISTED), { examples: ['backup list', 'backup list --json'] })
+  explain(withFields(group.command('list'), LISTED), { local: true, examples: ['backup list', 'backup list --json'] })
     .description('List the backups in a folder')
     .argument('[folder]', 'folder (default: backup.dir)')
     .action(async (folder: string | undefined, _flags: unknown, command: Command) => {
@@ -80,6 +80,7 @@ export function register(group: Command, cli: Cli): void {
       else if (!isMachineReadable(flags)) tell(cli.terminal, `${counted(backups.length, 'backup')} in ${place}`)
     })
   explain(withFields(group.command('verify'), VERIFIED), {
+    local: true,
     examples: ['backup verify feedback-20261122T230102Z.backup', 'backup verify /mnt/backups/site.backup'],
     notes: [
       'Reads all of the backup: its hash, its rows and their counts, and loads the rows into a temporary database in the data folder, as "restore" would. Exits with 9 if "restore" would refuse it.',
@@ -118,6 +119,7 @@ const rehearsedColumns: Column<Rehearsed>[] = [
 
 function registerRehearse(group: Command, cli: Cli): void {
   explain(withFields(group.command('rehearse'), REHEARSED), {
+    local: true,
     examples: ['backup rehearse', 'backup rehearse /mnt/backups/site.backup'],
     notes: [
       'Reads all of the backup, restores it into a temporary SQLite database, also where the site is on PostgreSQL, and reads that back. The count and the hash of the rows of each table must be those of the backup. Then it updates the copy to the schema of this program, and removes it. The site is not touched.',
@@ -152,6 +154,7 @@ function registerRehearse(group: Command, cli: Cli): void {
 
 function registerPrune(group: Command, cli: Cli): void {
   explain(withFields(group.command('prune'), LISTED), {
+    local: true,
     examples: ['backup prune --dry-run', 'backup prune --keep 30 --yes'],
     notes: [
       'Keeps the newest intact backups of this site, by their time. Reads the newest backup completely first, and the one before it if that is damaged: the newest intact backup always stays. If none is intact, all stay.',
@@ -195,6 +198,7 @@ function registerPrune(group: Command, cli: Cli): void {
 
 function registerCreate(group: Command, cli: Cli): void {
   explain(withFields(group.command('create'), MADE), {
+    local: true,
     examples: ['backup create', 'backup create /mnt/backups/', 'backup create - | ssh host "cat > site.backup"'],
     notes: [NOTE],
   })

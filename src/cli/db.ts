@@ -28,6 +28,7 @@ const columns: Column<Balance>[] = [
 
 export function register(group: Command, cli: Cli): void {
   explain(withFields(group.command('copy'), BALANCE), {
+    local: true,
     examples: [
       'db copy sqlite:feedback.db postgres://USER@HOST/feedback --verify',
       'db copy /var/lib/feedbackctl env:NEW_DATABASE --verify',

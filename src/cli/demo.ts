@@ -20,7 +20,7 @@ const HOST = '127.0.0.1' // not localhost, where another program may listen on t
 const PORT = 8000
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, { examples: ['demo', 'demo --once'] })
+  explain(command, { own: true, examples: ['demo', 'demo --once'] })
     .option('--once', 'print the output, then stop and remove the site')
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()

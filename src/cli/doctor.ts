@@ -78,6 +78,7 @@ interface Flags extends OutputFlags {
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, ROW), {
+    local: true,
     examples: [
       'doctor',
       'doctor files secret',

@@ -47,7 +47,7 @@ To give a site a name, add a context: a table in file 6 or 7.
 
 The settings of a context rank right after the source that chose it: --context prod or FEEDBACKCTL_CONTEXT. Servers, databases, data folders and tokens from later sources are then ignored.
 
-${keys.map((key) => `  ${variableOf(key).padEnd(29)}  ${settings[key].description}`).join('\n')}
+${keys.map((key) => `  ${variableOf(key).padEnd(31)}  ${settings[key].description}`).join('\n')}
 
 Other variables:
 
@@ -80,7 +80,8 @@ On a terminal, lists are tables fitted to its width. In a pipe, they are tab-sep
 --fields number,title prints only these fields, in this order, as JSON or with -o csv, tsv, yaml, jsonl or table. --fields without names lists the fields. If a column is a field, its csv and tsv heading is the name of the field. -o csv --bom is for Excel.
 
 Commands that take several names can also read them from stdin, one per line. Give - as the name:
-  feedbackctl posts list -q --board ideas | feedbackctl posts update - --roadmap planned
+  feedbackctl posts list -q --board ideas |
+    feedbackctl posts update - --roadmap planned
 With -o json the output is then an array with one answer per name; -o jsonl prints each row as soon as it is done. A name that fails is reported on stderr, and the others are still done.
 
 Control characters and direction marks in user text never reach a terminal. JSON, YAML and tsv show them as \\u escapes, csv as spaces. A csv cell that a spreadsheet would run as a formula starts with an apostrophe. To print user text unchanged, use --raw with -o json, jsonl, yaml, csv or tsv.

@@ -28,6 +28,11 @@ export function register(group: Command, cli: Cli): void {
       usage: 'update',
       examples: ['labs update --vote-on-behalf'],
       output,
+      input: {
+        switches: {
+          voteOnBehalf: { word: 'vote-on-behalf', description: 'whether staff may vote on behalf of others' },
+        },
+      },
       requiresChange: true,
       done: () => 'Updated the experimental features.',
     },

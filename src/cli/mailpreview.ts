@@ -54,6 +54,7 @@ export function registerPreview(group: Command, cli: Cli): void {
   explain(
     withFields(group.command('preview'), ([template]) => (template === undefined ? TEMPLATE : PREVIEW)),
     {
+      local: true,
       examples: ['mail preview', 'mail preview invitation --language de', 'mail preview reset --html > reset.html'],
       notes: [
         'The link in it does not work, and the name is made up. The title and the address are those of the site.',

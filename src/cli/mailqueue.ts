@@ -96,6 +96,7 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
 function registerList(queue: Command, cli: Cli): void {
   const fields = fieldsOf(outbox.queueFields).filter(({ name }) => name !== 'first')
   const list = explain(withFields(queue.command('list'), MAIL), {
+    local: true,
     examples: ['mail queue list', 'mail queue list --sent --since 7d', 'mail queue list --all --json'],
     notes: [
       'A mail waits for its next attempt, is being sent, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
@@ -138,6 +139,7 @@ function sayErrors({ terminal }: Cli, mails: readonly Mail[]): void {
 
 function registerShow(queue: Command, cli: Cli): void {
   explain(withFields(queue.command('show'), [...MAIL, 'text']), {
+    local: true,
     examples: ['mail queue show 01a2058a', 'mail queue show 01a2058a --links'],
     notes: ['The text of a mail is erased when it is sent or cancelled.'],
   })
@@ -157,6 +159,7 @@ function registerShow(queue: Command, cli: Cli): void {
 
 function registerRetry(queue: Command, cli: Cli): void {
   explain(withFields(queue.command('retry'), MAIL), {
+    local: true,
     examples: ['mail queue retry 01a2058a', 'mail queue retry --all'],
     notes: ['A retried mail is due now, and has all its attempts again. "feedbackctl serve" sends it.'],
   })
@@ -188,6 +191,7 @@ function registerRetry(queue: Command, cli: Cli): void {
 
 function registerCancel(queue: Command, cli: Cli): void {
   explain(withFields(queue.command('cancel'), MAIL), {
+    local: true,
     examples: ['mail queue cancel 01a2058a', 'mail queue list --quiet | feedbackctl mail queue cancel - --yes'],
     notes: ['A cancelled mail is never sent, and its text is erased. Whoever waits for it has to ask for another.'],
   })

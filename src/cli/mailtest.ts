@@ -33,6 +33,7 @@ const MAX_TIMEOUT_S = 120
 
 export function registerTest(group: Command, cli: Cli): void {
   explain(withFields(group.command('test'), STEP), {
+    local: true,
     examples: ['mail test', 'mail test --to ada@example.org', 'mail test --ip 192.0.2.1', 'mail test --json'],
     notes: [
       'Looks at the settings mail.url and mail.from step by step, with the server up or down: the name, the port, the banner, TLS, the sign-in, then SPF, DKIM and DMARC of the sender. Exits with 9 if mail cannot be sent. A warning does not change the exit code.',

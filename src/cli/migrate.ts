@@ -9,6 +9,7 @@ import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, []), {
+    local: true,
     examples: ['migrate --dry-run', 'migrate'],
     notes: [
       'The database is kept as it was: a SQLite file beside itself, a PostgreSQL database as a backup in backup.dir. The last three are kept. "feedbackctl rollback" puts the last one back.',

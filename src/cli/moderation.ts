@@ -76,12 +76,13 @@ export function register(group: Command, cli: Cli): void {
       { ...moderation.decide, summary },
       {
         usage: `${decision} <id:item...>`,
-        examples: [`moderate ${decision} 0190e5f0-0000-7000-8000-000000000000`],
+        examples: [`moderate ${decision} 12`],
         output: { columns: decided, id, rows: (answer): readonly Decided[] => [answer.decided] },
         input: {
           hidden: decision === 'reopen' ? ['decision'] : ['decision', 'is_spam'],
           defaults: { decision },
           flags: { is_spam: 'spam' },
+          switches: { is_spam: { word: 'spam', description: 'keep it hidden as spam' } },
         },
         done: ({ decided: item }) =>
           `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : ''}.`,

@@ -36,6 +36,7 @@ const linkColumns: Column<Link>[] = [
 
 export function register(group: Command, cli: Cli): void {
   explain(withFields(group.command('link'), LINK), {
+    local: true,
     examples: ['owner link', 'owner link --quiet'],
     notes: [
       'The link signs the owner in once, within an hour, without the password and without a second factor. Keep it to yourself. A newer link, a new password or ending the sessions makes it useless.',
@@ -79,6 +80,7 @@ export function register(group: Command, cli: Cli): void {
     users.update,
     {
       usage: 'reset',
+      summary: 'Set a new password for the owner; all their sessions end, and their API keys are revoked',
       examples: ['owner reset', 'owner reset --generate-password', 'owner reset --password-stdin < password.txt'],
       output: table,
       input: {

@@ -49,6 +49,7 @@ function planOf({ file, served, kept, createdAt, tables, secret, config }: Resto
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, RESTORED), {
+    local: true,
     examples: ['restore site.backup --dry-run', 'restore site.backup', 'restore site.backup --into /srv/feedback'],
     notes: [
       'Reads the whole backup before anything changes. What was there is kept: a SQLite file beside the new one, a PostgreSQL database as a backup in backup.dir.',

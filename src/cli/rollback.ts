@@ -23,6 +23,7 @@ const columns: Column<RolledBack>[] = [
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, ROLLED_BACK), {
+    local: true,
     examples: ['rollback --dry-run', 'rollback'],
     notes: [
       'Before the schema of a database is updated, it is kept as it is: a SQLite file beside itself (before-upgrade-…), a PostgreSQL database as a backup in backup.dir. This command puts that back. What was written since then stays in the database that it replaces, which is kept too.',

@@ -12,6 +12,7 @@ import { tell } from './lib/terminal.js'
 
 export function register(group: Command, cli: Cli): void {
   explain(withFields(group.command('new'), ['file', 'sessions', 'apps']), {
+    local: true,
     examples: ['secret new --dry-run', 'secret new'],
     notes: [
       'Signs everyone out. Codes of authenticator apps no longer work: users sign in with a recovery code, "users reset-totp" removes the second factor of others, and "owner link" signs the owner in. Passwords, API keys and links in mails already sent still work.',
@@ -56,6 +57,7 @@ export function register(group: Command, cli: Cli): void {
       )
     })
   explain(withFields(group.command('rotate'), ['file']), {
+    local: true,
     examples: ['secret rotate', 'secret rotate --hours 1'],
     notes: [
       'A second rotation ends the tokens of the first secret immediately. A running server notices within a second. Servers on other machines need the files "secret" and "secret.previous" too.',

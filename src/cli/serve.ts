@@ -22,7 +22,7 @@ import { installedVersion, version } from './version.js'
 export function register(command: Command, cli: Cli): void {
   const own = keys.filter((key) => settings[key].command === 'serve').flatMap(settingOptions)
   for (const option of own) command.addOption(option)
-  explain(command, { examples: ['serve', 'serve --listen 0.0.0.0:8000 --workers 4'] })
+  explain(command, { local: true, examples: ['serve', 'serve --listen 0.0.0.0:8000 --workers 4'] })
     .option('--migrate', 'update a PostgreSQL schema first')
     .action(async () => {
       const {

@@ -65,7 +65,7 @@ export function register(group: Command, cli: Cli): void {
       'users list --query eve',
       'users list --sort newest',
       'users list --since 7d',
-      'users list --all -o csv > people.csv',
+      'users list --all -o csv > users.csv',
     ],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },
   })

@@ -55,9 +55,8 @@ const permissionList = someOf(PERMISSIONS, {
   rule: 'a list of permissions, each of them one that GET /roles/permissions (feedbackctl roles permissions) names',
   description: 'Permissions of the role; you can give only those you have',
 })
-const requireTotp = Type.Optional(
-  Type.Boolean({ description: 'Whether the role counts only for users with a second factor (at first: false)' }),
-)
+const requireTotp = (more = '') =>
+  Type.Optional(Type.Boolean({ description: `Whether the role counts only for users with a second factor${more}` }))
 const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it', names: 'role' })
 
 const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: true }
@@ -124,7 +123,7 @@ export const create = operation({
     name: Type.Optional({ ...roleName, default: 'new role' }),
     description: Type.Optional(purpose),
     permissions: Type.Optional(permissionList),
-    require_totp: requireTotp,
+    require_totp: requireTotp(' (default: false)'),
   }),
   output: Type.Object({ role: Role }),
   async run(ctx, input) {
@@ -162,7 +161,7 @@ export const update = operation({
       name: Type.Optional(roleName),
       description: Type.Optional(purpose),
       permissions: Type.Optional(permissionList),
-      require_totp: requireTotp,
+      require_totp: requireTotp(),
       partial: Type.Optional(
         Type.Boolean({
           description: 'Keep the permissions if none are given; otherwise all are removed',

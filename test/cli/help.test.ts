@@ -29,7 +29,7 @@ describe('help', () => {
     const machine = await makeMachine('sqlite')
     const { stdout } = await machine.run('roles assign --help')
     const places = [
-      'Usage: feedbackctl roles assign <role> [user...] [options]\n\n',
+      'Usage: feedbackctl roles assign <role> <user...> [options]\n\n',
       'Give a role to a user; ',
       'Examples:\n  $ feedbackctl roles assign moderators eve@example.org bob@example.org\n  $ feedbackctl users list -q --since 7d | feedbackctl roles assign new -\n\n',
       'Options:\n',
@@ -42,6 +42,50 @@ describe('help', () => {
     expect(places.map(([, index]) => index)).toEqual(places.map(([, index]) => index).toSorted((one, other) => one - other)) // prettier-ignore
     expect((await machine.run('boards create --help')).stdout).toMatch(/--private, --no-private .*\n? .*\(default:\s+--no-private\)/) // prettier-ignore
     expect((await machine.run('posts list --help')).stdout).toMatch(/--sort <text> .*\(newest, oldest, /s)
+  })
+
+  it('names no option that the command refuses, and only options that can be given together', async () => {
+    const { run } = await makeMachine('sqlite')
+    const local = [
+      'mail test',
+      'mail queue list',
+      'mail queue show x',
+      'mail queue retry x',
+      'mail queue cancel x',
+      'mail preview',
+      'owner link',
+      'serve',
+      'doctor',
+      'backup create',
+      'backup list',
+      'backup verify x',
+      'backup rehearse',
+      'backup prune',
+      'restore x',
+      'migrate',
+      'rollback',
+      'db copy x y',
+      'secret new',
+      'secret rotate',
+    ]
+    for (const args of local) {
+      const { stdout } = await run(`${args} --help`)
+      expect([args, stdout.includes('--data-dir'), stdout.includes('--server')]).toEqual([args, true, false])
+      const { code, stderr } = await run(`${args} --server http://127.0.0.1:1`)
+      expect([args, code, stderr]).toEqual([args, expect.any(Number), expect.stringContaining('works only on the machine of the site')]) // prettier-ignore
+    }
+    expect((await run('demo --help')).stdout).not.toContain('Connection:')
+    expect((await run('account password --help')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'Usage: feedbackctl account password --current-password-stdin --password-file <file> [options]',
+    )
+  })
+
+  it('keeps the items of a list and the commands to copy in one piece', async () => {
+    const { run } = await makeMachine('sqlite')
+    expect((await run('help environment')).stdout).toMatch(/\n {2}2\. FEEDBACKCTL_MAIL_URL, .*\n {5}\S/)
+    expect((await run('help formatting')).stdout).toContain(
+      '  feedbackctl posts list -q --board ideas |\n    feedbackctl posts update - --roadmap planned\n',
+    )
   })
 
   it('says that a port alone is for this machine only', async () => {
@@ -82,7 +126,10 @@ describe('help', () => {
       expect(stdout).toContain(`Usage: feedbackctl ${name}`)
       expect(stdout).toContain(name === 'moderate' ? 'Decide about' : summary.slice(0, 20))
       const verbs = /\nCommands:\n([^]*?)\n\n/.exec(stdout)?.[1]?.match(/(?<=^ {2})[a-z]\S+/gm) ?? []
-      for (const verb of verbs) expect((await run(`${name} ${verb} --help`)).stdout).toContain(`$ feedbackctl ${name}`)
+      for (const verb of verbs)
+        expect((await run(`${name} ${verb} --help`)).stdout).toMatch(
+          new RegExp(`^Usage: feedbackctl ${name} ${verb}[^]*\\$ feedbackctl ${name}`),
+        )
       expect([name, verbs.length > 0 || /Examples:\n {2}\$ feedbackctl /.test(stdout)]).toEqual([name, true])
     }
   })

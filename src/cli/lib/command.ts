@@ -60,7 +60,7 @@ export function command<In, Out, Row, Subject>(
   if (view.as !== false)
     leaf.option(
       '--as <user>',
-      `act as this account: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
+      `act as this user: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
     )
   if (pages !== undefined) leaf.addOption(allOption())
   if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')

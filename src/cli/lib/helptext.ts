@@ -11,6 +11,10 @@ interface Details {
   lists?: Readonly<Record<string, readonly Row[]>>
   /** Flags that are asked for where they are missing, or without which the command fails. */
   required?: readonly string[]
+  /** Works only on the machine of the site: --server is refused. */
+  local?: true
+  /** Makes a site of its own: no option says where it is. */
+  own?: true
   /** Arguments that are asked for on a terminal, and the fields that an option can set instead. */
   asked?: Readonly<Record<string, string>>
 }
@@ -44,7 +48,7 @@ interface Shape {
 
 /** The help of a command. */
 export function helpOf(command: Command, { width, documents }: Shape): string {
-  const { examples = [], notes = [], lists = {} } = detailsOf.get(command) ?? {}
+  const { examples = [], notes = [], lists = {}, local, own } = detailsOf.get(command) ?? {}
   const root = rootOf(command)
   const sections = [
     wrappedRow('Usage:', usageOf(command), { width, indent: 0, column: 7 }),
@@ -54,7 +58,9 @@ export function helpOf(command: Command, { width, documents }: Shape): string {
     ...groups(command).map(([heading, options]) => section(heading, options.map(rowOf), width)),
     ...(command.commands.length > 0
       ? []
-      : COMMON.map(([heading, names]) => section(heading, commonRows(root, names), width))),
+      : COMMON.filter(([heading]) => !own || heading !== 'Connection').map(([heading, names]) =>
+          section(heading, commonRows(root, local ? names.filter((name) => name !== '--server') : names), width),
+        )),
     ...Object.entries(lists).map(([heading, rows]) => section(heading, rows, width)),
     ...notes.map((note) => wrapped(note, width)),
     wrapped(`More: feedbackctl help options | ${command === root ? 'TOPIC | COMMAND' : 'environment | formatting'}`, width), // prettier-ignore
@@ -71,15 +77,15 @@ function usageOf(command: Command): string {
   return [
     ...words,
     ...(command.commands.length > 0 ? ['COMMAND'] : []),
-    ...command.registeredArguments.map(argumentOf),
+    ...command.registeredArguments.map((each) => argumentOf(each, askedOf(command)[each.name()] !== undefined)),
     ...needed.map((option) => option.flags.replace(/^-\w, /, '')),
     '[options]',
   ].join(' ')
 }
 
-function argumentOf(each: Argument): string {
+function argumentOf(each: Argument, isAsked = false): string {
   const name = `${each.name()}${each.variadic ? '...' : ''}`
-  return each.required ? `<${name}>` : `[${name}]`
+  return each.required || isAsked ? `<${name}>` : `[${name}]`
 }
 
 type Row = readonly [term: string, description: string]
@@ -98,7 +104,11 @@ function commandSections(command: Command, width: number): string[] {
   )
 }
 
-const termOf = (command: Command): string => [command.name(), ...command.registeredArguments.map(argumentOf)].join(' ')
+const termOf = (command: Command): string =>
+  [
+    command.name(),
+    ...command.registeredArguments.map((each) => argumentOf(each, askedOf(command)[each.name()] !== undefined)),
+  ].join(' ')
 
 /** The command's own options. */
 function groups(command: Command): (readonly [heading: string, options: readonly Option[]])[] {

@@ -28,6 +28,7 @@ type NamedField = Pick<Field, 'name' | 'description'>
 /** What a view says about flags. */
 interface FlagView {
   flags?: Readonly<Record<string, string | undefined>> | undefined
+  formerly?: Readonly<Record<string, string | undefined>> | undefined
   defaults?: Readonly<Record<string, unknown>> | undefined
   switches?: Readonly<Record<string, Switch | undefined>> | undefined
   text?: string | undefined
@@ -36,7 +37,7 @@ interface FlagView {
 
 export const optionsOf = (
   fields: readonly Field[],
-  { flags, defaults, switches, text, generated }: FlagView,
+  { flags, formerly, defaults, switches, text, generated }: FlagView,
 ): FieldOption[] =>
   fields.flatMap((field) => {
     const flag = flags?.[field.name] ?? kebab(field.name)
@@ -46,7 +47,9 @@ export const optionsOf = (
       return switchOptions(field, flag, defaults?.[field.name] ?? field.default, switches?.[field.name])
     const preset = defaults?.[field.name] ?? field.default
     if (field.name === 'created' && field.choices) return sortOptions(field, preset)
-    return [plainOption(field, flag, preset)]
+    const earlier = formerly?.[field.name]
+    const shown = plainOption(field, flag, preset)
+    return earlier === undefined ? [shown] : [shown, plainOption(field, earlier, preset).hideHelp()]
   })
 
 const kebab = (name: string): string =>
@@ -105,7 +108,7 @@ export const lineColumns = (fields: readonly Field[], options: readonly FieldOpt
 export function linesNote(nouns: string, columns: readonly LineColumn[]): string {
   const words = columns.map(({ names: [name = ''] }) => name)
   const [main] = words
-  return `With - in place of <${main}>, the command creates the ${nouns} that stdin lists: each line is the ${main} of one. If the first line is a CSV header with the column ${main}, each record is one. Columns: ${words.join(', ')}.`
+  return `With - in place of <${main}>, the command creates the ${nouns} that stdin lists, one <${main}> a line. If the first line is a CSV header with the column ${main}, each record is one. Columns: ${words.join(', ')}.`
 }
 
 const wordOf = ({ long = '' }: FieldOption): string => long.slice(2)
@@ -121,14 +124,16 @@ function parsed(text: string, { parseArg }: FieldOption): unknown {
   return isSource(value) ? text : value
 }
 
-/** One flag per field: the first that does not expose a secret. */
-export const flagNames = (options: readonly FieldOption[]): string[] =>
-  options
-    .filter(
-      (option) =>
-        !option.exposes && options.find(({ field, exposes }) => field === option.field && !exposes) === option,
-    )
-    .map(({ long }) => long ?? '')
+/** One flag per field: the first that does not expose a secret. Stdin has room for one secret: others are in files. */
+export function flagNames(options: readonly FieldOption[]): string[] {
+  const names: string[] = []
+  for (const field of new Set(options.map((option) => option.field))) {
+    const safe = options.filter((option) => option.field === field && !option.exposes).map(({ long = '' }) => long)
+    const isTaken = names.some((name) => name.endsWith('-stdin'))
+    names.push((isTaken ? safe.find((name) => !name.endsWith('-stdin')) : undefined) ?? safe[0] ?? '')
+  }
+  return names
+}
 
 const textOptions = (field: NamedField, flag: string): FieldOption[] => [
   sourceOption(`--${flag} <text>`, field.description, { field, kind: 'text' }),

@@ -20,7 +20,7 @@ export interface Cli {
   /** Opens the local database. It is closed when the command ends. */
   open(this: void, options?: OpenOptions): Promise<App>
   /**
-   * Connects to the operations: in this process, or over HTTP with --server. `as` is the account to act as, local only.
+   * Connects to the operations: in this process, or over HTTP with --server. `as` is the user to act as, local only.
    * A local database that does not exist is made only with `creating`.
    */
   connect(this: void, options?: ConnectOptions): Promise<Call>

@@ -15,7 +15,7 @@ export interface View<In, Out, Row> {
   examples: readonly string[]
   output: Output<Out, Row>
   input?: InputView<In>
-  as?: false | OnBehalf // not for --as, the account to act as: nobody acts here; or the operation that does it for another account
+  as?: false | OnBehalf // not for --as, the user to act as: nobody acts here; or the operation that does it for another account
   instead?(this: void, input: Values): unknown // the operation to call instead, with the same output: where the row is left out
   requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
   // Asked before data is lost; undefined if the operation will refuse.
@@ -52,6 +52,7 @@ type ListKey<Out> = (keyof Out & string) | `${keyof Out & string}.results`
 interface InputView<In> {
   hidden?: readonly string[] // fields without a flag
   flags?: Partial<Record<keyof In & string, string>> // flags that are not named like their field: { boardId: 'board' }
+  formerly?: Partial<Record<keyof In & string, string>> // flags of earlier versions, which help does not show
   switches?: Partial<Record<keyof In & string, Switch>> // fields that are true or false and have a better word: { display: { word: 'private', on: false } }
   defaults?: Partial<In> // sent if a flag is missing, where the CLI default differs from that of the API
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing

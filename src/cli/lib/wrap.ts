@@ -43,13 +43,15 @@ export function wrappedRow(term: string, text: string, { width, indent, column }
 
 /**
  * Text whose paragraphs are one line each, in lines of at most `width` columns. A line with a gap of two or more spaces
- * is a row of a table, whose right part stays in its column.
+ * is a row of a table, whose right part stays in its column, and one with a number is an item of a list.
  */
 export const wrappedText = (text: string, width: number): string =>
   text
     .split('\n')
     .map((line) => {
       if (line.length <= width) return line
+      const [item] = /^ *\d+\. /.exec(line) ?? []
+      if (item !== undefined) return item + wrapped(line.slice(item.length), width, ' '.repeat(item.length)).trimStart()
       const row = /^( *)(\S.*?) {2,}(?=\S)/.exec(line)
       const indent = /^ */.exec(line)?.[0].length ?? 0
       if (!row) return wrapped(line.trim(), width, ' '.repeat(indent))
