@@ -21,9 +21,9 @@ export const columns: Column<Board>[] = [
   },
   { head: 'POSTS', field: 'post_count', text: (board) => board.post_count, right: true, drop: 1 },
   {
-    head: 'SHOWN TO',
+    head: 'ACCESS',
     text: (board) => (board.display ? 'public' : 'private'),
-    shown: (board, paint) => (board.display ? 'everybody' : paint.yellow('private')),
+    shown: (board, paint) => (board.display ? 'public' : paint.yellow('private')),
     drop: 0,
   },
   {

@@ -21,7 +21,7 @@ const columns: Column<Event>[] = [
   { head: 'ID', field: 'id', text: (event) => String(event.id), right: true, drop: 0, whole: true },
   { head: 'ACTION', field: 'action', text: (event) => event.action, drop: 0 },
   { head: 'SUBJECT', text: (event) => event.subject ?? event.subject_id, drop: 0 },
-  { head: 'PERSON', field: 'person.username', text: (event) => event.person?.username ?? '', drop: 3 },
+  { head: 'USER', field: 'person.username', text: (event) => event.person?.username ?? '', drop: 3 },
   { head: 'ACTOR', text: actorName, drop: 1 },
   {
     head: 'TIME',
@@ -52,10 +52,10 @@ export function register(group: Command, cli: Cli): void {
         'events list --sort oldest --after 120 -o jsonl',
         'events list --action user.sign_in_failed --since 7d',
         'events list --query "dark mode" --all',
-        'events list --person eve@example.org',
+        'events list --user eve@example.org',
       ],
       output: { columns, id, rows: (answer): readonly Event[] => answer.events, list: 'events' },
-      input: { defaults },
+      input: { defaults, flags: { person: 'user' }, formerly: { person: 'person' } },
       async follow(call, input, flags) {
         const format = formatOf(cli.terminal, flags)
         if (format === 'json' || format === 'yaml' || input.created !== defaults.created || input.page !== undefined)

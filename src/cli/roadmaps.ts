@@ -21,9 +21,9 @@ const columns: Column<Roadmap>[] = [
     drop: 3,
   },
   {
-    head: 'SHOWN TO',
+    head: 'ACCESS',
     text: (roadmap) => (roadmap.display ? 'public' : 'private'),
-    shown: (roadmap, paint) => (roadmap.display ? 'everybody' : paint.yellow('private')),
+    shown: (roadmap, paint) => (roadmap.display ? 'public' : paint.yellow('private')),
     drop: 0,
   },
   {

@@ -68,7 +68,7 @@ const columns: Column<Status>[] = [
     text: ({ schema, schemaState: state }) => (schema ?? '') + (state ? SCHEMA_STATES[state] : ''),
     drop: 0,
   },
-  { head: 'PEOPLE', text: ({ people }) => number(people), drop: 0 },
+  { head: 'USERS', text: ({ people }) => number(people), drop: 0 },
   { head: 'BOARDS', text: ({ boards }) => number(boards), drop: 0 },
   { head: 'POSTS', text: ({ posts }) => number(posts), drop: 0 },
   { head: 'MAIL WAITING', text: ({ mailWaiting }) => number(mailWaiting), drop: 0 },

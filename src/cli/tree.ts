@@ -39,7 +39,7 @@ export const branches: readonly Branch[] = [
   { name: 'posts', summary: 'Manage posts', group: CONTENT, load: () => import('./posts.js') },
   {
     name: 'votes',
-    summary: 'List, add and remove votes',
+    summary: 'List, add and delete votes',
     group: CONTENT,
     load: () => import('./votes.js'),
   },

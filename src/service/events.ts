@@ -56,7 +56,7 @@ export const list = operation({
       description: 'Sort by time: asc is oldest first',
     }),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, fromText: true, description: 'Events on a page' }),
-    page: Type.Optional({ ...pageFields(EVENTS).page, description: 'Page number, without `after` (default: 1)' }),
+    page: Type.Optional({ ...pageFields(EVENTS).page, description: 'Page number, unless after is given (default: 1)' }),
     query: Type.Optional(
       Type.String({
         maxLength: 500,

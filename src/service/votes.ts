@@ -97,7 +97,7 @@ export const add = operation({
 
 export const remove = operation({
   id: 'votes.remove',
-  summary: 'Withdraw a vote',
+  summary: 'Delete a vote',
   http: 'DELETE /votes 200',
   access: 'vote:destroy',
   writes: 'content',
@@ -129,7 +129,7 @@ export const assign = operation({
 
 export const unassign = operation({
   id: 'votes.unassign',
-  summary: 'Withdraw the vote of a user; needs voteOnBehalf in labs',
+  summary: 'Delete the vote of a user; needs voteOnBehalf in labs',
   http: 'DELETE /posts/:post_id/votes/:user_id 202',
   access: 'vote:unassign',
   writes: 'content',

@@ -140,7 +140,7 @@ describe('output', () => {
       const plain = text.replaceAll('\r\n', '\n')
       for (const line of plain.split('\n').slice(0, 2)) expect(line.length).toBeLessThanOrEqual(Math.max(columns, 38))
       const handle = columns >= 80 ? ['URL', name.replaceAll(' ', '-')] : ['ID', id.slice(0, 18)]
-      expect(plain.replaceAll('\n', '')).toMatch(new RegExp(`NAME +${handle[0]}.*SHOWN TO`))
+      expect(plain.replaceAll('\n', '')).toMatch(new RegExp(`NAME +${handle[0]}.*ACCESS`))
       expect(plain).toContain(` ${handle[1]}  `)
       expect(plain).toContain('private')
       expect(text.includes('CREATED')).toBe(columns >= 100)
@@ -180,10 +180,10 @@ describe('output', () => {
     const out = async (args: string) => (await machine.run(`boards list ${args}`)).stdout
     expect((await out('')).split('\n')).toHaveLength(4)
     expect(await out('-o tsv --header')).toMatch(
-      /^name\turl\tcolor\tpost_count\tshown to\tcreatedAt\tvoters\tboardId\nComma, here\t/,
+      /^name\turl\tcolor\tpost_count\taccess\tcreatedAt\tvoters\tboardId\nComma, here\t/,
     )
     expect(await out('-o csv')).toMatch(
-      /^name,url,color,post_count,shown to,createdAt,voters,boardId\n"Comma, here",comma-here,1d4ed8,0,public,/,
+      /^name,url,color,post_count,access,createdAt,voters,boardId\n"Comma, here",comma-here,1d4ed8,0,public,/,
     )
     expect(await out('-o csv --no-header')).not.toContain('name,url')
     expect(

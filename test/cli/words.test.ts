@@ -49,3 +49,19 @@ it('commands use the same words on every noun, and old words still work', async 
     'a.example\nb.example\nc.example\n',
   )
 })
+
+it('a user is a user in every list, and old words still work', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const { run } = machine
+  await run('boards create Ideas --private')
+  await run('users create eve@example.org --generate-password')
+  const ofUser = await run('events list --user eve@example.org --json')
+  expect(JSON.parse(ofUser.stdout).events.length).toBeGreaterThan(0)
+  expect(await run('events list --person eve@example.org --json')).toEqual(ofUser)
+  expect((await run('events list --help')).stdout).not.toContain('--person')
+  expect((await run('status -o tsv --header')).stdout).toMatch(/\tusers\t/)
+  expect((await run('owner reset --help')).stdout).toContain('\n\nSet a new password for the owner;')
+  const shown = await machine.terminal('boards list', { columns: 80 }).ended
+  expect(shown.text).toMatch(/ACCESS[^]*private/)
+})
