@@ -24,20 +24,12 @@ const SENSELESS: readonly [table: string, column: string, value: unknown, is: st
   ['settings', 'blockedDomains', '{}', 'a list of texts in JSON'],
   ['settings', 'blockedDomains', '[1]', 'a list of texts in JSON'],
   ['settings', 'allowSignup', 2, '0 or 1'],
-  ['settings', 'title', 'x'.repeat(256), 'text of up to 255 characters'],
   ['users', 'isOwner', 5, '0 or 1'],
   ['users', 'isBlocked', -1, '0 or 1'],
-  ['users', 'name', '語'.repeat(101), 'text of up to 100 characters'],
-  ['users', 'notes', 'x'.repeat(5001), 'text of up to 5000 characters'],
   ['users', 'createdAt', 'x', 'a time'],
   ['users', 'updatedAt', '2026-13-40T99:00:00.000Z', 'a time'],
   ['posts', 'createdAt', '', 'a time'],
   ['posts', 'updatedAt', '2026-03-02', 'a time'],
-  ['posts', 'title', '🎉'.repeat(101), 'text of up to 100 characters'],
-  ['posts', 'contentMarkdown', 'x'.repeat(262_145), 'text of up to 262144 characters'],
-  ['comments', 'body', 'x'.repeat(4001), 'text of up to 4000 characters'],
-  ['boards', 'name', 'x'.repeat(51), 'text of up to 50 characters'],
-  ['roles', 'name', 'x'.repeat(31), 'text of up to 30 characters'],
   ['events', 'created_at', 'yesterday', 'a time'],
 ]
 
@@ -247,8 +239,8 @@ it('a backup with what no site stores is refused, by verify and restore with the
     expect(await verdicts({ ...parts(), site: { secret, config: null } })).toEqual(
       refusal('The secret in it is one that can be guessed'),
     )
-  const longest = parts()
-  setIn(longest, { table: 'posts', column: 'title', value: '🎉'.repeat(100) })
-  setIn(longest, { table: 'comments', column: 'body', value: '&lt;'.repeat(1000) })
-  expect(await verdicts(longest)).toEqual(['whole', 'whole'])
+  const long = parts() // as a program beside this one may have written it
+  setIn(long, { table: 'posts', column: 'title', value: '🎉'.repeat(1000) })
+  setIn(long, { table: 'comments', column: 'body', value: '&lt;'.repeat(10_000) })
+  expect(await verdicts(long)).toEqual(['whole', 'whole'])
 })
