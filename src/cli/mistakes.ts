@@ -2,6 +2,7 @@ import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { asked, likely } from '../core/guesses.js'
 import { counted } from '../core/text.js'
+import { FALSE_WORDS } from './lib/switchvalues.js'
 import { missingArguments } from './lib/missing.js'
 import { Mistyped } from './lib/mistyped.js'
 import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal.js'
@@ -127,6 +128,13 @@ function unknownOption(command: Command | undefined, word: string, args: readonl
   const names: string[] = []
   for (let each = command; each; each = each.parent ?? undefined)
     names.push(...each.options.filter(({ hidden, long }) => long === OTHER_OPTIONS.get(name) || !hidden).flatMap(({ long }) => long ?? [])) // prettier-ignore
+  if (name !== word && names.includes(name)) {
+    const isOff = FALSE_WORDS.includes(word.slice(name.length + 1).toLowerCase())
+    return new Mistyped(
+      `${name} takes no value.`,
+      args.flatMap((arg) => (arg !== word ? arg : isOff ? [] : name)),
+    )
+  }
   const other = OTHER_OPTIONS.get(name)
   const meant = other !== undefined && names.includes(other) ? other : name.length > 2 ? likely(name, names) : undefined
   return new Mistyped(

@@ -34,6 +34,8 @@ describe.each(engines)('a value after a switch on %s', (engine) => {
       ['boards delete ideas -qy no', '--yes takes no value, and "no" follows it.', 'boards delete --help'],
       ['boards delete --yes no ideas', '--yes takes no value, and "no" follows it.', 'boards delete --help'],
       ['boards list --all no', '--all takes no value, and "no" follows it.', 'boards list'],
+      ['boards list --all=true', '--all takes no value.', 'boards list --all'],
+      ['boards list -q --all=False', '--all takes no value.', 'boards list -q'],
       ['doctor disk --offline no', '--offline takes no value, and "no" follows it.', 'doctor disk'],
       ['boards list --no-input off', '--no-input takes no value, and "off" follows it.', 'boards list --help'],
     ] as const) {

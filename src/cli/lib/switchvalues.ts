@@ -4,7 +4,7 @@ import { isSwitchOfField } from './switches.js'
 
 /** What people type as the value of a switch. A thing with such a name stands before all switches, or after `--`. */
 const TRUE_WORDS = ['true', 'yes', 'on']
-const FALSE_WORDS = ['false', 'no', 'off']
+export const FALSE_WORDS = ['false', 'no', 'off']
 
 /** A word after a switch, and how many arguments stand before it. */
 interface Place {
