@@ -17,7 +17,7 @@ import { assertLocal, type Cli } from './lib/session.js'
 import { actOnAll, namesGiven } from './lib/several.js'
 import type { Column } from './lib/table.js'
 import { withTimes } from './lib/times.js'
-import { say, tell, widthOf, write } from './lib/terminal.js'
+import { say, tell, widthOf, write, type Terminal } from './lib/terminal.js'
 import { wrappedText } from './lib/wrap.js'
 
 interface Flags extends OutputFlags {
@@ -73,6 +73,7 @@ const shownColumns: Column<MailShown>[] = [
 
 const id = ({ mailId }: Mail): string => mailId
 const MOST_ERRORS = 5
+const ERRORS_COUNTED = 1000
 
 export function registerQueue(group: Command, cli: Cli): void {
   const queue = explain(group.command('queue').description('Show waiting mails, and retry or cancel them'), {
@@ -113,26 +114,42 @@ function registerList(queue: Command, cli: Cli): void {
     if (flags.everyPage) assertAllPages(given)
     const input = withTimes(outbox.queueFields, coerce(outbox.queueFields, given), terminal.now())
     const ctx = await contextOf(cli, 'list', flags)
-    const read = async (page: object) => outbox.listQueue(ctx, { ...input, ...page })
+    const errors = new Map<string, number>()
+    const read = async (page: object) => {
+      const answer = await outbox.listQueue(ctx, { ...input, ...page })
+      countErrors(errors, answer.mails)
+      return answer
+    }
     const rows = ({ mails }: Awaited<ReturnType<typeof read>>): readonly Mail[] => mails
-    if (flags.everyPage) return streamAll(terminal, flags, { read, output: { columns, id, rows }, list: 'mails' })
+    const empty = input.sent === true ? 'No mails yet.' : 'No mail waits.'
+    if (flags.everyPage) {
+      await streamAll(terminal, flags, { read, output: { columns, id, rows }, list: 'mails', totals: ['total'], empty }) // prettier-ignore
+      if (formatOf(terminal, flags) === 'table' && !flags.quiet) sayErrors(terminal, errors)
+      return
+    }
     const body = await read({})
     await print(terminal, flags, { body, rows: body.mails, columns, id, single: false })
     if (isStructured(formatOf(terminal, flags)) || flags.quiet) return
-    if (formatOf(terminal, flags) === 'table') sayErrors(cli, body.mails)
+    if (formatOf(terminal, flags) === 'table') sayErrors(terminal, errors)
     footer(terminal, body, {
       list: 'mails',
       shown: body.mails.length,
       numbered: true,
-      empty: input.sent === true ? 'No mails yet.' : 'No mail waits.',
+      empty,
     })
   })
 }
 
+/** Counts how often each error came. Of a long queue, it holds some errors only: each may have a number of its own. */
+function countErrors(counts: Map<string, number>, mails: readonly Mail[]): void {
+  for (const { lastError } of mails) {
+    if (lastError === null || (counts.size >= ERRORS_COUNTED && !counts.has(lastError))) continue
+    counts.set(lastError, (counts.get(lastError) ?? 0) + 1)
+  }
+}
+
 /** The errors in full, which a table has no room for; each once. */
-function sayErrors({ terminal }: Cli, mails: readonly Mail[]): void {
-  const counts = new Map<string, number>()
-  for (const { lastError } of mails) if (lastError !== null) counts.set(lastError, (counts.get(lastError) ?? 0) + 1)
+function sayErrors(terminal: Terminal, counts: ReadonlyMap<string, number>): void {
   const most = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, MOST_ERRORS)
   for (const [error, count] of most) tell(terminal, printable(error), { start: `${counted(count, 'mail')}: ` })
 }

@@ -68,7 +68,26 @@ describe.each(engines)('the mail queue on %s', (engine) => {
     expect(text).toContain('Page 1 of 3 · 1 of 3 · next: feedbackctl mail queue list --limit 1 --no-color --page 2')
     expect(await run('mail queue list --limit 0')).toMatchObject({ code: 2 })
     await db.deleteFrom('outbox').execute()
-    expect(await run('mail queue list')).toMatchObject({ code: 0, stdout: '' })
+    for (const args of ['mail queue list', 'mail queue list --all']) {
+      expect(await run(args)).toEqual({ code: 0, stdout: '', stderr: '' })
+      expect((await machine.terminal(args).ended).text).toMatch(/^No mail waits\.\s*$/)
+    }
+  })
+
+  it('is listed with --all on every page, and with --sent those that were cancelled too', async () => {
+    const { run, db } = await filled(
+      engine,
+      Array.from({ length: 102 }, (_, index) => `a${index}`),
+    )
+    await refuse(db)
+    const gone = await queued(db, 'gone')
+    expect(await run(`mail queue cancel ${gone} --yes`)).toMatchObject({ code: 0 })
+    const all = async (args: string) =>
+      JSON.parse((await run(`mail queue list --all --json ${args}`)).stdout) as { mails: Mail[] }
+    expect(await all('')).toMatchObject({ mails: { length: 102 }, total: 102, total_count: 102 })
+    expect(await all('--sent')).toMatchObject({ mails: { length: 103 }, total: 103, total_count: 103 })
+    expect((await run('mail queue list --all -o table')).stderr).toBe('102 mails: 550 no such mailbox\n')
+    expect((await run('mail queue list --all -q')).stderr).toBe('')
   })
 
   it('shows a mail without its links, unless it is told to', async () => {

@@ -47,7 +47,13 @@ it.each([80, 60])('a table of %i columns has what the next command needs, and th
 it('an empty list says so on a terminal, and nothing in a pipe', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()
-  for (const args of ['boards list', 'keys list', 'events list --action board.created', 'boards search x']) {
+  for (const args of [
+    'boards list',
+    'keys list',
+    'events list --action board.created',
+    'boards search x',
+    'boards list --all',
+  ]) {
     expect(await machine.run(args)).toEqual({ code: 0, stdout: '', stderr: '' })
     expect((await machine.terminal(args).ended).text).toMatch(/^(Nothing found|No board has).*\.\s*$/)
     expect((await machine.run(`${args} --fields`)).stdout).not.toBe('')

@@ -102,7 +102,12 @@ export function command<In, Out, Row, Subject>(
     const { values, generated, edited } = await complete(flags, given, connect)
     const input = await inputOf(values, connect)
     if (pages !== undefined && flags.everyPage)
-      return streamAll(cli.terminal, flags, { read: await pagesOf(input, connect), output, list: pages })
+      return streamAll(cli.terminal, flags, {
+        read: await pagesOf(input, connect),
+        output,
+        list: pages,
+        empty: emptyOf(input),
+      })
     const removed = await view.deletes?.(await connect(), input)
     const confirmation = flags.dryRun ? undefined : await view.confirm?.(await connect(), input)
     if (confirmation !== undefined) await confirm(cli.terminal, flags, confirmation)

@@ -3,7 +3,7 @@ import type { PageInfo } from '../../core/pages.js'
 import { counted } from '../../core/text.js'
 import { commandLine, withOptions, withoutOption } from './commandline.js'
 import { FieldOption } from './fieldoption.js'
-import { formatOf, jsonOf, print, type OutputFlags } from './output.js'
+import { formatOf, isStructured, jsonOf, print, type OutputFlags } from './output.js'
 import { say, tell, widthOf, write, type Terminal } from './terminal.js'
 import type { Output } from './view.js'
 
@@ -39,6 +39,10 @@ interface ListRequest<Out, Row> {
   read(this: void, page: { limit: number; after?: string | undefined }): Promise<Out>
   output: Pick<Output<Out, Row>, 'rows' | 'columns' | 'id'>
   list: string
+  /** Keys that the body also has, with the number of all rows. */
+  totals?: readonly string[]
+  /** Said where the list is empty. */
+  empty?: string | undefined
 }
 
 /** Prints all pages, one at a time, so that memory use does not grow with the list. JSON is one body with all rows. */
@@ -47,14 +51,15 @@ export async function streamAll<Out, Row>(
   flags: OutputFlags,
   request: ListRequest<Out, Row>,
 ): Promise<void> {
-  const { output, list } = request
+  const { output, list, totals = [] } = request
+  const also = (total: number) => totals.map((name) => `"${name}":${total},`).join('')
   const format = formatOf(terminal, flags)
   const keys = list.split('.')
   const fields = typeof flags.fields === 'string' ? flags.fields : undefined
   const shown = await shownBy(fields)
   const [begin, end] =
     fields === undefined
-      ? [`${keys.map((key) => `{"${key}":`).join('')}[`, (total: number) => `],"total_count":${total},"total_pages":1${'}'.repeat(keys.length)}`] // prettier-ignore
+      ? [`${keys.map((key) => `{"${key}":`).join('')}[`, (total: number) => `],${also(total)}"total_count":${total},"total_pages":1${'}'.repeat(keys.length)}`] // prettier-ignore
       : ['[', () => ']']
   let count = 0
   for await (const { rows, first } of pages(request)) {
@@ -69,6 +74,7 @@ export async function streamAll<Out, Row>(
     }
   }
   if (format === 'json') await write(terminal, `${end(count)}\n`)
+  if (count === 0 && !flags.quiet && !isStructured(format)) nothingFound(terminal, request.empty)
 }
 
 async function shownBy(fields: string | undefined): Promise<(row: unknown) => unknown> {
