@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import Markdown, { type MarkdownIt } from 'markdown-it'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.js'
-import { withoutHtml } from '../../src/core/markdown/index.js'
+import { render, withoutHtml } from '../../src/core/markdown/index.js'
 import { htmlOf } from '../../src/core/markdown/html.js'
 import { excerptOf } from '../../src/core/markdown/excerpt.js'
 import * as comments from '../../src/service/comments.js'
@@ -141,6 +141,18 @@ it('no page, feed or answer renders more than little of any Markdown in one turn
     { numRuns: amount(2, 200) },
   )
   expect(most()).toBeGreaterThan(0)
+})
+
+it('texts that take much to render displace no others from the cache', async () => {
+  const ordinary = Array.from({ length: 50 }, () => ({ markdown: `An *ordinary* text. ${newId()}`, level: 2 as const }))
+  const parse = vi.spyOn(Markdown.prototype, 'parse')
+  for (const text of ordinary) await render([text])
+  expect(parse).toHaveBeenCalled()
+  for (let count = 0; count < 20; count++)
+    await render([{ markdown: HOSTILE['many links']?.(LONGEST - count * 10) ?? '', level: 2 }]) // 12 MB of HTML
+  parse.mockClear()
+  for (const text of ordinary) await render([text])
+  expect(parse).not.toHaveBeenCalled()
 })
 
 it('a form may carry as long a text as a request to the API', async () => {

@@ -6,8 +6,15 @@ export type { Text }
 /** Characters that this thread works on at once: 20 ms at most. Longer texts go to another thread. */
 const SHORT = 2000
 
-/** Rendered texts. To make HTML of twenty posts takes longer than to make the rest of their page. */
-const rendered = new LRUCache<string, string>({ max: 2000, maxSize: 8_000_000, sizeCalculation: (html, key) => html.length + key.length + 100 }) // prettier-ignore
+/** Rendered texts, up to this many characters together. */
+const cacheOf = (maxSize: number) =>
+  new LRUCache<string, string>({ max: 2000, maxSize, sizeCalculation: (html, key) => html.length + key.length + 100 })
+
+/** To make HTML of twenty posts takes longer than to make the rest of their page. */
+const rendered = cacheOf(6_000_000)
+/** Texts with their HTML of more characters than this, of which thirty of one member would displace all others. */
+const LARGE = 50_000
+const renderedLarge = cacheOf(2_000_000)
 
 const keyOf = ({ markdown, level }: Text): string => `${level}${markdown}`
 
@@ -26,7 +33,7 @@ export async function render(texts: readonly Text[]): Promise<Rendered> {
   let isFinal = true
   const missing: Text[] = []
   for (const text of texts) {
-    const html = rendered.get(keyOf(text))
+    const html = rendered.get(keyOf(text)) ?? renderedLarge.get(keyOf(text))
     if (html === undefined) missing.push(text)
     else found.set(keyOf(text), html)
   }
@@ -67,7 +74,8 @@ async function elsewhere(texts: readonly Text[]): Promise<Made[]> {
 }
 
 function kept(text: Text, html: string): string {
-  rendered.set(keyOf(text), html)
+  const cache = html.length + text.markdown.length > LARGE ? renderedLarge : rendered
+  cache.set(keyOf(text), html)
   return html
 }
 
