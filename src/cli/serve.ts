@@ -100,7 +100,7 @@ async function runServer(
     if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
     if (worker === undefined && round === 1) {
       void watchUpgrades(logger, { version, installed: installedVersion })
-      await onceThere(logger, async () => warnAbout(app, config, logger, daemon.url))
+      void onceThere(logger, async () => warnAbout(app, config, logger, daemon.url)).catch((err: unknown) => logger.warn({ err }, UNWARNED)) // prettier-ignore
     }
     await daemon.asked
     if (running.isEnding) break
@@ -194,6 +194,9 @@ async function runPrimary(
   }
   await stopped
 }
+
+/** A database that goes away just after the start ends no server. */
+const UNWARNED = 'cannot warn about the site, as the database has gone away'
 
 /** Milliseconds between attempts to reach the database. */
 const RETRY_DELAY_MS = 1000

@@ -182,7 +182,8 @@ describe('PostgreSQL under writes', () => {
     expect(load.writers.acknowledged.size).toBe(before)
     await asAdmin(postgres.url, `alter database ${database} reset default_transaction_read_only`)
     expect(await grows(load.writers)).toBeLessThan(SOON)
-    expect((await load.get('/readyz')).status).toBe(200)
+    // An idle connection of before is still read-only, until it is used and closed
+    await expect.poll(async () => (await load.get('/readyz')).status).toBe(200)
     figures(context, await isWhole(load))
   })
 
@@ -272,6 +273,32 @@ it('an older server goes on while a newer one has migrated, and does not start a
   expect(await (await fetch(`${url}/api/v1/boards`)).json()).toMatchObject({ total_count: 0 })
   expect((await server.stop()).code).toBe(0)
   expect(await machine.run('serve')).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_NEWER') })
+})
+
+it('a database that goes away just after the start ends no server', async () => {
+  const machine = await onPostgres(postgres)
+  await machine.setup()
+  const database = `feedback_${databases}`
+  const locking = new pg.Client({ connectionString: machine.databaseUrl })
+  locking.on('error', () => undefined) // it is cut too
+  await locking.connect()
+  await locking.query('begin; lock table users in access exclusive mode')
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  const waiting = `select from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`
+  const admin = new pg.Client({ connectionString: postgres.url })
+  await admin.connect()
+  await expect.poll(async () => (await admin.query(waiting)).rowCount).toBeGreaterThan(0) // it looks whether to warn of a site without an owner
+  await admin.query(`alter database ${database} allow_connections false`)
+  await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`)
+  await expect.poll(() => admin.query(`alter database ${database} rename to ${database}_away`).catch(String)).toMatchObject({ command: 'ALTER' }) // prettier-ignore
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503)
+  await server.says(/cannot warn about the site/)
+  await admin.query(`alter database ${database}_away allow_connections true`)
+  await admin.query(`alter database ${database}_away rename to ${database}`)
+  await admin.end()
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200)
+  expect((await server.stop()).code).toBe(0)
 })
 
 it('another PostgreSQL takes the place of the one that was cached', async () => {
