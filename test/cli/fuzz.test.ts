@@ -29,7 +29,6 @@ const SENSELESS: readonly [table: string, column: string, value: unknown, is: st
   ['users', 'createdAt', 'x', 'a time'],
   ['users', 'updatedAt', '2026-13-40T99:00:00.000Z', 'a time'],
   ['posts', 'createdAt', '', 'a time'],
-  ['posts', 'updatedAt', '2026-03-02', 'a time'],
   ['events', 'created_at', 'yesterday', 'a time'],
 ]
 
@@ -242,5 +241,6 @@ it('a backup with what no site stores is refused, by verify and restore with the
   const long = parts() // as a program beside this one may have written it
   setIn(long, { table: 'posts', column: 'title', value: '🎉'.repeat(1000) })
   setIn(long, { table: 'comments', column: 'body', value: '&lt;'.repeat(10_000) })
+  setIn(long, { table: 'posts', column: 'updatedAt', value: '2026-03-02' })
   expect(await verdicts(long)).toEqual(['whole', 'whole'])
 })
