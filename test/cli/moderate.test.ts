@@ -11,9 +11,8 @@ describe.each(engines)('feedbackctl moderate on %s', (engine) => {
     const ids: string[] = []
     for (const title of ['One', 'Two', 'Three', 'Four'])
       ids.push(
-        JSON.parse(
-          (await machine.run(`posts create ${title} --body Text --as eve@example.org --json`)).stdout,
-        ).post.postId,
+        JSON.parse((await machine.run(`posts create ${title} --body Text --as eve@example.org --json`)).stdout).post
+          .postId,
       )
     const db = await connect(machine.databaseUrl)
     await db.updateTable('posts').set({ contentMarkdown: 'Text \u001b[31m' }).execute() // of a version that stored it

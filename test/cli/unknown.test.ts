@@ -20,7 +20,7 @@ const COMMANDS = [
   ['posts show 99', 'posts list'],
   ['votes add 99', 'posts list'],
   ['comments list 99', 'posts list'],
-  ['comments delete 0190e5f0 --yes', 'comments list POST'],
+  ['comments delete 0190e5f0 --yes', 'comments list'],
   ['roles show nope', 'roles list'],
   ['roles assign nope --user ada@example.org', 'roles list'],
   ['roles assign helpers --user nope', 'users list'],
