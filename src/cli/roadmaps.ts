@@ -46,13 +46,16 @@ export function register(group: Command, cli: Cli): void {
     view: View<In, Out, Roadmap>,
   ) => command(group, op, view, cli)
 
-  add(roadmaps.list, {
-    usage: 'list',
-    examples: ['roadmaps list'],
-    output: { ...table, rows: (answer) => answer.roadmaps, list: 'roadmaps' },
-    // An administrator expects to see all roadmaps.
-    input: { defaults: { visibility: ['public', 'private'] } },
-  })
+  add(
+    { ...roadmaps.list, summary: 'List roadmaps in their own order, which "roadmaps move" changes' },
+    {
+      usage: 'list',
+      examples: ['roadmaps list'],
+      output: { ...table, rows: (answer) => answer.roadmaps, list: 'roadmaps' },
+      // An administrator expects to see all roadmaps.
+      input: { defaults: { visibility: ['public', 'private'] } },
+    },
+  )
   add(roadmaps.search, {
     usage: 'search <name...>',
     input: { joined: 'name' },

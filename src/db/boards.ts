@@ -4,12 +4,11 @@ import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import { visibleTotal, type Visibility } from './counters.js'
 import { unlessTaken } from './dialect.js'
-import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 
 /** Which boards to list, and in which direction of creation time. */
-export interface BoardFilter extends Period {
+export interface BoardFilter extends Period, Sorting {
   visibility: readonly Visibility[]
-  created: 'asc' | 'desc'
   /** How a folded name begins; undefined is any name. */
   prefix?: string | undefined
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { asStored } from '../core/ids.js'
 import { flagOf, PARENT, type CommentFilter } from './comments.js'
-import { pageOf, within, type Order, type Page } from './paging.js'
+import { pageOf, within, type Order, type Page, type Sorting } from './paging.js'
 import type { CommentRow, Db } from './tables.js'
 
 /** Which comments of the site. */
@@ -34,9 +34,9 @@ function filtered(db: Db, filter: SiteCommentFilter) {
 }
 
 /** The comments of a person have an index by id, which is made of the time. */
-const orderOf = ({ author, post }: SiteCommentFilter): Order<CommentRow> => ({
+const orderOf = ({ author, post, created: direction }: SiteCommentFilter & Sorting): Order<CommentRow> => ({
   by: author === undefined || post !== undefined ? ['created_at', 'id'] : ['id', 'id'],
-  direction: 'desc',
+  direction,
   table: 'comments',
 })
 
@@ -48,8 +48,7 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .select(['users.name', 'users.username', 'users.avatar', ...PARENT])
     .select(['posts.number as postNumber', 'posts.title as postTitle', 'posts.slug as postSlug'])
 
-/** Newest first. */
-export const listSiteComments = (db: Db, filter: SiteCommentFilter, page: Page<CommentRow>) =>
+export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
 
 /** A search reads so many comments: no index finds a part of a text. */
@@ -60,7 +59,7 @@ const BATCH = 50
 /** The comments of a page that match. */
 export async function searchSiteComments(
   db: Db,
-  filter: SiteCommentFilter,
+  filter: SiteCommentFilter & Sorting,
   { limit, offset = 0, after }: Page<CommentRow>,
   matches: (comment: SiteComment) => boolean,
 ): Promise<SiteComment[]> {

@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
-import { pageOf, within, type Page, type Period } from './paging.js'
+import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
@@ -32,7 +32,8 @@ const filtered = (db: Db, { postId, visibility, spam, viewer, author, period }: 
       query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
     )
 
-const NEWEST = { by: ['created_at', 'id'], direction: 'desc', table: 'comments' } as const
+const orderOf = ({ created: direction }: Sorting) =>
+  ({ by: ['created_at', 'id'], direction, table: 'comments' }) as const
 
 /** What decides whether the reader learns which comment a reply is to. */
 export const PARENT = [
@@ -49,9 +50,8 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .select(['users.name', 'users.username', 'users.avatar'])
     .select(PARENT)
 
-/** Newest first. */
-export const listComments = (db: Db, filter: CommentFilter, page: Page<CommentRow>) =>
-  pageOf(filtered(db, filter).$call(withNames), NEWEST, page).execute()
+export const listComments = (db: Db, filter: CommentFilter & Sorting, page: Page<CommentRow>) =>
+  pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
 
 /** Counts on each call: an index has the comments of one post side by side. */
 export async function countComments(db: Db, filter: CommentFilter): Promise<number> {

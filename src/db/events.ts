@@ -3,6 +3,7 @@ import type { Insertable } from 'kysely'
 import { compiled } from './cache/compiled.js'
 import type { Db, EventRow, Tables } from './tables.js'
 import { lockCommitOrder } from './dialect.js'
+import type { Sorting } from './paging.js'
 
 /** Rows per insert: both engines limit the parameters of a statement. */
 const MAX_ROWS = 1000
@@ -39,8 +40,7 @@ export interface EventFilter {
   until?: string | undefined
 }
 
-interface EventPage {
-  created: 'asc' | 'desc'
+interface EventPage extends Sorting {
   after: number | undefined
   limit: number
   offset?: number

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
-import { pageOf, within, type Page, type Period } from './paging.js'
+import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 import type { Db, KeyRow, Tables } from './tables.js'
 
@@ -44,7 +44,8 @@ export interface KeyFilter extends Period {
   userId: string | undefined
 }
 
-const OLDEST = { by: ['createdAt', 'keyId'], table: 'api_keys' } as const
+const orderOf = ({ created: direction }: Sorting) =>
+  ({ by: ['createdAt', 'keyId'], direction, table: 'api_keys' }) as const
 
 const filtered = (db: Db, { userId, ...period }: KeyFilter) =>
   within(db.selectFrom('api_keys'), 'api_keys.createdAt', period)
@@ -54,9 +55,8 @@ const filtered = (db: Db, { userId, ...period }: KeyFilter) =>
     .selectAll('api_keys')
     .select(['users.username', 'api_key_uses.usedAt as lastUsedAt'])
 
-/** Oldest first. */
-export const listKeys = (db: Db, filter: KeyFilter, page: Page<KeyRow>): Promise<NamedKey[]> =>
-  pageOf(filtered(db, filter), OLDEST, page).execute()
+export const listKeys = (db: Db, filter: KeyFilter & Sorting, page: Page<KeyRow>): Promise<NamedKey[]> =>
+  pageOf(filtered(db, filter), orderOf(filter), page).execute()
 
 /** A key, if it is in this list. */
 export const findListedKey = (db: Db, filter: KeyFilter, keyId: string): Promise<NamedKey | undefined> =>

@@ -1,5 +1,6 @@
 import { sql, type Insertable, type RawBuilder } from 'kysely'
 import { isPostgres } from './dialect.js'
+import type { Sorting } from './paging.js'
 import { referringTo } from './references.js'
 import type { Db, Tables } from './tables.js'
 
@@ -19,7 +20,7 @@ export interface Candidate {
   createdAt: string
 }
 
-export interface QueueFilter {
+export interface QueueFilter extends Sorting {
   reasons: readonly Reason[]
   /** Posts and comments since then are new. ISO 8601. */
   since: string
@@ -30,7 +31,7 @@ export interface QueueFilter {
   internal: boolean
 }
 
-/** At most so many candidates for each reason and kind. */
+/** At most so many candidates for each reason and kind: the first in the order of the list; of reports, the oldest. */
 export const MOST = 1000
 
 /** All that waits for a decision, in no order. The same post or comment may come for several reasons. */
@@ -52,7 +53,7 @@ const byOthers = (author: RawBuilder<unknown>) =>
   sql`and not exists (select 1 from users where users."userId" = ${author} and users."isOwner" = 1) and not exists (select 1 from roles_users cross join role_permissions where roles_users.user_id = ${author} and role_permissions.role_id = roles_users.role_id and role_permissions.permission in ('post:destroy', 'comment:update:any'))`
 
 /** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
-function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): RawBuilder<Candidate>[] {
+function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueFilter): RawBuilder<Candidate>[] {
   const wanted = (reason: Reason, kind: 'posts' | 'comments') => kinds[kind] && reasons.includes(reason)
   const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
   const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
@@ -62,18 +63,19 @@ function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): R
     sql`select ${sql.lit(reason)} as reason, 'comment' as kind, comments.id, comments.created_at as "createdAt"`
   const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
   const most = sql.lit(MOST)
+  const direction = sql.raw(created)
   const newPosts = (display: 0 | 1) =>
-    sql<Candidate>`${post('new')} from posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} order by posts."createdAt" desc, posts."postId" desc limit ${most}`
+    sql<Candidate>`${post('new')} from posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} order by posts."createdAt" ${direction}, posts."postId" ${direction} limit ${most}`
   return [
     ...(wanted('new', 'posts') ? (hidden ? [newPosts(1), newPosts(0)] : [newPosts(1)]) : []),
     ...(wanted('new', 'comments')
-      ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
+      ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} order by comments.created_at ${direction}, comments.id ${direction} limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('edited', 'posts')
-      ? [sql<Candidate>`select 'edited' as reason, 'post' as kind, posts."postId" as id, reviews."editedAt" as "createdAt" from reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} order by reviews."editedAt" desc, reviews."reviewId" desc limit ${most}`] // prettier-ignore
+      ? [sql<Candidate>`select 'edited' as reason, 'post' as kind, posts."postId" as id, reviews."editedAt" as "createdAt" from reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} order by reviews."editedAt" ${direction}, reviews."reviewId" ${direction} limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('edited', 'comments')
-      ? [sql<Candidate>`select 'edited' as reason, 'comment' as kind, comments.id, reviews."editedAt" as "createdAt" from reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} order by reviews."editedAt" desc, reviews."reviewId" desc limit ${most}`] // prettier-ignore
+      ? [sql<Candidate>`select 'edited' as reason, 'comment' as kind, comments.id, reviews."editedAt" as "createdAt" from reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} order by reviews."editedAt" ${direction}, reviews."reviewId" ${direction} limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('reported', 'posts')
       ? [sql<Candidate>`${post('reported')} from reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
@@ -82,7 +84,7 @@ function queries({ reasons, since, hidden, internal, ...kinds }: QueueFilter): R
       ? [sql<Candidate>`${comment('reported')} from reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('spam', 'comments')
-      ? [sql<Candidate>`${comment('spam')} from comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen} order by comments.created_at desc, comments.id desc limit ${most}`] // prettier-ignore
+      ? [sql<Candidate>`${comment('spam')} from comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen} order by comments.created_at ${direction}, comments.id ${direction} limit ${most}`] // prettier-ignore
       : []),
     ...(wanted('blocked', 'posts')
       ? [sql<Candidate>`${post('blocked')} from users cross join posts where posts."userId" = users."userId" and users."isBlocked" = 1 and not ${REVIEWED.post} ${shown} limit ${most}`] // prettier-ignore

@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, Insertable, SqlBool } from 'kysely'
-import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import type { Db, MailRow, Tables } from './tables.js'
 
 export const insertMail = (db: Db, mail: Insertable<Tables['outbox']>) => db.insertInto('outbox').values(mail).execute()
@@ -135,19 +135,24 @@ const filtered = (db: Db, { sent, ...period }: MailFilter) =>
   )
 
 /** An id is made of the time. */
-const NEWEST = { by: ['mailId', 'mailId'], direction: 'desc' } as const
+const orderOf = ({ created: direction }: Sorting) => ({ by: ['mailId', 'mailId'], direction }) as const
 
-/** Newest first. */
-export const listMail = (db: Db, filter: MailFilter, page: Page<Pick<MailRow, 'mailId'>>): Promise<Envelope[]> =>
-  pageOf(filtered(db, filter), NEWEST, page).select(ENVELOPE).execute()
+export const listMail = (
+  db: Db,
+  filter: MailFilter & Sorting,
+  page: Page<Pick<MailRow, 'mailId'>>,
+): Promise<Envelope[]> => pageOf(filtered(db, filter), orderOf(filter), page).select(ENVELOPE).execute()
 
 export async function countMail(db: Db, filter: MailFilter): Promise<number> {
   const some = filtered(db, filter).select((eb) => eb.fn.countAll<number>().as('count'))
   return (await some.executeTakeFirstOrThrow()).count
 }
 
-export const mailsAfter = async (db: Db, filter: MailFilter, mail: Pick<MailRow, 'mailId'>): Promise<number> =>
-  (await countAfter(filtered(db, filter), NEWEST, mail).executeTakeFirstOrThrow()).count
+export const mailsAfter = async (
+  db: Db,
+  filter: MailFilter & Sorting,
+  mail: Pick<MailRow, 'mailId'>,
+): Promise<number> => (await countAfter(filtered(db, filter), orderOf(filter), mail).executeTakeFirstOrThrow()).count
 
 export const findMail = (db: Db, mailId: string): Promise<MailRow | undefined> =>
   db.selectFrom('outbox').selectAll().where('mailId', '=', mailId).executeTakeFirst()

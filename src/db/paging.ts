@@ -13,10 +13,17 @@ export interface Period {
   until?: string | undefined
 }
 
+export type Direction = 'asc' | 'desc'
+
+/** Which rows of a list by time come first: with asc the oldest, with desc the newest. */
+export interface Sorting {
+  created: Direction
+}
+
 /** The order of a list: by a column, and by id where two rows have the same value. */
 export interface Order<Row> {
   by: readonly [column: Column<Row>, id: Column<Row>]
-  direction?: 'asc' | 'desc'
+  direction?: Direction
   /** Where the query joins tables that have the same columns. */
   table?: string
 }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { Topic } from './cache/dependencies.js'
 import { boundOf } from './dialect.js'
-import type { Page, Period } from './paging.js'
+import type { Page, Period, Sorting } from './paging.js'
 import { authorsOf, idsOf, NAMES, OTHERS, type PostView } from './posts.js'
 import { numbersWith } from './search.js'
 import type { Db, PostRow } from './tables.js'
@@ -206,7 +206,9 @@ function foundOf(
   slice: { most?: number; after?: Cursor | undefined },
 ): RawBuilder<unknown> | undefined {
   if (!filter.words) return ofPeriod(filter, slice)
-  return filter.words.length === 0 ? undefined : foundBy(db, filter.words, filter, { most: MOST_FOUND })
+  return filter.words.length === 0
+    ? undefined
+    : foundBy(db, filter.words, filter, { most: MOST_FOUND, created: 'desc' })
 }
 
 /** Posts of a period: by time as many as are needed, in another order the newest, which are sorted then. */
@@ -232,18 +234,17 @@ const timesOf = ({ since, until }: Period): RawBuilder<unknown>[] => [
   ...(until === undefined ? [] : [sql`posts."createdAt" < ${until}`]),
 ]
 
-/** Posts that have all these words, of which there is at least one, newest first. */
+/** Posts that have all these words, of which there is at least one. */
 export async function searchPosts(
   db: Db,
   words: readonly string[],
-  filter: Omit<PostFilter, 'sort' | 'words'>,
+  { created, ...filter }: Omit<PostFilter, 'sort' | 'words'> & Sorting,
   { limit, offset = 0, after }: Page<Pick<PostRow, 'number'>>,
 ): Promise<PostView[]> {
-  const found = sql`select posts.* ${foundBy(db, words, filter, { before: after?.number })} order by found.number desc limit ${limit} offset ${offset}`
-  const { rows } = await sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.number desc`.execute(
-    db,
-  )
-  return rows
+  const direction = sql.raw(created)
+  const found = sql`select posts.* ${foundBy(db, words, filter, { created, after: after?.number })} order by found.number ${direction} limit ${limit} offset ${offset}`
+  const query = sql<PostView>`${NAMES} from (${found}) as posts ${OTHERS} order by posts.number ${direction}`
+  return (await query.execute(db)).rows
 }
 
 function foundBy(

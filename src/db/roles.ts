@@ -1,15 +1,15 @@
 import type { Insertable, Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import type { Db, RoleRow, Tables } from './tables.js'
 import { lockUser } from './users.js'
 
-const ORDER = { by: ['created_at', 'id'] } as const
+const orderOf = ({ created: direction }: Sorting) => ({ by: ['created_at', 'id'], direction }) as const
 
 const filtered = (db: Db, period: Period) => within(db.selectFrom('roles'), 'created_at', period)
 
-export const listRoles = (db: Db, period: Period, page: Page<RoleRow>): Promise<RoleRow[]> =>
-  pageOf(filtered(db, period), ORDER, page).selectAll().execute()
+export const listRoles = (db: Db, filter: Period & Sorting, page: Page<RoleRow>): Promise<RoleRow[]> =>
+  pageOf(filtered(db, filter), orderOf(filter), page).selectAll().execute()
 
 /** Counts on each call: roles are few and rarely listed. */
 export async function roleTotal(db: Db, period: Period): Promise<number> {
@@ -19,8 +19,8 @@ export async function roleTotal(db: Db, period: Period): Promise<number> {
   return count
 }
 
-export const rolesAfter = async (db: Db, period: Period, cursor: RoleRow): Promise<number> =>
-  (await countAfter(filtered(db, period), ORDER, cursor).executeTakeFirstOrThrow()).count
+export const rolesAfter = async (db: Db, filter: Period & Sorting, cursor: RoleRow): Promise<number> =>
+  (await countAfter(filtered(db, filter), orderOf(filter), cursor).executeTakeFirstOrThrow()).count
 
 /** The role with this id, or up to two with this name: two are enough to know that a name is ambiguous. */
 export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { indexWords } from '../core/words.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
+import type { Sorting } from './paging.js'
 import type { Db, PostRow } from './tables.js'
 
 /** Writes the words of a post to the full-text index. Call it in the transaction that changes the title or the text. */
@@ -37,22 +38,25 @@ export async function indexPosts(
 const MOST = 5000
 
 /**
- * The numbers of so many of the newest posts that have all these words, or words that begin so. A single letter matches only itself,
- * as half of all words begin with it. `words` is not empty, and no word has a space or a quotation mark. With `before`,
- * only lower numbers.
+ * The numbers of so many of the newest or oldest posts that have all these words, or words that begin so. A single
+ * letter matches only itself, as half of all words begin with it. `words` is not empty, and no word has a space or a
+ * quotation mark. With `after`, only the numbers that come after it in this order.
  */
 export function numbersWith(
   db: Db,
   words: readonly string[],
-  { most = MOST, before }: { most?: number; before?: number | undefined },
+  { most = MOST, created, after }: Sorting & { most?: number; after?: number | undefined },
 ): RawBuilder<{ number: number }> {
+  const [direction, comparison] = created === 'desc' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
+  const beyond = (column: 'number' | 'rowid') =>
+    after === undefined ? sql`` : sql` and ${sql.raw(column)} ${comparison} ${after}`
   const isPrefix = (word: string) => word.length > 1
   if (isPostgres(db)) {
     const query = words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
-    return sql`select number from post_search where words @@ ${query}::tsquery${before === undefined ? sql`` : sql` and number < ${before}`} order by number desc limit ${sql.lit(most)}`
+    return sql`select number from post_search where words @@ ${query}::tsquery${beyond('number')} order by number ${direction} limit ${sql.lit(most)}`
   }
   const query = words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
-  return sql`select rowid as number from post_search where post_search match ${query}${before === undefined ? sql`` : sql` and rowid < ${before}`} order by rowid desc limit ${sql.lit(most)}`
+  return sql`select rowid as number from post_search where post_search match ${query}${beyond('rowid')} order by rowid ${direction} limit ${sql.lit(most)}`
 }
 
 const isUnindexed = (db: Db) =>

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
-import { pageOf, within, type Page, type Period } from './paging.js'
+import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 import type { Db, SessionRow, Tables } from './tables.js'
 
@@ -55,7 +55,8 @@ export interface SessionFilter extends Period {
   now: string
 }
 
-const NEWEST = { by: ['createdAt', 'sessionId'], direction: 'desc', table: 'sessions' } as const
+const orderOf = ({ created: direction }: Sorting) =>
+  ({ by: ['createdAt', 'sessionId'], direction, table: 'sessions' }) as const
 
 const filtered = (db: Db, { userId, now, ...period }: SessionFilter) =>
   within(db.selectFrom('sessions'), 'sessions.createdAt', period)
@@ -65,9 +66,8 @@ const filtered = (db: Db, { userId, now, ...period }: SessionFilter) =>
     .where('sessions.userId', '=', userId)
     .where('sessions.expiresAt', '>', now)
 
-/** Newest first. */
-export const listSessions = (db: Db, filter: SessionFilter, page: Page<SessionRow>): Promise<UsedSession[]> =>
-  pageOf(filtered(db, filter), NEWEST, page).execute()
+export const listSessions = (db: Db, filter: SessionFilter & Sorting, page: Page<SessionRow>): Promise<UsedSession[]> =>
+  pageOf(filtered(db, filter), orderOf(filter), page).execute()
 
 /** A session, if it is in this list. */
 export const findListedSession = (db: Db, filter: SessionFilter, sessionId: string): Promise<UsedSession | undefined> =>

@@ -3,7 +3,7 @@ import { asStored, isId } from '../core/ids.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { isPostgres, unlessTaken } from './dialect.js'
-import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { eraseNames } from './seals.js'
 import { deleteSessionsOf } from './sessions.js'
 import { deleteOneTimeTokensOf } from './tokens.js'
@@ -41,8 +41,7 @@ const findPresent = (db: Db, who: string): Promise<UserRow | undefined> =>
     )
     .executeTakeFirst()
 
-export interface UserOrder {
-  created: 'asc' | 'desc'
+export interface UserOrder extends Sorting {
   period: Period
 }
 

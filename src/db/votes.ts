@@ -3,7 +3,7 @@ import { asStored } from '../core/ids.js'
 import type { Db, Tables, VoteRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { rowsForEach } from './dialect.js'
-import { countAfter, pageOf, within, type Page, type Period } from './paging.js'
+import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 
 /** A vote and its user. */
@@ -16,11 +16,16 @@ const voters = (db: Db) =>
     .selectAll('votes')
     .select(['users.name', 'users.username', 'users.avatar'])
 
-const NEWEST = { by: ['createdAt', 'voteId'], direction: 'desc', table: 'votes' } as const
+const orderOf = ({ created: direction }: Sorting) =>
+  ({ by: ['createdAt', 'voteId'], direction, table: 'votes' }) as const
 
-/** The votes of a post, newest first. */
-export const listVotes = (db: Db, { postId, ...period }: VoteFilter, page: Page<VoteRow>) =>
-  pageOf(within(voters(db), 'votes.createdAt', period).where('votes.postId', '=', postId), NEWEST, page).execute()
+/** The votes of a post. */
+export const listVotes = (db: Db, filter: VoteFilter & Sorting, page: Page<VoteRow>) =>
+  pageOf(
+    within(voters(db), 'votes.createdAt', filter).where('votes.postId', '=', filter.postId),
+    orderOf(filter),
+    page,
+  ).execute()
 
 /** Which votes. */
 export interface VoteFilter extends Period {
@@ -79,8 +84,8 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
 export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
   voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
-export const votesAfter = async (db: Db, filter: VoteFilter, vote: VoteRow): Promise<number> =>
-  (await countAfter(filtered(db, filter), NEWEST, vote).executeTakeFirstOrThrow()).count
+export const votesAfter = async (db: Db, filter: VoteFilter & Sorting, vote: VoteRow): Promise<number> =>
+  (await countAfter(filtered(db, filter), orderOf(filter), vote).executeTakeFirstOrThrow()).count
 
 /** Returns undefined if the user has already voted for the post. */
 export async function insertVote(db: Db, vote: Insertable<Tables['votes']>): Promise<VoteRow | undefined> {

@@ -24,8 +24,8 @@ import type { Context } from './lib/context.js'
 import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } from './lib/paging.js'
-import { fields, inPath, oneOf } from './lib/schemas.js'
-import { periodFields, periodFrom } from './lib/times.js'
+import { fields, inPath } from './lib/schemas.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -48,11 +48,7 @@ const noun = named<BoardRow>({
 })
 const { name, url, color, display, partial, visibility } = noun.fields
 const viewVoters = Type.Boolean({ description: 'Whether visitors see who voted' })
-const created = oneOf(['asc', 'desc'], {
-  default: 'desc',
-  anyCase: true,
-  description: 'Sort by creation time',
-})
+const order = orderFields('desc')
 const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId', alias: true }
 const paged = pageFields(BOARDS)
 const boardId = Type.String({ description: 'Id or url of the board', names: 'board' })
@@ -65,7 +61,7 @@ export const list = operation({
   cache: 'actor',
   errors: [],
   input: fields({
-    created,
+    ...order,
     ...paged,
     visibility,
     query: Type.Optional(
@@ -101,7 +97,7 @@ export const get = operation({
   access: 'public',
   cache: 'actor',
   errors: [],
-  input: fields({ created, limit: paged.limit, page: paged.page }),
+  input: fields({ ...order, limit: paged.limit, page: paged.page }),
   output: Type.Object({ boards: Type.Array(Board) }),
   async run({ db, actor }, { created, ...page }) {
     const visibility = can(actor, 'board:read') ? (['public', 'private'] as const) : (['public'] as const)

@@ -9,6 +9,7 @@ import {
   type SiteComment,
   type SiteCommentFilter,
 } from '../db/commentlists.js'
+import type { Sorting } from '../db/paging.js'
 import { can } from './lib/access.js'
 import { Activity, toActivity } from './lib/commentshapes.js'
 import { operation } from './lib/operation.js'
@@ -16,7 +17,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { authorIdFrom } from './lib/postplaces.js'
 import { fields, someOf } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
-import { periodFields, periodFrom } from './lib/times.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { visiblePost } from './posts.js'
 
 /** Whoever looks after the site. A list for visitors could read all comments of private boards to find a public one. */
@@ -41,6 +42,7 @@ export const listAll = operation({
   access: TEAM,
   errors: ['POST_NOT_FOUND'],
   input: fields({
+    ...orderFields('desc'),
     ...pageFields(COMMENTS),
     visibility: someOf(['public', 'internal'], {
       default: ['public', 'internal'],
@@ -51,7 +53,7 @@ export const listAll = operation({
     query: Type.Optional(
       Type.String({
         maxLength: 500,
-        description: `Only comments with this text, in any letter case; only the newest ${MOST_READ} comments are searched`,
+        description: `Only comments with this text, in any letter case; only the first ${MOST_READ} comments in this order are searched`,
       }),
     ),
     ...periodFields('comments written'),
@@ -70,9 +72,10 @@ export const listAll = operation({
     ),
     ...uncountedKeys,
   }),
-  async run(ctx, { visibility, authorId, post_id: post, query = '', since, until, ...page }) {
+  async run(ctx, { visibility, authorId, post_id: post, query = '', created, since, until, ...page }) {
     const { db, actor } = ctx
-    const filter: SiteCommentFilter = {
+    const filter: SiteCommentFilter & Sorting = {
+      created,
       visibility: can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public'),
       spam: can(actor, 'comment:update:any'),
       privatePosts: can(actor, 'board:read'),

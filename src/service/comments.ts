@@ -18,6 +18,7 @@ import {
   type CommentFilter,
   type CommentView,
 } from '../db/comments.js'
+import type { Sorting } from '../db/paging.js'
 import type { PostView } from '../db/posts.js'
 import type { CommentRow, Db } from '../db/tables.js'
 import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
@@ -31,7 +32,7 @@ import { visiblePost } from './posts.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
-import { assertUnchanged, ifUnchanged, isWithin, periodFields, periodFrom } from './lib/times.js'
+import { assertUnchanged, ifUnchanged, isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const internal = Type.Boolean({
   description: 'Only for the team; needs comment:create_internal. A reply to an internal comment is internal too',
@@ -51,6 +52,7 @@ export const list = operation({
   input: fields(
     {
       post_id: inPost,
+      ...orderFields('desc'),
       ...pageFields(COMMENTS),
       per_page: Type.Optional(
         Type.Integer({
@@ -71,12 +73,13 @@ export const list = operation({
   ),
   output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { visibility, per_page: perPage, authorId, since, until, ...input }, { postId }) {
+  async run(ctx, { visibility, per_page: perPage, authorId, created, since, until, ...input }, { postId }) {
     const { db, actor } = ctx
     const page = { ...(perPage !== undefined && { limit: perPage }), ...input }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
-    const filter: CommentFilter = {
+    const filter: CommentFilter & Sorting = {
       postId,
+      created,
       visibility: words,
       spam: can(actor, 'comment:update:any'),
       viewer: await viewerOf(ctx),

@@ -9,7 +9,7 @@ import { operation } from './lib/operation.js'
 import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing } from './lib/paging.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER } from './lib/people.js'
-import { periodFields, periodFrom } from './lib/times.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const person = (description: string) =>
   Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
@@ -50,11 +50,7 @@ export const list = operation({
         description: 'The id of the event that the page comes after',
       }),
     ),
-    created: oneOf(['asc', 'desc'], {
-      default: 'asc',
-      anyCase: true,
-      description: 'Sort by time: asc is oldest first',
-    }),
+    ...orderFields('asc', 'Sort by time: asc is oldest first'),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, fromText: true, description: 'Events on a page' }),
     page: Type.Optional({ ...pageFields(EVENTS).page, description: 'Page number, unless after is given (default: 1)' }),
     query: Type.Optional(

@@ -14,6 +14,7 @@ import {
   type KeyFilter,
   type NamedKey,
 } from '../db/keys.js'
+import type { Sorting } from '../db/paging.js'
 import type { KeyRow } from '../db/tables.js'
 import { lockUser } from '../db/users.js'
 import { assertOwner, can } from './lib/access.js'
@@ -25,7 +26,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
 import { assertStillSignedIn, personOf } from './lib/sessions.js'
-import { periodFields, periodFrom } from './lib/times.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 /** Keys that a person can have. */
 const MAX_KEYS = 100
@@ -55,13 +56,15 @@ export const list = operation({
   errors: ['USER_NOT_FOUND'],
   input: fields({
     all: Type.Boolean({ default: false, description: "List everyone's keys; only for the owner" }),
+    ...orderFields('asc'),
     ...pageFields(KEYS),
     ...periodFields('keys created'),
   }),
   output: Type.Object({ keys: Type.Array(Key), ...uncountedKeys }),
-  async run(ctx, { all, since, until, ...page }) {
+  async run(ctx, { all, created, since, until, ...page }) {
     if (all) assertOwner('owner', ctx.actor)
-    const filter: KeyFilter = { userId: all ? undefined : await personOf(ctx), ...periodFrom({ since, until }) }
+    const userId = all ? undefined : await personOf(ctx)
+    const filter: KeyFilter & Sorting = { userId, created, ...periodFrom({ since, until }) }
     const { rows: keys, keys: place } = await uncountedPage(KEYS, page, {
       find: (after) => findListedKey(ctx.db, filter, after),
       read: (slice) => listKeys(ctx.db, filter, slice),
@@ -73,7 +76,7 @@ export const list = operation({
 
 /** All keys of a person, oldest first. */
 export const keysOf = async ({ db }: Context, userId: string): Promise<Key[]> =>
-  (await listKeys(db, { userId }, { limit: MAX_KEYS })).map(toKey)
+  (await listKeys(db, { userId, created: 'asc' }, { limit: MAX_KEYS })).map(toKey)
 
 export const show = operation({
   id: 'keys.show',

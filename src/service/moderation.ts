@@ -19,6 +19,7 @@ import {
   type ItemView,
   type Reason,
 } from '../db/moderation.js'
+import type { Direction } from '../db/paging.js'
 import { updatePost, type PostView } from '../db/posts.js'
 import { commentNotFound, shownComment } from './comments.js'
 import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
@@ -30,7 +31,7 @@ import { authorOf, PublicUser } from './lib/people.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { fields, inPath, nullable, oneOf, someOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { assertUnchanged, ifUnchanged, isWithin, periodFields, periodFrom } from './lib/times.js'
+import { assertUnchanged, ifUnchanged, isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { visiblePost } from './posts.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -87,6 +88,7 @@ export const list = operation({
       default: 7,
       description: 'For how many days posts and comments count as new',
     }),
+    ...orderFields('desc', 'Sort by time, the reported ones first in either direction'),
     ...periodFields('posts and comments written or edited'),
     ...pageFields(QUEUE),
   }),
@@ -95,18 +97,22 @@ export const list = operation({
     total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
     ...pageKeys,
   }),
-  async run(ctx, { reasons, days, since, until, ...page }) {
+  async run(ctx, { reasons, days, created, since, until, ...page }) {
     const period = periodFrom({ since, until })
     const { db, actor } = ctx
     const candidates = await listCandidates(db, {
       reasons,
+      created,
       since: new Date(ctx.now().getTime() - days * DAY_MS).toISOString(),
       posts: can(actor, 'post:destroy'),
       comments: can(actor, 'comment:update:any'),
       hidden: can(actor, 'board:read'),
       internal: can(actor, 'comment:view_internal'),
     })
-    const waiting = queueOf(candidates.filter(({ createdAt }) => isWithin(period, createdAt)))
+    const waiting = queueOf(
+      candidates.filter(({ createdAt }) => isWithin(period, createdAt)),
+      created,
+    )
     const placeOf = (item: Waiting) => waiting.indexOf(item) + 1
     const { rows: items, keys } = await pageOf(QUEUE, page, {
       total: waiting.length,
@@ -122,8 +128,8 @@ export const list = operation({
   },
 })
 
-/** Each once, with all reasons: reported ones first, then the newest. */
-function queueOf(candidates: readonly Candidate[]): Waiting[] {
+/** Each once, with all reasons: reported ones first, then by time. */
+function queueOf(candidates: readonly Candidate[], created: Direction): Waiting[] {
   const waiting = new Map<string, Waiting>()
   for (const { reason, ...item } of candidates) {
     const present = waiting.get(item.id)
@@ -131,11 +137,11 @@ function queueOf(candidates: readonly Candidate[]): Waiting[] {
     else if (!present.reasons.includes(reason)) present.reasons.push(reason)
   }
   const isReported = ({ reasons }: Waiting) => Number(reasons.includes('reported'))
+  const byTime = (one: Waiting, other: Waiting) =>
+    one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id)
   return [...waiting.values()].toSorted(
     (one, other) =>
-      isReported(other) - isReported(one) ||
-      other.createdAt.localeCompare(one.createdAt) ||
-      other.id.localeCompare(one.id),
+      isReported(other) - isReported(one) || (created === 'asc' ? byTime(one, other) : byTime(other, one)),
   )
 }
 

@@ -14,13 +14,14 @@ import {
   type Envelope,
   type MailFilter,
 } from '../db/outbox.js'
+import type { Sorting } from '../db/paging.js'
 import type { Db } from '../db/tables.js'
 import { momentOf } from '../mail/outbox.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { pageFields, pageOf, type Listing } from './lib/paging.js'
 import { fields } from './lib/schemas.js'
-import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 
 // The queue of mails. No operations: mails are secrets of whoever gets them, so only who can open the database sees them.
 
@@ -58,15 +59,16 @@ const MAILS: Listing<Envelope> = { row: 'mail', rows: 'Mails', id: 'mailId', siz
 
 /** What `listQueue` takes. */
 export const queueFields = fields({
+  ...orderFields('desc'),
   ...pageFields(MAILS),
   ...periodFields('mails queued'),
   sent: Type.Boolean({ default: false, description: 'Also list sent and cancelled mails' }),
 })
 
-/** Mails, newest first: those that are still to be sent and failed ones, or all. */
+/** Mails: those that are still to be sent and failed ones, or all. */
 export async function listQueue({ db, now }: Context, given: unknown) {
-  const { sent, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
-  const filter: MailFilter = { sent, ...periodFrom({ since, until }) }
+  const { sent, created, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
+  const filter: MailFilter & Sorting = { sent, created, ...periodFrom({ since, until }) }
   const total = await countMail(db, filter)
   const { rows: mails, keys } = await pageOf<Envelope, Mail>(MAILS, page, {
     total,
@@ -83,11 +85,8 @@ export async function listQueue({ db, now }: Context, given: unknown) {
 
 /** The ids of what is not sent yet, oldest first, but for what is being sent. */
 export async function waitingMails({ db, now }: Context): Promise<string[]> {
-  const rows = await listMail(db, { sent: false }, { limit: Number.MAX_SAFE_INTEGER })
-  return rows
-    .filter((row) => stateOf(row, now()) !== 'sending')
-    .map(({ mailId }) => mailId)
-    .toReversed()
+  const rows = await listMail(db, { sent: false, created: 'asc' }, { limit: Number.MAX_SAFE_INTEGER })
+  return rows.filter((row) => stateOf(row, now()) !== 'sending').map(({ mailId }) => mailId)
 }
 
 /** A mail by its id, or the start of it. The links in its text sign people in: they are whole only with `links`. */

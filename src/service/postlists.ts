@@ -10,7 +10,7 @@ import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
 import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
@@ -108,6 +108,7 @@ export const search = operation({
   input: fields({
     words: inPath('Words, or how words begin; letter case, accents and punctuation do not count'),
     ...placeFields,
+    ...orderFields('desc'),
     ...pageFields(FOUND),
     votes: votesGiven,
   }),
@@ -116,12 +117,12 @@ export const search = operation({
     has_next_page: Type.Boolean({ description: 'The same as in page_info' }),
     ...uncountedKeys,
   }),
-  async run(ctx, { words: text, votes, boardId, roadmapId, authorId, since, until, ...page }) {
+  async run(ctx, { words: text, votes, boardId, roadmapId, authorId, created, since, until, ...page }) {
     const filter = await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })
     const words = wordsOf(text)
     const { rows: posts, keys } = await uncountedPage(FOUND, page, {
       find: (cursor) => postAtCursor(ctx, filter, cursor),
-      read: async (slice) => (words.length === 0 ? [] : searchPosts(ctx.db, words, filter, slice)),
+      read: async (slice) => (words.length === 0 ? [] : searchPosts(ctx.db, words, { ...filter, created }, slice)),
       show: (rows) => postsShown(ctx, rows, { votes }),
     })
     return { posts, has_next_page: keys.page_info.has_next_page, ...keys }

@@ -26,7 +26,7 @@ import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { findPerson } from './lib/people.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
-import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const Role = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -68,18 +68,18 @@ export const list = operation({
   access: 'role:read',
   cache: 'actor',
   errors: [],
-  input: fields({ ...pageFields(ROLES), ...periodFields('roles created') }),
+  input: fields({ ...orderFields('asc'), ...pageFields(ROLES), ...periodFields('roles created') }),
   output: Type.Object({ roles: Type.Array(Role), results: alias(Role), ...pageKeys }),
-  async run({ db }, { since, until, ...page }) {
-    const period = periodFrom({ since, until })
+  async run({ db }, { created, since, until, ...page }) {
+    const filter = { created, ...periodFrom({ since, until }) }
     const { rows: roles, keys } = await pageOf(ROLES, page, {
-      total: await roleTotal(db, period),
+      total: await roleTotal(db, filter),
       async find(after) {
         const [role] = isId(after) ? await findRoles(db, after) : []
-        return role && isWithin(period, role.created_at) ? role : undefined
+        return role && isWithin(filter, role.created_at) ? role : undefined
       },
-      countAfter: (cursor) => rolesAfter(db, period, cursor),
-      read: (slice) => listRoles(db, period, slice),
+      countAfter: (cursor) => rolesAfter(db, filter, cursor),
+      read: (slice) => listRoles(db, filter, slice),
       show: (rows) => rows.map(toRole),
     })
     return { roles, ...keys }

@@ -10,7 +10,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { MAX_SESSIONS, personOf } from './lib/sessions.js'
-import { periodFields, periodFrom } from './lib/times.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 /** Stands for the session of the request, where an id is expected. */
 const CURRENT = 'current'
@@ -36,11 +36,11 @@ export const list = operation({
   access: 'session',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
-  input: fields({ ...pageFields(SESSIONS), ...periodFields('sessions that began') }),
+  input: fields({ ...orderFields('desc'), ...pageFields(SESSIONS), ...periodFields('sessions that began') }),
   output: Type.Object({ sessions: Type.Array(Session), ...uncountedKeys }),
-  async run(ctx, { since, until, ...page }) {
+  async run(ctx, { created, since, until, ...page }) {
     const { db } = ctx
-    const filter = { ...(await openSessions(ctx)), ...periodFrom({ since, until }) }
+    const filter = { ...(await openSessions(ctx)), created, ...periodFrom({ since, until }) }
     const { rows: sessions, keys } = await uncountedPage(SESSIONS, page, {
       find: (after) => findListedSession(db, filter, after),
       read: (slice) => listSessions(db, filter, slice),
@@ -74,7 +74,8 @@ const openSessions = async (ctx: Context): Promise<SessionFilter> => ({
 
 /** All sessions of a person that have not expired, newest first. */
 export async function sessionsOf(ctx: Context, userId: string): Promise<Session[]> {
-  const rows = await listSessions(ctx.db, { userId, now: ctx.now().toISOString() }, { limit: MAX_SESSIONS })
+  const filter = { userId, now: ctx.now().toISOString(), created: 'desc' } as const
+  const rows = await listSessions(ctx.db, filter, { limit: MAX_SESSIONS })
   return rows.map((row) => toSession(ctx, row))
 }
 

@@ -49,7 +49,7 @@ import {
   usersShown,
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
-import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import * as ownAccount from './profile.js'
 
 export const who = inPath('Id, e-mail address or user name', 'user')
@@ -66,11 +66,7 @@ export const list = operation({
   sensitive: true,
   errors: [],
   input: fields({
-    created: oneOf(['asc', 'desc'], {
-      default: 'asc',
-      anyCase: true,
-      description: 'Sort by creation time',
-    }),
+    ...orderFields('asc'),
     ...pageFields(PEOPLE),
     query: Type.Optional(
       Type.String({

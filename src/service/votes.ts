@@ -2,6 +2,7 @@ import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
+import type { Sorting } from '../db/paging.js'
 import { votesCountOf, type PostView } from '../db/posts.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
@@ -26,7 +27,7 @@ import { fields, inPath } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { labsOf } from './settings.js'
 import { findPerson, PublicUser } from './lib/people.js'
-import { isWithin, periodFields, periodFrom } from './lib/times.js'
+import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
@@ -44,15 +45,15 @@ export const list = operation({
   access: 'public',
   cache: 'actor',
   errors: ['POST_NOT_FOUND'],
-  input: fields({ post_id: inPost, ...pageFields(VOTES), ...periodFields('votes') }),
+  input: fields({ post_id: inPost, ...orderFields('desc'), ...pageFields(VOTES), ...periodFields('votes') }),
   output: Type.Object({
     votes: Type.Object({ results: Type.Array(Vote), ...pageKeys, viewerVote: Type.Optional(Vote) }),
   }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { since, until, ...page }, post) {
+  async run(ctx, { created, since, until, ...page }, post) {
     const { db, actor } = ctx
     const { postId: id } = post
-    const filter: VoteFilter = { postId: id, ...periodFrom({ since, until }) }
+    const filter: VoteFilter & Sorting = { postId: id, created, ...periodFrom({ since, until }) }
     const total =
       filter.since === undefined && filter.until === undefined ? post.votesCount : await countVotes(db, filter)
     const open = seesVoters(actor, post)

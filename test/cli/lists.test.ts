@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { newId } from '../../src/core/ids.js'
 import { queueMail } from '../../src/mail/outbox.js'
+import { operations } from '../../src/service/index.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
 
@@ -35,6 +36,25 @@ async function pageOf({ run }: Machine, command: string, rows: string): Promise<
   const body = JSON.parse(stdout) as Record<string, unknown>
   const place = (inner === undefined ? body : body[outer]) as Record<string, unknown>
   return { rows: place[inner ?? outer] as Page['rows'], info: place.page_info as Page['info'] }
+}
+
+/** The ids of a list by each way to read all of it. */
+async function everyPage(machine: Machine, [command, rows, id]: (typeof LISTS)[number]) {
+  const idsOf = (page: Pick<Page, 'rows'>) => page.rows.map((row) => row[id])
+  const body = JSON.parse((await machine.run(`${command} --all --json`)).stdout) as Record<string, unknown>
+  const [outer = '', inner] = rows.split('.')
+  const found = inner === undefined ? body[outer] : (body[outer] as Record<string, unknown>)[inner]
+  const all = idsOf({ rows: found as Page['rows'] })
+  const numbered: unknown[] = []
+  const followed: unknown[] = []
+  for (let page = 1, after = ''; page < 30; page++) {
+    numbered.push(...idsOf(await pageOf(machine, `${command} --limit 2 --page ${page}`, rows)))
+    const next = await pageOf(machine, `${command} --limit 2 ${after}`, rows)
+    followed.push(...idsOf(next))
+    after = `--after ${next.info.end_cursor}`
+    if (!next.info.has_next_page) break
+  }
+  return { all, numbered, followed }
 }
 
 /** A site with at least five rows in every list. */
@@ -80,21 +100,10 @@ describe.each(engines)('every list on %s', (engine) => {
       const idsOf = (page: Page) => page.rows.map((row) => row[id])
       const whole = idsOf(await pageOf(machine, `${command} --limit 100`, rows))
       expect([command, whole.length >= 5]).toEqual([command, true])
-      const all = JSON.parse((await machine.run(`${command} --all --json`)).stdout) as Record<string, unknown>
-      const [outer = '', inner] = rows.split('.')
-      const found = (inner === undefined ? all[outer] : (all[outer] as Record<string, unknown>)[inner]) as Page['rows']
-      expect([command, found.map((row) => row[id])]).toEqual([command, whole])
-      const numbered: unknown[] = []
-      const followed: unknown[] = []
-      for (let page = 1, after = ''; page < 30; page++) {
-        numbered.push(...idsOf(await pageOf(machine, `${command} --limit 2 --page ${page}`, rows)))
-        const next = await pageOf(machine, `${command} --limit 2 ${after}`, rows)
-        followed.push(...idsOf(next))
-        after = `--after ${next.info.end_cursor}`
-        if (!next.info.has_next_page) break
-      }
-      expect([command, numbered]).toEqual([command, whole])
-      expect([command, followed]).toEqual([command, whole])
+      expect([command, await everyPage(machine, [command, rows, id])]).toEqual([
+        command,
+        { all: whole, numbered: whole, followed: whole },
+      ])
       expect(await machine.run(`${command} --all --page 2`)).toMatchObject({ code: 2, stderr: expect.stringContaining('--all prints all pages') }) // prettier-ignore
     }
   })
@@ -107,6 +116,42 @@ describe.each(engines)('every list on %s', (engine) => {
       expect([command, await count('--since 1h')]).toEqual([command, whole])
       expect([command, await count('--until 1h')]).toEqual([command, 0])
     }
+  })
+})
+
+/** Lists that have an order of their own. */
+const UNSORTED = ['roadmaps list']
+/** Lists that begin with the oldest row. The others begin with the newest. */
+const OLDEST_FIRST = ['users list', 'roles list', 'keys list']
+
+describe.each(engines)('the order of every list on %s', (engine) => {
+  it('is newest or oldest first, with the same rows however they are read', async () => {
+    const machine = await filled(engine)
+    for (const [command, rows, id] of LISTS.filter(([each]) => !UNSORTED.includes(each))) {
+      const idsOf = (page: Page) => page.rows.map((row) => row[id])
+      const [usual, other] = OLDEST_FIRST.includes(command) ? ['oldest', 'newest'] : ['newest', 'oldest']
+      const whole = idsOf(await pageOf(machine, `${command} --limit 100`, rows))
+      const reversed = whole.toReversed()
+      expect([command, idsOf(await pageOf(machine, `${command} --limit 100 --sort ${usual}`, rows))]).toEqual([command, whole]) // prettier-ignore
+      expect([command, idsOf(await pageOf(machine, `${command} --limit 100 --sort ${other}`, rows))]).toEqual([command, reversed]) // prettier-ignore
+      expect([command, await everyPage(machine, [`${command} --sort ${other}`, rows, id])]).toEqual([
+        command,
+        { all: reversed, numbered: reversed, followed: reversed },
+      ])
+    }
+  })
+})
+
+it('every list with pages declares its order, or has one of its own and says so', async () => {
+  const lists = operations.filter(({ input: { properties } }) => 'page' in properties)
+  expect(lists.length).toBeGreaterThan(10)
+  expect(lists.filter(({ input }) => !('created' in input.properties)).map(({ id }) => id)).toEqual(['roadmaps.list'])
+  const { run } = await makeMachine('sqlite')
+  expect((await run('roadmaps list --help')).stdout).toContain('in their own order')
+  expect(await run('roadmaps list --sort oldest')).toMatchObject({ code: 2, stderr: expect.stringContaining('--sort') })
+  expect(await run('moderate list --sort sideways')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--sort must be one of newest, oldest; "sideways" is not.'),
   })
 })
 

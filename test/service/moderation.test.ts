@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import type { Item } from '../../src/service/moderation.js'
@@ -46,6 +47,44 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(brief(await queue(site, owner, '?days=1'))).toEqual([])
     expect(brief(await queue(site, owner, '?days=2'))).toEqual(['post new'])
     expect((await site.events()).slice(-1)).toEqual([['comment.kept', comment.id]])
+  })
+
+  it('shows the oldest first where asked to, and the reported ones before them in both directions', async () => {
+    const { site, owner, author, reader, post, comment } = await makeContent(engine)
+    const as = site.callAs({ ...operator, userId: author.userId })
+    const ids = [post.postId, comment.id]
+    for (const title of ['Dark mode', 'Export']) {
+      site.clock.now = new Date(site.clock.now.getTime() + HOUR_MS)
+      ids.push((await as(posts.create, { title, boardId: 'ideas' })).post.postId)
+    }
+    const [first, second, third, fourth] = ids
+    const listed = async (query: string) => (await queue(site, owner, query)).map(({ id }) => id)
+    expect(await listed('?created=asc')).toEqual(ids)
+    expect(await listed('?created=DESC')).toEqual(ids.toReversed())
+    for (const id of [post.postId, third])
+      expect((await site.http(`POST /posts/${id}/report`, { token: reader.token, body: {} })).status).toBe(200)
+    expect(await listed('?created=asc')).toEqual([first, third, second, fourth])
+    expect(await listed('')).toEqual([third, first, fourth, second])
+    const page = async (query: string) => (await site.http(`GET /moderation?created=asc&limit=2&${query}`, { token: owner })).body.items.map((item: Item) => item.id) // prettier-ignore
+    expect(await page('page=2')).toEqual([second, fourth])
+    expect(await page(`after=${first}`)).toEqual([third, second])
+    expect((await site.http('GET /moderation?created=sideways', { token: owner })).body).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      errors: [{ field: 'created', code: 'UNKNOWN_CHOICE' }],
+    })
+  })
+
+  it('begins with the oldest of all that waits, where more waits than it counts', async () => {
+    const { site, owner, post, comment } = await makeContent(engine)
+    const row = await site.db.selectFrom('comments').selectAll().where('id', '=', comment.id).executeTakeFirstOrThrow()
+    const later = Array.from({ length: 1000 }, (_, number) => {
+      const createdAt = new Date(site.clock.now.getTime() + (number + 1) * 1000).toISOString()
+      return { ...row, id: newId(), created_at: createdAt, updated_at: createdAt }
+    })
+    await site.db.insertInto('comments').values(later).execute()
+    const { items, total } = (await site.http('GET /moderation?created=asc&limit=3', { token: owner })).body
+    expect(total).toBe(1001)
+    expect(items.map(({ id }: Item) => id)).toEqual([post.postId, comment.id, later[0]?.id])
   })
 
   it('hides a post that is spam from everybody but those who see private boards, also after its board changes', async () => {

@@ -140,7 +140,7 @@ export const hasRolePermission = (actor: Actor): boolean =>
 
 async function rolesSeen({ db, actor }: Context): Promise<Candidate[]> {
   if (!hasRolePermission(actor)) return []
-  const rows = await listRoles(db, {}, { limit: MOST_COMPARED })
+  const rows = await listRoles(db, { created: 'asc' }, { limit: MOST_COMPARED })
   return rows.map(({ id, name }) => ({ id, name, handle: null }))
 }
 
@@ -149,7 +149,7 @@ async function keysSeen(ctx: Context): Promise<Candidate[]> {
   if (ctx.actor.refusal || ctx.actor.key) return []
   const rows = await listKeys(
     ctx.db,
-    { userId: ctx.actor.isOwner ? undefined : await personOf(ctx) },
+    { userId: ctx.actor.isOwner ? undefined : await personOf(ctx), created: 'asc' },
     { limit: MOST_COMPARED },
   )
   return rows.map(({ keyId, name, username }) => ({ id: keyId, name, handle: username }))
@@ -159,7 +159,7 @@ async function sessionsSeen(ctx: Context): Promise<Candidate[]> {
   if (ctx.actor.refusal || ctx.actor.key) return []
   const rows = await listSessions(
     ctx.db,
-    { userId: await personOf(ctx), now: ctx.now().toISOString() },
+    { userId: await personOf(ctx), now: ctx.now().toISOString(), created: 'desc' },
     { limit: MOST_COMPARED },
   )
   return rows.map(({ sessionId, userAgent, address }) => ({ id: sessionId, name: userAgent, handle: address }))

@@ -2,7 +2,8 @@ import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 import { quoted } from '../../core/text.js'
-import type { Period } from '../../db/paging.js'
+import type { Direction, Period } from '../../db/paging.js'
+import { oneOf } from './schemas.js'
 
 /** Without a zone a time would be that of the server. */
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
@@ -14,6 +15,11 @@ const timeField = (description: string) => Type.Optional(Type.String({ rule, tim
 export const periodFields = (rows: string) => ({
   since: timeField(`Only ${rows} since this time`),
   until: timeField(`Only ${rows} before this time`),
+})
+
+/** The order of a list by time, which commands take as --sort. */
+export const orderFields = (usual: Direction, description = 'Sort by creation time') => ({
+  created: oneOf(['asc', 'desc'], { default: usual, anyCase: true, description }),
 })
 
 /** The state that a change is meant for: two people who edit at once do not overwrite each other. */
