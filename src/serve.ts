@@ -99,14 +99,20 @@ export async function startDaemon(
   await server.ready()
   if (listener) listener.leadTo(server.server)
   else listener = await openPort(server, { host, port })
+  const isNew = listener !== open
   const undoHeapLimit = limitHeapGrowth()
   const url = urlOf(host, listener.port)
   const self: Presence = { url, version, worker }
-  const place = { db: app.db, now: app.base.now, log: server.log }
   const present = presence(self, app.base.now())
-  const announced = present.run({ ...place, signal: new AbortController().signal }).catch(() => undefined) // the job tries again
-  await Promise.race([announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })]) // else doctor calls it a stranger
-  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule })], place)
+  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule })], {
+    db: app.db,
+    now: app.base.now,
+    log: server.log,
+  })
+  // Else doctor could call it a stranger, if it came at once.
+  await Promise.race([present.announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })])
+  if (isNew)
+    for (const { address } of listener.addresses()) server.log.info(`listening on ${urlOf(address, listener.port)}`)
   const isStopped = new AbortController()
   const end = async (seconds: number) => {
     isStopped.abort()
@@ -140,9 +146,7 @@ export async function startDaemon(
 
 async function openPort(server: FastifyInstance, { host, port }: { host: string; port: number }): Promise<Listener> {
   try {
-    const listener = await Listener.open({ host, port }, server.server)
-    for (const { address } of listener.addresses()) server.log.info(`listening on ${urlOf(address, listener.port)}`)
-    return listener
+    return await Listener.open({ host, port }, server.server)
   } catch (error) {
     await server.close()
     throw listenFailed(error, host, port)

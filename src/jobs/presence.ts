@@ -19,9 +19,11 @@ const keyOf = (worker: number) => ({
   worker,
 })
 
-/** Notes in the database that this process serves it. A third of the renewals may fail. */
-export function presence({ worker, ...server }: Presence, startedAt: Date): Job {
+/** Notes in the database that this process serves it, which is `announced` once. A third of the renewals may fail. */
+export function presence({ worker, ...server }: Presence, startedAt: Date): Job & { announced: Promise<void> } {
+  let announce = () => {}
   return {
+    announced: new Promise((resolve) => (announce = resolve)),
     name: 'presence',
     every: SEEN_WITHIN_MS / 3,
     async run({ db, now }) {
@@ -32,6 +34,7 @@ export function presence({ worker, ...server }: Presence, startedAt: Date): Job 
         started_at: startedAt.toISOString(),
         seen_at: now().toISOString(),
       })
+      announce()
       await removeServersBefore(db, forgotten)
     },
   }
