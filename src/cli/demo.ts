@@ -24,15 +24,16 @@ export function register(command: Command, cli: Cli): void {
     .option('--once', 'print the output, then stop and remove the site')
     .action(async () => {
       const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
-      const folder = makePrivateFolder('feedbackctl-demo-')
       const opened: { held?: HeldPort; app?: App; daemon?: Daemon } = {}
-      const remove = async () => {
+      const close = async () => {
         await opened.held?.release()
         await opened.daemon?.stop(1)
         await opened.app?.close()
-        rmSync(folder, { recursive: true, force: true })
       }
-      const stopped = untilStopped(5, remove) // before anything is created, so that Ctrl-C always cleans up
+      const stopped = untilStopped(5, close) // before anything is created, so that Ctrl-C always cleans up
+      const folder = makePrivateFolder('feedbackctl-demo-')
+      // What was at work when the signal came may create files until the process ends.
+      process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
       try {
         const held = (opened.held = await hold(PORT).catch(() => hold(0)))
         const url = `http://${HOST}:${held.port}`
@@ -54,7 +55,7 @@ export function register(command: Command, cli: Cli): void {
           await stopped
         }
       } finally {
-        await remove()
+        await close()
       }
     })
 }
