@@ -98,7 +98,7 @@ export async function openApp(
   return { ...database, close, databaseUrl: url, base }
 }
 
-/** Seals the events of a command. What is done stays done where that fails: the next command or server seals them. */
+/** Seals the events of a command. If that fails, the command still succeeds: the next command or server seals them. */
 const sealed = async (base: App['base']): Promise<void> =>
   (await import('./jobs/seals.js')).sealAfterCommand(base).catch(() => {})
 

@@ -64,7 +64,7 @@ interface Listening {
   worker?: number | undefined
 }
 
-/** How long a server that starts or stops waits for a database that does not answer, or for many events to be sealed. */
+/** Milliseconds that starting or stopping waits for an unresponsive database or for sealing many events. */
 const ANSWER_WITHIN_MS = 1000
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
@@ -109,7 +109,7 @@ export async function startDaemon(
     now: app.base.now,
     log: server.log,
   })
-  // Else doctor could call it a stranger, if it came at once.
+  // Otherwise doctor, run immediately, would report an unknown process.
   await Promise.race([present.announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })])
   if (isNew)
     for (const { address } of listener.addresses()) server.log.info(`listening on ${urlOf(address, listener.port)}`)

@@ -123,7 +123,7 @@ export interface Found {
   manifest: Manifest
 }
 
-/** Rows that are yielded together, and characters of their lines, from which no more are added. */
+/** Limits of a batch: rows, and characters of their lines. A batch that reaches one is yielded. */
 const BATCH = 500
 const BATCH_LENGTH = 4 * 2 ** 20
 

@@ -59,7 +59,7 @@ const changedColumns: Column<Activity['comment']>[] = [
 const id = (row: { id: string }) => row.id
 const flags = { post_id: 'post', is_internal: 'internal', is_spam: 'spam', parent_id: 'answer-to' } as const
 
-/** A comment for people, also one that is gone: `comment 01a202e3-… on post #12 "Dark mode"`. */
+/** Describes a comment, even a deleted one: `comment 01a202e3-… on post #12 "Dark mode"`. */
 const commentNamed = async (call: Call, { comment_id: given, post_id: post }: Values): Promise<string> =>
   `comment ${String(given)} on post ${await postNamed(call, post)}`
 

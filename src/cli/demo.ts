@@ -32,7 +32,7 @@ export function register(command: Command, cli: Cli): void {
       }
       const stopped = untilStopped(5, close) // before anything is created, so that Ctrl-C always cleans up
       const folder = makePrivateFolder('feedbackctl-demo-')
-      // What was at work when the signal came may create files until the process ends.
+      // Work in progress may still create files until the process exits.
       process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
       try {
         const held = (opened.held = await hold(PORT).catch(() => hold(0)))

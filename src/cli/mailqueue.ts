@@ -140,7 +140,7 @@ function registerList(queue: Command, cli: Cli): void {
   })
 }
 
-/** Counts how often each error came. Of a long queue, it holds some errors only: each may have a number of its own. */
+/** Counts occurrences per error. Bounded, because messages of a long queue may all differ. */
 function countErrors(counts: Map<string, number>, mails: readonly Mail[]): void {
   for (const { lastError } of mails) {
     if (lastError === null || (counts.size >= ERRORS_COUNTED && !counts.has(lastError))) continue

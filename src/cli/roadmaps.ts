@@ -52,7 +52,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'list',
       examples: ['roadmaps list'],
       output: { ...table, rows: (answer) => answer.roadmaps, list: 'roadmaps' },
-      // An administrator expects to see all roadmaps.
+      // Administrators expect hidden roadmaps too.
       input: { defaults: { visibility: ['public', 'private'] } },
     },
   )

@@ -79,7 +79,7 @@ export function register(command: Command, cli: Cli): void {
     })
 }
 
-/** The flags of settings, by their present names. */
+/** Setting flags, with former names replaced by current ones. */
 function givenFlags(command: Command): Record<string, string | undefined> {
   const { 'site-title': former, ...flags } = settingFlags(command)
   if (former !== undefined && flags.title !== undefined)

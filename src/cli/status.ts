@@ -20,7 +20,7 @@ import { version } from './version.js'
 type Overview = Awaited<ReturnType<typeof site.overview.run>>
 type Facts = ReturnType<typeof factsOf>
 
-/** What a server says, in the case of all JSON that is no HTTP body. */
+/** Server details in camelCase, like all JSON that is not an HTTP body. */
 const factsOf = ({ is_setup: isSetup, mail_waiting: mailWaiting, ...facts }: Overview) => ({
   ...facts,
   isSetup,
@@ -153,7 +153,7 @@ async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
   const servers = overview.servers.filter(isRunning)
   const isOurs = ({ pid, isSame }: Neighbour) =>
     isSame ?? servers.some((server) => server.host === hostname() && server.pid === pid)
-  // Whoever has a site here need not hear of the others
+  // Users with a site here do not need to know about the others
   if (!overview.is_setup) warnOf(cli, there.filter((neighbour) => !isOurs(neighbour) && !isListed(neighbour, servers))) // prettier-ignore
   return { status: { ...base, ...factsOf(overview), servers }, note: nextStep(overview, servers) }
 }

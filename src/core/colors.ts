@@ -39,7 +39,7 @@ const DARK_SURFACE = '262b33'
 /** The accent of a site that has none. */
 const ACCENT = '1f5fd6'
 
-/** The colours that an accent colour becomes: `fill` is that of buttons, as it was chosen, with a text that can be read. */
+/** Colours derived from the accent: readable text for light and dark pages, and buttons filled with it. */
 export function accentOf(hex: string | null | undefined) {
   const fill = isColor(hex) ? hex.toLowerCase() : ACCENT
   return {

@@ -17,7 +17,7 @@ interface ConfigFile {
 interface Source {
   /** For errors. */
   origin: string
-  /** Stands before each key in the file. */
+  /** Prefix of each key in the file. */
   prefix: string
   text: string
 }

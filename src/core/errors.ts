@@ -153,7 +153,7 @@ export class AppError extends Error {
   readonly reason: Reason | undefined
   /** Seconds after which the caller may try again. */
   readonly retryAfter: number | undefined
-  /** Where what is wrong is written: `line 3 of FILE`. */
+  /** Location of the mistake: `line 3 of FILE`. */
   readonly place: string | undefined
   /** Of TOTP_REQUIRED: stands for the password in the next sign-in. */
   readonly passwordToken: string | undefined

@@ -1,10 +1,10 @@
-/** Unicode code points that the texts of people may have. Fields, and the check of backups, follow from these. */
+/** Maximum lengths of user texts, in Unicode code points. Shared by all fields. */
 export const LENGTHS = {
   title: 100,
   text: 65_536,
   comment: 1000,
   reason: 500,
-  /** Of a person or a key. */
+  /** Of a user or a key. */
   name: 100,
   /** Of a board or a roadmap. */
   placeName: 50,

@@ -106,7 +106,7 @@ export const limitNames = Object.keys(LIMITS) as LimitName[]
 /** Absent where a limit is off. */
 export type Rates = Partial<Record<LimitName | 'requests', Rate>>
 
-/** The error of a limit that was met, for so many seconds. `otherwise` is what helps before. */
+/** Error for a reached limit. `seconds` is the time left; `otherwise` names another way in. */
 export function rateLimited(
   message: string,
   seconds: number,

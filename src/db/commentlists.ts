@@ -51,9 +51,9 @@ const withNames = (query: ReturnType<typeof filtered>) =>
 export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
 
-/** A search reads so many comments: no index finds a part of a text. */
+/** Comments that a search reads at most; no index finds substrings. */
 export const MOST_READ = 20_000
-/** Rows that are read at once, so that other requests get their turn. */
+/** Rows per query, so that other requests run in between. */
 const BATCH = 50
 
 /** The comments of a page that match. */

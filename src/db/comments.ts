@@ -86,7 +86,7 @@ export async function hasPublicReply(db: Db, id: string): Promise<boolean> {
   return reply !== undefined
 }
 
-/** Whether somebody but the author has replied, as everybody sees. */
+/** Whether anyone but the author has replied publicly. */
 export async function hasReplyOfOthers(
   db: Db,
   { id, author_id }: Pick<CommentRow, 'id' | 'author_id'>,

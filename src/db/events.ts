@@ -105,9 +105,9 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     .execute()
 }
 
-/** A search reads so many events: no index finds a part of a text. */
+/** Events that a search reads at most; no index finds substrings. */
 export const MOST_READ = 100_000
-/** Rows that are read at once, so that other requests get their turn. */
+/** Rows per query, so that other requests run in between. */
 const BATCH = 500
 
 /** The events of a page that match. */

@@ -39,7 +39,7 @@ export const putKeyUse = (db: Db, use: Insertable<Tables['api_key_uses']>) =>
       .execute(),
   )
 
-/** Whose keys, or those of everybody. */
+/** Keys of one user, or of everyone. */
 export interface KeyFilter extends Period {
   userId: string | undefined
 }

@@ -31,7 +31,7 @@ export interface QueueFilter extends Sorting {
   internal: boolean
 }
 
-/** At most so many candidates for each reason and kind: the first in the order of the list; of reports, the oldest. */
+/** Candidates per reason and kind: the first in list order; for reports, the oldest. */
 export const MOST = 1000
 
 /** All that waits for a decision, in no order. The same post or comment may come for several reasons. */

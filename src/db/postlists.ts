@@ -234,7 +234,7 @@ const timesOf = ({ since, until }: Period): RawBuilder<unknown>[] => [
   ...(until === undefined ? [] : [sql`posts."createdAt" < ${until}`]),
 ]
 
-/** Posts that have all these words, of which there is at least one. */
+/** Posts that contain all these words. `words` is not empty. */
 export async function searchPosts(
   db: Db,
   words: readonly string[],

@@ -20,14 +20,14 @@ export interface PostMove {
   movedAt: string
 }
 
-/** Null of a move that nobody with an account made. */
+/** Null if the move was not made by a user. */
 export type Mover = Record<'userId' | 'name' | 'username' | 'avatar', string | null>
 
 type Row = Record<`${'from' | 'to'}${'Id' | 'Name' | 'Url' | 'Color'}`, string | null> &
   Record<'fromDisplay' | 'toDisplay', number | null> &
   Pick<PostMove, 'id' | 'kind' | 'movedAt'>
 
-/** The newest moves of a post, newest first. Nothing of it tells who moved it. */
+/** Moves of a post, newest first, without the actors. */
 export async function listMoves(db: Db, postId: string, limit: number): Promise<PostMove[]> {
   const names = (end: 'from' | 'to') =>
     sql.raw(
@@ -81,7 +81,7 @@ export async function listMovers(db: Db, postId: string, limit: number): Promise
   return new Map(rows.map(({ id, ...mover }) => [id, mover]))
 }
 
-/** Runs what may move a post, and stores who it was. Call it in the transaction, with the post locked. */
+/** Runs a write that may move a post, and records the actor. Requires a transaction that has locked the post. */
 export async function movedBy<T>(
   db: Db,
   { postId, actorId }: { postId: string; actorId: string | null },

@@ -120,7 +120,7 @@ export async function updatePost(
   return post
 }
 
-/** Whether somebody but the author has voted or commented, as everybody sees. Locks the post until the transaction ends. */
+/** Whether anyone but the author has voted or publicly commented. Locks the post until the transaction ends. */
 export async function hasOthers(db: Db, { postId, userId }: Pick<PostRow, 'postId' | 'userId'>): Promise<boolean> {
   await db.selectFrom('posts').select('postId').where('postId', '=', postId).$if(isPostgres(db), (query) => query.forUpdate()).execute() // prettier-ignore
   const vote = await db

@@ -1,7 +1,7 @@
 import { compiled } from './cache/compiled.js'
 import type { Db } from './tables.js'
 
-/** What a person has reported of a post and its comments, as far as the team has not decided yet. */
+/** Open reports by a user about a post and its comments. */
 export const reportsOf = (
   db: Db,
   { userId, postId }: { userId: string; postId: string },

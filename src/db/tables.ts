@@ -43,7 +43,7 @@ export interface Tables {
     createdAt: string
     updatedAt: string
   }
-  /** Written by triggers, without the actor. The ids of places may be of rows that are gone; null: none. */
+  /** Written by triggers, without the actor. Place ids may refer to deleted rows; null: no place. */
   post_moves: {
     id: Generated<number>
     postId: string

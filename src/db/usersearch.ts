@@ -7,7 +7,7 @@ type Named = Pick<UserRow, 'userId' | 'createdAt' | 'name' | 'username' | 'email
 
 /** Of the users that a search finds, so many are listed. */
 export const MOST_USERS = 1000
-/** Rows that are read at once, so that other requests get their turn. */
+/** Rows per query, so that other requests run in between. */
 const BATCH = 1000
 
 /** The ids of the users that match, in this order. No index finds a part of a name, so it reads them in batches. */

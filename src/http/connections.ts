@@ -169,7 +169,7 @@ export class Connections {
     this.#cutUnread()
   }
 
-  /** Whether so many more bytes may wait to be sent without one of the clients being cut. */
+  /** Whether this many more unsent bytes fit the limits, without disconnecting a client. */
   hasRoom(bytes: number): boolean {
     const unsent = this.#unsent()
     return unsent === 0 || unsent + bytes <= this.limits.unsent

@@ -28,12 +28,12 @@ declare module 'fastify' {
     op?: string
     /** Without it, responses are never cached. */
     cache?: CacheDeclaration
-    /** Handled before requests that wait for a turn: it takes next to no time. Matches the exact path without a query. */
+    /** Bypasses the queue of `Turns`, for handlers that take almost no time. Matches the exact path without a query. */
     prompt?: boolean
   }
 }
 
-/** Bytes of a response whose making gives other requests a turn in between. */
+/** Responses of more bytes are built in steps, with other requests in between. */
 const LONG = 1_000_000
 
 const bytesOf = (payload: string | Buffer): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload)

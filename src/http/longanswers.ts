@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.js'
 
-/** Rows, and bytes of their texts, from which the answer with a list is long. */
+/** Rows, or bytes of text, that make a list response long. */
 const MANY = 20
 const LONG = 500_000
 
-/** Characters of texts that are looked at in one turn of the event loop. */
+/** Characters of text processed in one turn of the event loop. */
 const LOOK = 1_000_000
 
-/** How long, in milliseconds, a long answer waits for clients to take others, before those that do not read are cut. */
+/** Milliseconds that a long response waits for slow readers before they are disconnected. */
 const PATIENCE_MS = 2000
 const POLL_MS = 10
 
@@ -26,7 +26,7 @@ export class LongAnswers {
     this.#connections = connections
   }
 
-  /** Waits until an answer may be serialised, where it is long. Others have their turn before that. */
+  /** Delays long responses until they may be serialised, so that other requests run first. */
   async turn(response: ServerResponse, output: unknown): Promise<void> {
     const { rows, bytes } = await sizeOf(output)
     if (bytes > LONG) {
@@ -43,13 +43,13 @@ export class LongAnswers {
     if (bytes > LONG || rows > MANY) await setImmediate()
   }
 
-  /** Called when an answer has been handed over to its connection. Its client may take it as slowly as it likes. */
+  /** Called once the response is handed to its connection, however slowly the client reads. */
   made(response: ServerResponse): void {
     this.#made.get(response)?.()
   }
 }
 
-/** How many rows the longest list of an answer has, and the bytes of the texts in all rows, as they are written. */
+/** Rows of the longest list in a response, and the JSON bytes of all texts in it. */
 async function sizeOf(output: unknown): Promise<{ rows: number; bytes: number }> {
   let [rows, bytes, looked] = [0, 0, 0]
   for (const list of Object.values(output ?? {}))
@@ -69,7 +69,7 @@ async function sizeOf(output: unknown): Promise<{ rows: number; bytes: number }>
   return { rows, bytes }
 }
 
-/** Rows of earlier versions may have control characters, which are six bytes each. */
+/** Rows written by earlier versions may contain control characters, which take six bytes each in JSON. */
 function bytesInJson(text: string): number {
   let bytes = Buffer.byteLength(text)
   for (let at = 0; at < text.length; at++) {

@@ -40,7 +40,7 @@ function sealBlock({ db, now }: Pick<Run, 'db' | 'now'>): Promise<'more' | undef
 /** Blocks that a command seals at most, so that it ends soon where none was sealed for long. */
 const MOST_BLOCKS = 10
 
-/** Seals what commands have written, unless a server runs: that does it. */
+/** Seals events written by commands, unless a running server does it. */
 export async function sealAfterCommand({ db, now }: Pick<Run, 'db' | 'now'>): Promise<void> {
   const since = new Date(now().getTime() - SEEN_WITHIN_MS).toISOString()
   if ((await listServers(db, since)).length > 0) return

@@ -207,7 +207,7 @@ function masked(line: string, url: string): string {
   return forms.reduce((text, form) => text.replaceAll(form.length < SHORT ? alone(form) : form, '***'), shown)
 }
 
-/** A shorter secret is masked only where it stands alone: its letters are in other words, too. */
+/** Shorter secrets are masked only as whole words, because they may be part of other words. */
 const SHORT = 6
 const alone = (secret: string): RegExp => {
   const escaped = secret.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)

@@ -1,4 +1,4 @@
-/** Why a connection or a delivery failed, for people: the reason alone where OpenSSL says in which of its lines. */
+/** Reason why a connection or a delivery failed, without OpenSSL's source locations. */
 export function reasonOf({ message }: { message: string }): string {
   const [, reason] = /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/i.exec(message) ?? []
   if (reason === undefined) return message.replace(/^Error initiating TLS - /, '')

@@ -20,7 +20,7 @@ import { fields, nullable } from './lib/schemas.js'
 /** Blocks that one request checks. */
 const MAX_SEALS = 20
 
-/** How long serve may go on without a seal: it makes one every ten seconds, and when it stops. */
+/** Maximum age of unsealed events while serve runs. It seals every ten seconds and when it stops. */
 const SEALED_WITHIN = 5 * 60_000
 
 const Finding = Type.Object({

@@ -133,7 +133,7 @@ export const search = operation({
 })
 
 const NEWEST: BoardFilter = { visibility: ['public', 'private'], created: 'desc' }
-/** How many of the newest boards a new one differs from in colour as far as it can. */
+/** Number of newest boards whose colours a new board avoids. */
 const COLORED = 100
 
 export const create = operation({

@@ -65,7 +65,7 @@ export const queueFields = fields({
   sent: Type.Boolean({ default: false, description: 'Also list sent and cancelled mails' }),
 })
 
-/** Mails: those that are still to be sent and failed ones, or all. */
+/** Lists queued and failed mails, or all. */
 export async function listQueue({ db, now }: Context, given: unknown) {
   const { sent, created, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
   const filter: MailFilter & Sorting = { sent, created, ...periodFrom({ since, until }) }
@@ -83,7 +83,7 @@ export async function listQueue({ db, now }: Context, given: unknown) {
   return { mails, total, ...keys }
 }
 
-/** The ids of what is not sent yet, oldest first, but for what is being sent. */
+/** Ids of unsent mails, oldest first, except those being sent. */
 export async function waitingMails({ db, now }: Context): Promise<string[]> {
   const rows = await listMail(db, { sent: false, created: 'asc' }, { limit: Number.MAX_SAFE_INTEGER })
   return rows.filter((row) => stateOf(row, now()) !== 'sending').map(({ mailId }) => mailId)

@@ -66,7 +66,7 @@ export const show = operation({
   },
 })
 
-/** Those of the account that have not expired. */
+/** Unexpired sessions of the account. */
 const openSessions = async (ctx: Context): Promise<SessionFilter> => ({
   userId: await personOf(ctx),
   now: ctx.now().toISOString(),

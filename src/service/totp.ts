@@ -130,7 +130,7 @@ export const recovery = operation({
   },
 })
 
-/** A session that is found open and the password must not be enough to change the second factor. */
+/** An open session and the password must not be enough to change the second factor. */
 async function proven(ctx: Context, code: string | null | undefined): Promise<{ userId: string; proof: Proof }> {
   const user = await ownUser(ctx)
   const totp = await findTotp(ctx.db, user.userId)

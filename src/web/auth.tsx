@@ -250,7 +250,7 @@ export const reset = action({
   done: () => ({ to: '/login', flash: 'resetSent' }),
 })
 
-/** What to do with a link of a mail that is cut, or does not work any more. */
+/** Shown for mail links that are truncated or expired. */
 function Broken({ view, to, action, spent }: { view: View; to: string; action: Key; spent: Key }) {
   const { t, href, isAlone } = view
   const isCut = tokenOf(view) === ''

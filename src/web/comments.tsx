@@ -151,7 +151,7 @@ export const deleteComment = page({
   },
 })
 
-/** Pages of comments to look for replies in. What is beyond, the operation finds. */
+/** Pages of comments searched for replies. The operation itself checks all. */
 const PAGES = 5
 
 async function othersReplied(view: View, { id, author, created_at: since }: Activity): Promise<boolean> {

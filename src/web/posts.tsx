@@ -236,7 +236,7 @@ export const deletePost = page({
   },
 })
 
-/** Whether somebody but the viewer has voted or commented, as far as the viewer sees. */
+/** Whether anyone but the viewer has visibly voted or commented. */
 async function othersTookPart(view: View, { postId, voters }: DashboardPost, count: number): Promise<boolean> {
   if (voters.votesCount > (voters.viewerVote ? 1 : 0)) return true
   const own = { post_id: postId, authorId: view.viewer?.userId, limit: 1 }

@@ -141,6 +141,7 @@ function asService(machine: Machine) {
   }
 }
 
+// Only root can act as root and as others: CI runs as root, and the report of other users lists these as skipped.
 describe.runIf(isRoot)('root beside the service of another user', () => {
   const give = (machine: Machine) => {
     for (const file of all(dataOf(machine))) lchownSync(file, STRANGER, STRANGER)
@@ -241,6 +242,7 @@ describe.runIf(isRoot)('root beside the service of another user', () => {
   })
 })
 
+// Only root can make files of another user.
 describe.runIf(isRoot)('leftovers of another user', () => {
   const rehearsal = path.join(tmpdir(), `feedbackctl-rehearsal-test${process.pid}`)
   const old = (file: string) => utimesSync(file, LONG_AGO, LONG_AGO)
@@ -288,6 +290,7 @@ const swap = () => { for (let count = 0; count < 100; count++) { put('own', 'one
 swap()
 `
 
+// Only root can give files away.
 it.runIf(isRoot)('root gives nothing away in a folder of its own, whatever a link leads to meanwhile', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-test-'))
   cleanup(async () => rmSync(folder, { recursive: true, force: true }))

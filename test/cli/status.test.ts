@@ -89,6 +89,7 @@ describe('status', () => {
     expect(readdirSync(machine.folder).filter((name) => name !== '.cache')).toEqual(before)
   })
 
+  // Systems without /proc do not tell which files a process has open, and status then says nothing.
   it.skipIf(!existsSync('/proc/self/fd'))('warns of a server on this machine that uses other data', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()

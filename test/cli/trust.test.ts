@@ -70,6 +70,7 @@ describe('a configuration file that somebody else may have written', () => {
     expect(settings.ignored).toMatch(why)
   })
 
+  // Only root can make a link of another user.
   it.runIf(isRoot)('is ignored where a stranger placed a link to another file of the reader', async () => {
     const machine = await makeMachine('sqlite')
     place(machine, 'other.toml')

@@ -221,7 +221,7 @@ export function command<In, Out, Row, Subject>(
     return flagNames(options.filter(({ field, hidden }) => !hidden && names.includes(field)))
   }
 
-  /** The arguments, as usage names them, of fields that are asked for. */
+  /** Arguments, by their names in the usage line, whose fields have a prompt. */
   function askedArguments(): Record<string, string> {
     const { prompts = [] } = inputView
     const asked = positional.flatMap((name, index) => {
@@ -243,7 +243,7 @@ export function command<In, Out, Row, Subject>(
     return (await call(onBehalf as AnyOperation, fields(input, flags.as))) as Out
   }
 
-  /** Whether another command must not create a thing between the look for it and its creation. */
+  /** Whether the existence check and the creation must be atomic. */
   const looks = ({ ifNotExists = false }: Flags): boolean => ifNotExists && view.existing?.unique !== true
 
   /** Runs calls: as one transaction if they look for what they create and the database is here, else each by itself. */

@@ -68,7 +68,7 @@ function valueIn(text: string, section: string, name: string): unknown {
 export const replaceFile = (file: string, text: string): void => stage(file, text).commit()
 
 function stage(file: string, text: string): PreparedSettings {
-  // Root would put a file in the place of a device such as /dev/null, for everybody
+  // Root would replace a device such as /dev/null for all programs
   if (existsSync(file) && !statSync(file).isFile())
     throw Object.assign(new Error(`${file} is not a file`), { code: 'not a file' })
   const made = makeFolder(path.dirname(file))

@@ -145,7 +145,7 @@ async function resultsFor<In, Out, Row>(
 /** What the first line meets, and every other would: who runs the command may not, or does not exist. */
 const isOfAll = ({ exit, code }: AppError): boolean => exit === 4 || code === 'USER_NOT_FOUND'
 
-/** Errors that the remaining lines would get too: the server is unreachable, or a limit is reached. */
+/** Errors that end the run, as every further line would fail too: unreachable server, rate limit. */
 const endsAll = ({ exit }: AppError): boolean => exit === UNREACHABLE
 
 /** Whatever the error is, it comes again when the lines are tried one by one. */

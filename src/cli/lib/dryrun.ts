@@ -48,7 +48,7 @@ export function wouldLose(confirmation: Confirmation): string {
   return `Would ${question.charAt(0).toLowerCase()}${question.slice(1, end)}.${question.slice(end + 1)}`
 }
 
-/** Says each thing that a dry run would have done, as all dry runs do. What is undefined would not be done. */
+/** Prints each step of a dry run as `Would …`. Skips undefined steps. */
 export function tellPlan(terminal: Terminal, plan: readonly (string | undefined)[]): void {
   for (const each of plan) if (each !== undefined) tell(terminal, printable(`Would ${each}.`))
 }

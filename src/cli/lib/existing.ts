@@ -6,7 +6,7 @@ import type { Call, Operation } from '../../service/lib/operation.js'
 import { idOf } from './names.js'
 import type { Existing, Values } from './view.js'
 
-/** Creates a thing unless there is one already, and says which. Another may come between, unless a lock is held. */
+/** Creates a record unless it exists, and reports which. Racy unless the caller holds a lock. */
 export async function createUnlessThere<In, Out, Subject>(
   call: Call,
   op: Operation<In, Out, Subject>,

@@ -8,7 +8,7 @@ interface Given {
   leaf: Command
   fields: readonly Pick<Field, 'name'>[]
   positional: readonly string[]
-  /** The positional field that takes all arguments: a list of them, or a text joined by spaces. */
+  /** Positional field that receives all arguments, as a list or joined with spaces. */
   joined: Pick<Field, 'name' | 'type'> | undefined
 }
 

@@ -13,9 +13,9 @@ interface Details {
   required?: readonly string[]
   /** Works only on the machine of the site: --server is refused. */
   local?: true
-  /** Makes a site of its own: no option says where it is. */
+  /** Creates its own site, so it takes no connection options. */
   own?: true
-  /** Arguments that are asked for on a terminal, and the fields that an option can set instead. */
+  /** Arguments that a terminal prompts for, and the fields that options can set instead. */
   asked?: Readonly<Record<string, string>>
 }
 
@@ -30,7 +30,7 @@ export function explain<C extends Command>(command: C, details: Details): C {
 /** Options without which the command asks or fails. */
 export const requiredOf = (command: Command): readonly string[] => detailsOf.get(command)?.required ?? []
 
-/** The arguments that a command needs where it cannot ask. */
+/** Error for arguments that are missing and cannot be prompted for. */
 export const askedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.asked ?? {}
 
 /** Options of the program that the help of each command repeats, by their heading. The others are in `help options`. */

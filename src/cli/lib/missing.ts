@@ -3,7 +3,7 @@ import type { AppError } from '../../core/errors.js'
 import { askedOf, requiredOf } from './helptext.js'
 import { Mistyped } from './mistyped.js'
 
-/** Names all that is missing, options too where they cannot be asked for. */
+/** Lists all missing arguments, and options if there is no prompt for them. */
 export function missingArguments(leaf: Command, args: readonly string[], canAsk: boolean): AppError {
   const asked = canAsk ? {} : askedOf(leaf)
   const isAsked = (name: string): boolean => asked[name] !== undefined && leaf.getOptionValue(asked[name]) === undefined

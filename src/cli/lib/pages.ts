@@ -10,7 +10,7 @@ import type { Output } from './view.js'
 /** The flag of every list with pages. Its name is not that of a field, which a list may have. */
 export const allOption = (): FieldOption => new FieldOption('--all', 'print all pages', 'everyPage')
 
-/** Refuses --all together with a place in the list. */
+/** Rejects --all combined with --limit, --page or --after. */
 export function assertAllPages(given: Record<string, unknown>): void {
   if (['limit', 'page', 'after'].some((name) => given[name] !== undefined))
     throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
@@ -39,9 +39,9 @@ interface ListRequest<Out, Row> {
   read(this: void, page: { limit: number; after?: string | undefined }): Promise<Out>
   output: Pick<Output<Out, Row>, 'rows' | 'columns' | 'id'>
   list: string
-  /** Keys that the body also has, with the number of all rows. */
+  /** Keys of the body that hold the total number of rows. */
   totals?: readonly string[]
-  /** Said where the list is empty. */
+  /** Message for an empty list. */
   empty?: string | undefined
 }
 
@@ -124,7 +124,7 @@ interface Footer {
   shown: number
   /** Whether the list has a --page flag. */
   numbered: boolean
-  /** Said where the list is empty. */
+  /** Message for an empty list. */
   empty?: string | undefined
 }
 
@@ -140,7 +140,7 @@ export function footer(terminal: Terminal, answer: unknown, { list, shown, numbe
   if (!page.has_next_page) return say(terminal, line)
   const next = nextCommand(terminal.args, page, numbered)
   const whole = `${line} · next: ${next}`
-  // A command that is too long has a line of its own, so that the terminal does not break it within a word
+  // A long command goes on its own line, so that the terminal does not break it within a word
   say(terminal, whole.length > widthOf(terminal.stderr) ? `${line} · next:\n  ${next}` : whole)
 }
 

@@ -17,7 +17,7 @@ export const PERSON: readonly Column<Person>[] = [
   { head: 'ID', text: (user) => user.userId },
 ]
 
-/** A post for people: `#12 "Dark mode"`. */
+/** Describes a post: `#12 "Dark mode"`. */
 export async function postNamed(call: Call, which: unknown): Promise<string> {
   const { show } = await import('../../service/posts.js')
   const { post } = await call(show, { id: String(which) })

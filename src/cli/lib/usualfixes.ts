@@ -42,7 +42,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
   const again = (changed: readonly string[]) => [commandLine(changed, secrets)]
   const run = (...commands: readonly string[]) =>
     commands.flatMap((words) => again([...words.split(' '), ...connectionOptions(args)]))
-  // The thing that was named; where there are several, or stdin names them, only its kind
+  // The named record; for several names, or names from stdin, only the noun
   const of = (words: string, kind: string) => {
     const [name, ...others] = names
     return again([
@@ -70,7 +70,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
   const totp = [`${again(withoutOption(args, '--code')).join('')} --code CODE`]
   const own = usable(withoutOption(connectionOptions(args), '--server'), error)
   const origins = commandLine(['config', 'list', '--show-origin', ...own])
-  // Reads what it can of a file that no other command takes
+  // Reads what it can from a file that other commands reject
   const invalid = [
     ...(error.place === undefined ? [] : [`Correct ${error.place}.`]),
     commandLine([

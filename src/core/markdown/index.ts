@@ -6,13 +6,13 @@ export type { Text }
 /** Characters that this thread works on at once: 20 ms at most. Longer texts go to another thread. */
 const SHORT = 2000
 
-/** Rendered texts, up to this many characters together. */
+/** Cache of rendered texts, limited by their total number of characters. */
 const cacheOf = (maxSize: number) =>
   new LRUCache<string, string>({ max: 2000, maxSize, sizeCalculation: (html, key) => html.length + key.length + 100 })
 
-/** To make HTML of twenty posts takes longer than to make the rest of their page. */
+/** Rendering the texts of twenty posts takes longer than the rest of their page. */
 const rendered = cacheOf(6_000_000)
-/** Texts with their HTML of more characters than this, of which thirty of one member would displace all others. */
+/** Texts and HTML above this size go to their own cache: thirty of them would evict all other texts. */
 const LARGE = 50_000
 const renderedLarge = cacheOf(2_000_000)
 
@@ -23,7 +23,7 @@ export type Html = (text: Text) => string
 
 export interface Rendered {
   html: Html
-  /** False where a text is shown as it was written only because others were in its way. */
+  /** False if a text is shown as plain text only because the render queue was full. */
   isFinal: boolean
 }
 

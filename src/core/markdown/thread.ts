@@ -4,7 +4,7 @@ import { givenUp, type Work } from './work.js'
 
 /** Milliseconds that one text may take. An ordinary one of the greatest length takes a hundredth of it: a busy machine must not change what is stored. */
 const MAX_MS = 10_000
-/** Texts that wait to be shown. What comes on top is given up at once. */
+/** Maximum number of texts waiting to be rendered for display. Further ones are shown as plain text. */
 const MAX_WAITING = 100
 /** Milliseconds without work after which the thread ends, to free its memory. */
 const IDLE_MS = 30_000
@@ -21,7 +21,7 @@ interface Result {
   isSkipped: boolean
 }
 
-/** Runs the work in a thread, one text after another. What will be stored comes first, and is never given up for others. */
+/** Runs jobs in a thread, one at a time. Jobs whose result is stored come first and are never dropped. */
 class Thread {
   readonly #toStore: Job[] = []
   readonly #toShow: Job[] = []

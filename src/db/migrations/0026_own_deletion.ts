@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../tables.js'
 
-/** Lets everyone delete their own comments, as far as others have not replied. */
+/** Lets users delete their own comments if nobody else has replied. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db
     .insertInto('role_permissions')

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** Who moved a post. Unlike the rest of a move, no trigger knows it. */
+/** Adds the actor to moves. Triggers write the rest of a move, but do not know the actor. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const moves = db.schema.alterTable('post_moves')
   await moves.addColumn('actorId', text(db), (column) => column.references('users.userId').onDelete('set null')).execute() // prettier-ignore

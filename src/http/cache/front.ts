@@ -136,7 +136,7 @@ export class Front {
           handle(request, response)
         }
         if (hasWaited) return go()
-        // By then the same response may have been made for another, and what was known of the data is old
+        // Meanwhile the same response may have been cached, and the data revision is outdated
         turns.take(response, (isLater) => (isLater ? this.#lookUp(route, body, request, response, handle, true) : go()))
       }
       const cached = responses.find(lookup)

@@ -33,7 +33,7 @@ export class CacheableRoutes {
     else this.#patterns.push([new RegExp(`^${route.method} ${route.path.replaceAll(/:\w+/g, '[^/]+')}$`), route])
   }
 
-  /** Adds a route that is handled at once, see `Turns`. */
+  /** Adds a route that bypasses the queue of `Turns`. */
   addPrompt(methods: readonly string[], path: string): void {
     for (const method of methods) this.#prompt.add(`${method} ${path}`)
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** How long, in milliseconds, requests may take in one turn of the event loop before the next ones wait. */
+/** Time budget in milliseconds for requests in one turn of the event loop. */
 const BUDGET_MS = 20
 
 interface Waiting {
@@ -8,7 +8,7 @@ interface Waiting {
   handle: Handle
 }
 
-/** Told whether the request has waited. */
+/** Receives whether the request has waited. */
 type Handle = (this: void, hasWaited: boolean) => void
 
 /**

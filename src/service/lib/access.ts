@@ -94,7 +94,7 @@ export function assertOwner(access: Access, actor: Actor): void {
     throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
 }
 
-/** What others have added to is not the author's alone. */
+/** Authors cannot delete what others have added to. */
 export const othersTookPart = (permission: Permission): AppError =>
   new AppError(
     'NOT_ENOUGH_PERMISSION',

@@ -9,7 +9,7 @@ import { proofOf, type Proof } from './totp.js'
 
 /** For how long wrong codes count, from the first of them. */
 const PERIOD_MS = 7 * 24 * 3600 * 1000
-/** Wrong codes in a period before an account slows down. Who mistypes stays below it. */
+/** Wrong codes per period before further attempts are delayed. Mistyping does not reach it. */
 const FREE = 20
 /** The first wait. Each further wrong code doubles it. */
 const FIRST_MS = 60 * 1000
@@ -33,9 +33,9 @@ export async function countedProof(
   const { wrong, wait } = keysOf(user.userId)
   const time = ctx.now().getTime()
   const at = (milliseconds: number) => new Date(time + milliseconds).toISOString()
-  // A dry run tells as much about a code as a sign-in, so it counts too
+  // A dry run reveals as much about a code as a sign-in, so it counts too
   await change({ ...ctx, dryRun: false }, async (tx) => {
-    // Locks the row, also for a right code: many guesses at once are no way around the wait
+    // Locks the row even for a right code, so that concurrent guesses cannot bypass the delay
     const [counted] = await count(tx.db, [{ key: wrong, points: proof ? 0 : 1, until: at(PERIOD_MS) }], at(0))
     const [waiting] = await findCounters(tx.db, [wait], at(0))
     if (waiting) throw codesLimited((Date.parse(waiting.until) - time) / 1000)
@@ -49,7 +49,7 @@ export async function countedProof(
   return proof
 }
 
-/** For a password that was set by mail or by the owner: whoever guessed does not know it. */
+/** Called after a reset by mail or by the owner: an attacker does not know that password. */
 export const forgetWrongCodes = (db: Context['db'], userId: string) => forget(db, Object.values(keysOf(userId)))
 
 const codesLimited = (seconds: number) =>

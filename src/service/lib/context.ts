@@ -51,7 +51,7 @@ export interface Context {
   client?: Client
   /** Absent: nothing is limited. */
   limits?: Limiter
-  /** Told of each change that added events. */
+  /** Called after each change that recorded events. */
   recorded?(this: void): void
   /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean

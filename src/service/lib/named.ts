@@ -226,7 +226,7 @@ export const PALETTE = [
   'b91c1c',
 ]
 
-/** Neighbours of the palette are alike, so that each next colour is five further on; the steps meet all of them. */
+/** Adjacent palette colours look alike, so each new colour is five steps further; five steps reach every colour. */
 const SPREAD = PALETTE.map((_, index) => PALETTE[(index * 5) % PALETTE.length] ?? '')
 const ORDER = { board: SPREAD, roadmap: SPREAD.toReversed() }
 

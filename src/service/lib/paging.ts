@@ -13,7 +13,7 @@ export interface Listing<Row> {
   size?: number
   /** Where a page that was requested without a number has its rows once more, as `results`. */
   alias?: true
-  /** The highest page number of a list that nothing counts: the rows before a page are read and skipped. */
+  /** Highest page number of lists without a total count, because skipping rows reads them. */
   pages?: number
 }
 
@@ -99,7 +99,7 @@ export async function pageOf<Row, Shown>(
   return answer(found.slice(0, size), { before, more: found.length > size })
 }
 
-/** Output of a list without a total, apart from its rows. Counting them would take too long. */
+/** Output fields of a list without a total count, because counting would be slow. */
 export const uncountedKeys = { page_info: PageInfo }
 
 /** One page of a list that is too long to count: one row more tells whether another page follows. */
@@ -121,7 +121,7 @@ export async function uncountedPage<Row, Shown>(
   return { rows: await show(slice), keys: { page_info: uncountedInfo(ids, { number, more: found.length > size }) } }
 }
 
-/** What a page says of itself: the ids of its rows, its number if it is known, and whether another page follows. */
+/** Page info of a list: ids of first and last row, page number if known, and whether another page follows. */
 export const uncountedInfo = (
   ids: readonly string[],
   { number, more }: { number: number | null; more: boolean },

@@ -30,7 +30,7 @@ export async function isOperatorProof(site: Site, proof: string): Promise<boolea
   return timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(await keysOf(site.secret()), time)))
 }
 
-/** An answer that only who knows the secret can read. */
+/** Response encrypted with a key derived from the secret. */
 export async function sealedAnswer(site: Site, proof: string, text: string): Promise<string> {
   const nonce = randomBytes(NONCE_LENGTH)
   const { sealing } = await keysOf(site.secret())

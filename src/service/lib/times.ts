@@ -22,7 +22,7 @@ export const orderFields = (usual: Direction, description = 'Sort by creation ti
   created: oneOf(['asc', 'desc'], { default: usual, anyCase: true, description }),
 })
 
-/** The state that a change is meant for: two people who edit at once do not overwrite each other. */
+/** Expected state of the row, so that concurrent edits do not overwrite each other. */
 export const ifUnchanged = (what: 'updatedAt' | 'updated_at') =>
   Type.Optional(
     Type.String({

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import type { Fields } from './page.js'
 
-/** Fields of a form. Tens of thousands fit into a body, and what is done for each holds up other requests. */
+/** Maximum number of form fields. A body has room for tens of thousands, which would block the event loop. */
 export const MAX_FIELDS = 200
 
 /** The fields of a form. Of a field that is there twice, the last counts. */

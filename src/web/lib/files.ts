@@ -28,7 +28,7 @@ export function serveFiles(server: FastifyInstance): void {
   )
 }
 
-/** Text of the accent colour can be read; buttons have it as it is. */
+/** Text uses a readable variant of the accent; buttons use the accent itself. */
 function accentStyle(hex: string): string {
   const { light, dark, fill, onFill } = accentOf(hex)
   return `:root{--accent:light-dark(#${light},#${dark});--fill:#${fill};--on-fill:#${onFill}}`

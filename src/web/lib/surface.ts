@@ -19,10 +19,10 @@ const cache = { vary: ['cookie', 'accept-language', 'accept-encoding'] } as cons
 /** Machines see what visitors see. */
 const forMachines = { vary: ['accept-language', 'accept-encoding'] } as const
 
-/** In bytes. A form writes most bytes of a text as three, such as %C3, so that a page takes what the API takes. */
+/** In bytes. Percent-encoding triples most bytes, so forms need this to accept the same texts as the API. */
 const FORM_LIMIT = BODY_LIMIT * 3
 
-/** Reads one field more than a form may have, so that `fieldsOf` refuses it. */
+/** Parses one field more than allowed, so that `fieldsOf` can reject the form. */
 const formOf = (text: string) => parse(text, '&', '=', { maxKeys: MAX_FIELDS + 1 })
 
 /** The pages of a site. What makes them is loaded at the first request: a server starts without it. */

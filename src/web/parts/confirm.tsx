@@ -20,7 +20,7 @@ export const Confirm = ({
   action: string
   /** What is lost. */
   quote?: ComponentChildren
-  /** Where it leads then, without the base path. */
+  /** Target of the redirect, without the base path. */
   next?: string
   children: ComponentChildren
 }) => (

@@ -15,7 +15,7 @@ export function Count({ view: { words }, of: value }: { view: View; of: number }
   )
 }
 
-/** The label of what shows a count: the number that is seen comes first, as people say it to their computer. */
+/** Label of a count. The visible number comes first, so that voice control can use it. */
 export function labelWith({ t, words }: View, key: Extract<Key, `${string}.count`>, count: number): string {
   const whole = t(key, { count })
   const short = words.compact(count)

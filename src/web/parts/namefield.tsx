@@ -4,7 +4,7 @@ import { Field, Form, Hidden, Submit, Summary } from './form.js'
 
 const isNameless = ({ viewer }: View): boolean => viewer?.name === ''
 
-/** Asks whoever has no name for one, where what they write shows it. */
+/** Asks users without a name for one before their text is published with it. */
 export const NameField = ({ view, id }: { view: View; id?: string }) =>
   isNameless(view) ? (
     <Field

@@ -30,7 +30,7 @@ interface PostFormProps {
   similar?: readonly Post[]
   /** Whether they have been shown, so that the next step writes the post. */
   isChecked?: boolean
-  /** When the post was changed last, as the form shows it. */
+  /** Last change of the post when the form was rendered; detects concurrent edits. */
   version?: string
   submit: string
   cancel?: string

@@ -1,7 +1,7 @@
 import type { View } from '../lib/page.js'
 import { errorText } from './form.js'
 
-/** A note above the fields of a form that the operation refuses whatever is filled in. The page lists it in `forms`. */
+/** Note above a form that the operation rejects whatever its input. The page lists it in `forms`. */
 export function Refused({ view, of }: { view: View; of: { id: string } }) {
   const refusal = view.form.error ? undefined : view.refusals.get(of.id)
   if (!refusal) return null

@@ -23,7 +23,7 @@ export const ReportForm = ({
   back: string
   quote?: ComponentChildren
   explained?: string
-  /** What the field has at first. */
+  /** Initial value of the field. */
   reason?: string
   send?: string
 }) => (
@@ -45,11 +45,11 @@ export const ReportForm = ({
   </div>
 )
 
-/** The way to report something, or that its reader has done so and the team has not decided yet. */
+/** Report link, or "Reported by you" while the viewer's report is open. */
 export const ReportLink = ({ view, to, isDone }: { view: View; to: string; isDone: boolean }) =>
   isDone ? <span class="done">{view.t('report.done')}</span> : <a href={view.href(to)}>{view.t('action.report')}</a>
 
-/** What others have added to its author cannot delete. The team can be asked to. */
+/** Shown in place of a confirmation if others have taken part: the author can ask the team to delete it. */
 export const AskToDelete = ({
   view,
   ...of

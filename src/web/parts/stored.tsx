@@ -3,7 +3,7 @@ import type { View } from '../lib/page.js'
 /** Whether a form was refused because what it edits was changed meanwhile. */
 const isOutdated = ({ form }: View): boolean => form.error?.code === 'CONTENT_CHANGED'
 
-/** What is stored now, beside a form that would overwrite it. */
+/** Current text, shown beside a form that would overwrite it. */
 export const Stored = ({ view, texts }: { view: View; texts: readonly (string | null | undefined)[] }) =>
   isOutdated(view) ? (
     <section class="typed">
@@ -12,6 +12,6 @@ export const Stored = ({ view, texts }: { view: View; texts: readonly (string | 
     </section>
   ) : null
 
-/** The state that a form is about. A form that comes back is still about that, unless it has shown the present one. */
+/** State of the row when the form was first rendered. A form shown again keeps it unless it shows the current one. */
 export const versionOf = (view: View, given: string | undefined, present: string): string =>
   isOutdated(view) ? present : (given ?? present)

@@ -44,7 +44,7 @@ export const Thread = ({
   view: View
   slug: string
   comments: readonly Activity[]
-  /** Ids of those that the reader has reported. */
+  /** Ids of items that the viewer has reported. */
   reported: readonly string[]
 }) => (
   <ol class="thread">
