@@ -187,15 +187,15 @@ function isRunning({ host, pid }: site.Server): boolean {
   }
 }
 
-/** How many other servers are shown. */
+/** Other servers that are listed, the most recently started first. */
 const MOST_SHOWN = 4
 
 /** Servers on this machine that serve something else: the usual reason why a command shows too little. */
 function warnOf({ terminal }: Cli, others: readonly Neighbour[]): void {
   if (others.length === 0) return
   tell(terminal, 'Warning: this machine also serves other sites.')
-  for (const { pid, database } of others.slice(0, MOST_SHOWN))
-    say(terminal, `  pid ${pid}${database === undefined ? '' : `  ${database}`}`)
+  const newest = others.toSorted((one, other) => other.pid - one.pid).slice(0, MOST_SHOWN)
+  for (const { pid, database } of newest) say(terminal, `  pid ${pid}${database === undefined ? '' : `  ${database}`}`)
   if (others.length > MOST_SHOWN) say(terminal, `  … ${others.length - MOST_SHOWN} more`)
   if (others.some(({ database }) => database !== undefined))
     tell(terminal, 'Add --data-dir with the folder of a database to run commands on that.')
