@@ -14,6 +14,27 @@ const noPackages = (folder, packages, comment, except) => ({
   to: { path: packages.map((name) => `^node_modules/(@types/)?${name}(/|$)`) },
 })
 
+// The folders of cli/lib, from the lowest: each may import those before it only, so no two import each other.
+const CLI_FOLDERS = [
+  'texts',
+  'terminal',
+  'flags',
+  'output',
+  'prompts',
+  'errors',
+  'settings',
+  'connection',
+  'command',
+  'server',
+]
+const layersOfCli = CLI_FOLDERS.map((folder, index) => ({
+  name: `cli/lib/${folder} imports`,
+  comment: 'A folder of cli/lib imports itself and those before it in CLI_FOLDERS only.',
+  severity: 'error',
+  from: { path: `^src/cli/lib/${folder}/` },
+  to: { path: '^src/cli/lib/', pathNot: `^src/cli/lib/(${CLI_FOLDERS.slice(0, index + 1).join('|')})/` },
+}))
+
 module.exports = {
   forbidden: [
     {
@@ -59,6 +80,14 @@ module.exports = {
       ],
       'cli reaches data through app, backup, client, doctor and service. Of mail it knows delivery and check only.',
     ),
+    ...layersOfCli,
+    {
+      name: 'known folder of cli/lib',
+      comment: 'A new folder gets its place in CLI_FOLDERS; no file is outside of one.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/cli/lib/', pathNot: `^src/cli/lib/(${CLI_FOLDERS.join('|')})/` },
+    },
     {
       name: 'nouns above lib',
       comment: 'lib is the machinery below the nouns of its folder.',

@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import * as account from '../service/account.js'
 import * as auth from '../service/auth.js'
 import * as profile from '../service/profile.js'
-import { exportAccount } from './lib/accountfile.js'
-import { command } from './lib/command.js'
-import { explain } from './lib/helptext.js'
-import { PERSON } from './lib/person.js'
-import type { Cli } from './lib/session.js'
+import { exportAccount } from './accountfile.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { PERSON } from './lib/output/person.js'
 
 /** The output of a command that only reports success. */
 const noOutput = { columns: [], id: String, rows: () => [] } as const

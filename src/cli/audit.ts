@@ -3,11 +3,11 @@ import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import * as audit from '../service/audit.js'
 import type { Finding } from '../service/audit.js'
-import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
-import { tell } from './lib/terminal.js'
+import type { Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { print, type OutputFlags } from './lib/output/output.js'
+import type { Column } from './lib/output/table.js'
+import { tell } from './lib/terminal/terminal.js'
 
 const columns: Column<Finding>[] = [
   { head: 'AFTER', text: (finding) => String(finding.after), right: true, drop: 0 },

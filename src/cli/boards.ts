@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
+import { listed, printable, quoted } from '../core/text.js'
 import * as boards from '../service/boards.js'
 import type { Board } from '../service/boards.js'
-import { command } from './lib/command.js'
-import { showTitled } from './lib/existing.js'
-import type { Cli } from './lib/session.js'
-import { ago } from './lib/age.js'
-import type { Column } from './lib/table.js'
-import type { View } from './lib/view.js'
-import { listed, printable, quoted } from '../core/text.js'
+import { command } from './lib/command/command.js'
+import { showTitled } from './lib/command/existing.js'
+import type { View } from './lib/command/view.js'
+import type { Cli } from './lib/connection/session.js'
+import type { Column } from './lib/output/table.js'
+import { ago } from './lib/texts/age.js'
 
 export const columns: Column<Board>[] = [
   { head: 'NAME', field: 'name', text: (board) => board.name, drop: 0 },

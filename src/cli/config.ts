@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { keys } from '../core/settings.js'
-import { explain } from './lib/helptext.js'
-import { redacted } from './lib/redacted.js'
-import { print, type OutputFlags } from './lib/output.js'
-import { withFields } from './lib/rowfields.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
+import type { Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { print, type OutputFlags } from './lib/output/output.js'
+import { withFields } from './lib/output/rowfields.js'
+import type { Column } from './lib/output/table.js'
+import { redacted } from './lib/settings/redacted.js'
 
 interface Row {
   key: string

@@ -5,12 +5,12 @@ import { printable } from '../core/text.js'
 import * as events from '../service/events.js'
 import type { Event } from '../service/events.js'
 import type { Call } from '../service/lib/operation.js'
-import { ago } from './lib/age.js'
-import { command } from './lib/command.js'
-import { formatOf, print, type Format, type OutputFlags } from './lib/output.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
-import { tell, write, type Terminal } from './lib/terminal.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
+import { formatOf, print, type Format, type OutputFlags } from './lib/output/output.js'
+import type { Column } from './lib/output/table.js'
+import { tell, write, type Terminal } from './lib/terminal/terminal.js'
+import { ago } from './lib/texts/age.js'
 
 const actorName = ({ actor, via, operator }: Event): string => {
   const person = actor?.username ?? (via === 'http' ? 'a visitor' : '')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as labs from '../service/labs.js'
-import { command } from './lib/command.js'
-import type { Cli } from './lib/session.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
 
 /** A feature that the API contract lists, but that nothing uses. */
 const UNUSED = 'comments'

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import * as sessions from '../service/sessions.js'
-import { removeToken, savedToken } from './lib/credentials.js'
-import { explain } from './lib/helptext.js'
-import { serverMissing } from './lib/inputs.js'
-import { print, type OutputFlags } from './lib/output.js'
-import type { Cli } from './lib/session.js'
-import { tell } from './lib/terminal.js'
+import { removeToken, savedToken } from './lib/connection/credentials.js'
+import type { Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { print, type OutputFlags } from './lib/output/output.js'
+import { serverMissing } from './lib/prompts/inputs.js'
+import { tell } from './lib/terminal/terminal.js'
 
 /** What the server says of a session that has ended before. */
 const ENDED = ['INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED', 'SESSION_NOT_FOUND']

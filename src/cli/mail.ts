@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Cli } from './lib/session.js'
+import type { Cli } from './lib/connection/session.js'
 import { registerPreview } from './mailpreview.js'
 import { registerQueue } from './mailqueue.js'
 import { registerTest } from './mailtest.js'

@@ -1,5 +1,5 @@
 import { replaceLostTerminals } from '../process/terminal.js'
-import { processTerminal } from './lib/terminal.js'
+import { processTerminal } from './lib/terminal/terminal.js'
 import { version } from './version.js'
 
 const terminal = processTerminal()

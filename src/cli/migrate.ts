@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { tellPlan } from './lib/dryrun.js'
-import { explain } from './lib/helptext.js'
-import { isMachineReadable, print, type OutputFlags } from './lib/output.js'
-import { withFields } from './lib/rowfields.js'
-import { assertLocal, type Cli } from './lib/session.js'
-import { tell, write } from './lib/terminal.js'
+import { assertLocal, type Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
+import { withFields } from './lib/output/rowfields.js'
+import { tellPlan } from './lib/prompts/dryrun.js'
+import { tell, write } from './lib/terminal/terminal.js'
 import { version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {

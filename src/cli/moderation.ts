@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { printable } from '../core/text.js'
 import * as moderation from '../service/moderation.js'
 import type { Item } from '../service/moderation.js'
-import { ago } from './lib/age.js'
-import { command } from './lib/command.js'
-import { isMachineReadable, type OutputFlags } from './lib/output.js'
-import { nameOf } from './lib/person.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
-import { canPrompt } from './lib/terminal.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
+import { isMachineReadable, type OutputFlags } from './lib/output/output.js'
+import { nameOf } from './lib/output/person.js'
+import type { Column } from './lib/output/table.js'
+import { canPrompt } from './lib/terminal/terminal.js'
+import { ago } from './lib/texts/age.js'
 
 const columns: Column<Item>[] = [
   {
@@ -56,7 +56,7 @@ export function register(group: Command, cli: Cli): void {
       const flags = group.optsWithGlobals<OutputFlags & { input?: boolean }>()
       if (!canPrompt(cli.terminal, flags) || isMachineReadable(flags))
         return list.parseAsync([], { from: 'user' }).then(() => undefined)
-      const { moderate } = await import('./lib/moderator.js')
+      const { moderate } = await import('./moderator.js')
       await moderate(cli.terminal, flags, await cli.connect())
     })
   command(

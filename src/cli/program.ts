@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander'
-import { keys, settings } from '../core/settings.js'
 import { asked, likely } from '../core/guesses.js'
-import { explain, helpOf, rowOf, section } from './lib/helptext.js'
-import { Mistyped } from './lib/mistyped.js'
-import { settingOptions } from './lib/options.js'
-import { FORMATS } from './lib/output.js'
-import { session, type Cli } from './lib/session.js'
-import { assertNoSwitchValues } from './lib/switchvalues.js'
-import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal.js'
-import { wrapped, wrappedText } from './lib/wrap.js'
+import { keys, settings } from '../core/settings.js'
+import { session, type Cli } from './lib/connection/session.js'
+import { explain, helpOf, rowOf, section } from './lib/flags/helptext.js'
+import { settingOptions } from './lib/flags/options.js'
+import { assertNoSwitchValues } from './lib/flags/switchvalues.js'
+import { FORMATS } from './lib/output/output.js'
+import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
+import { Mistyped } from './lib/texts/mistyped.js'
+import { wrapped, wrappedText } from './lib/texts/wrap.js'
 import { assertKnown, unknownVerb, withWords } from './mistakes.js'
 import { branches, type Branch } from './tree.js'
 import { documents, version } from './version.js'
@@ -52,7 +52,7 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
   })
   program.allowExcessArguments().action(async () => {
     assertKnown(program, terminal.args)
-    const { statusLine } = await import('./lib/status.js')
+    const { statusLine } = await import('./lib/connection/status.js')
     const width = helpWidth(terminal)
     const paragraph = (text: string) => (terminal.stdout.isTTY ? wrapped(text, width) : text)
     await write(

@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { printable, quoted } from '../core/text.js'
 import * as roadmaps from '../service/roadmaps.js'
 import type { Roadmap } from '../service/roadmaps.js'
-import { command } from './lib/command.js'
-import { ago } from './lib/age.js'
-import { showTitled } from './lib/existing.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
-import type { View } from './lib/view.js'
+import { command } from './lib/command/command.js'
+import { showTitled } from './lib/command/existing.js'
+import type { View } from './lib/command/view.js'
+import type { Cli } from './lib/connection/session.js'
+import type { Column } from './lib/output/table.js'
+import { ago } from './lib/texts/age.js'
 
 const columns: Column<Roadmap>[] = [
   { head: 'POSITION', field: 'index', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },

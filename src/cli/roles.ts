@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { printable } from '../core/text.js'
 import * as roles from '../service/roles.js'
 import type { Role } from '../service/roles.js'
-import { ago } from './lib/age.js'
-import { command } from './lib/command.js'
-import { showTitled } from './lib/existing.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
+import { command } from './lib/command/command.js'
+import { showTitled } from './lib/command/existing.js'
+import type { Cli } from './lib/connection/session.js'
+import type { Column } from './lib/output/table.js'
+import { ago } from './lib/texts/age.js'
 
 type ListedRole = Role & { permissions?: string[] }
 

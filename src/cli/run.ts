@@ -1,14 +1,14 @@
 import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { endAfterFailure } from './lib/ending.js'
-import { fixesOf } from './lib/fixes.js'
+import type { Cli } from './lib/connection/session.js'
+import { fixesOf } from './lib/errors/fixes.js'
+import { report } from './lib/errors/report.js'
+import { heedFields } from './lib/output/rowfields.js'
+import { endAfterFailure } from './lib/terminal/ending.js'
+import { NothingToDo } from './lib/terminal/nothingtodo.js'
+import { tell, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
 import { usageError } from './mistakes.js'
 import { buildProgram, withColorFlag } from './program.js'
-import { NothingToDo } from './lib/nothingtodo.js'
-import { report } from './lib/report.js'
-import { heedFields } from './lib/rowfields.js'
-import type { Cli } from './lib/session.js'
-import { tell, type ColorFlag, type Terminal } from './lib/terminal.js'
 
 /** Runs the command of this process. */
 export async function runProcess(terminal: Terminal): Promise<void> {

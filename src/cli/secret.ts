@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
+import { wholeOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { counted, listed } from '../core/text.js'
-import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
-import { withFields } from './lib/rowfields.js'
-import { confirm } from './lib/prompts.js'
-import { wholeOf } from '../core/durations.js'
-import { assertLocal, type Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
-import { tell } from './lib/terminal.js'
+import { assertLocal, type Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { print, type OutputFlags } from './lib/output/output.js'
+import { withFields } from './lib/output/rowfields.js'
+import type { Column } from './lib/output/table.js'
+import { confirm } from './lib/prompts/prompts.js'
+import { tell } from './lib/terminal/terminal.js'
 
 export function register(group: Command, cli: Cli): void {
   explain(withFields(group.command('new'), ['file', 'sessions', 'apps']), {

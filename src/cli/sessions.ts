@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import * as sessions from '../service/sessions.js'
 import type { Session } from '../service/sessions.js'
-import { ago, lastUse } from './lib/age.js'
-import { command } from './lib/command.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
+import type { Column } from './lib/output/table.js'
+import { ago, lastUse } from './lib/texts/age.js'
 
 const columns: Column<Session>[] = [
   { head: 'PROGRAM', field: 'userAgent', text: ({ userAgent }) => userAgent, drop: 1 },

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import * as settings from '../service/settings.js'
-import { command } from './lib/command.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
+import type { Column } from './lib/output/table.js'
 
 const yesNo = (on: boolean) => (on ? 'yes' : 'no')
 

@@ -6,19 +6,27 @@ import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings, type Key } from '../core/settings.js'
 import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
-import * as site from '../service/site.js'
 import { assertEmail } from '../service/lib/people.js'
-import { setFixes } from './lib/fixes.js'
-import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/configfile.js'
-import { explain } from './lib/helptext.js'
-import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin, showPassword } from './lib/inputs.js'
-import { checkMail, deliverOutbox, promptForMailUrl } from './lib/mail.js'
-import { secretOptions, settingOptions, type Source } from './lib/options.js'
-import { hasWholeBody, isMachineReadable, print, type OutputFlags } from './lib/output.js'
-import { PERSON } from './lib/person.js'
-import { withPrompts } from './lib/prompts.js'
-import { settingFlags, type Cli } from './lib/session.js'
-import { canPrompt, colors, hasColor, tell, write, type Terminal } from './lib/terminal.js'
+import * as site from '../service/site.js'
+import { deliverOutbox } from './lib/connection/delivery.js'
+import { settingFlags, type Cli } from './lib/connection/session.js'
+import { setFixes } from './lib/errors/fixes.js'
+import { explain } from './lib/flags/helptext.js'
+import { secretOptions, settingOptions, type Source } from './lib/flags/options.js'
+import { hasWholeBody, isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
+import { PERSON } from './lib/output/person.js'
+import {
+  inputMissing,
+  problemOf,
+  promptForNewPassword,
+  readSource,
+  readsStdin,
+  showPassword,
+} from './lib/prompts/inputs.js'
+import { withPrompts } from './lib/prompts/prompts.js'
+import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/settings/configfile.js'
+import { canPrompt, colors, hasColor, tell, write, type Terminal } from './lib/terminal/terminal.js'
+import { checkMail, promptForMailUrl } from './mailprompts.js'
 
 interface Flags extends OutputFlags {
   ifNeeded?: boolean

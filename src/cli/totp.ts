@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { renderUnicodeCompact } from 'uqr'
 import * as totp from '../service/totp.js'
-import { command } from './lib/command.js'
-import type { Cli } from './lib/session.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
 
 const recoveryCodes = {
   columns: [{ head: 'RECOVERY CODE', text: (code: string) => code, drop: 0, whole: true }],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Cli } from './lib/session.js'
+import type { Cli } from './lib/connection/session.js'
 
 /** A top-level command. Its module is loaded only when the command is used. */
 export interface Branch {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import * as votes from '../service/votes.js'
 import type { Vote } from '../service/votes.js'
-import { command } from './lib/command.js'
-import { postNamed } from './lib/person.js'
-import type { Cli } from './lib/session.js'
-import type { Column } from './lib/table.js'
+import { command } from './lib/command/command.js'
+import type { Cli } from './lib/connection/session.js'
+import { postNamed } from './lib/output/person.js'
+import type { Column } from './lib/output/table.js'
 
 const columns: Column<Vote>[] = [
   { head: 'NAME', field: 'user.name', text: ({ user }) => user.name, drop: 1 },

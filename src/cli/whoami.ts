@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
 import * as profile from '../service/profile.js'
-import { explain } from './lib/helptext.js'
-import { print, type OutputFlags } from './lib/output.js'
-import { withFields } from './lib/rowfields.js'
-import { PERSON } from './lib/person.js'
-import type { Cli } from './lib/session.js'
-import { tell } from './lib/terminal.js'
+import type { Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { print, type OutputFlags } from './lib/output/output.js'
+import { PERSON } from './lib/output/person.js'
+import { withFields } from './lib/output/rowfields.js'
+import { tell } from './lib/terminal/terminal.js'
 
 type Own = Awaited<ReturnType<typeof profile.profile.run>>
 
 const rows = ({ user }: Own): readonly Own['user'][] => [user]
 const fields = async () =>
-  (await import('./lib/choice.js')).fieldsOfRows(profile.profile.output, { rows, columns: PERSON })
+  (await import('./lib/output/choice.js')).fieldsOfRows(profile.profile.output, { rows, columns: PERSON })
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, fields), { examples: ['whoami', 'whoami --server https://feedback.example.org'] }).action(

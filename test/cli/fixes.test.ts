@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixFor } from '../../src/cli/lib/fixes.js'
+import { fixFor } from '../../src/cli/lib/errors/fixes.js'
 import { AppError, errorCodes, type ErrorCode } from '../../src/core/errors.js'
 import { makeMachine } from '../support/cli.js'
 

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { json, makeOlder } from '../support/backups.js'
 import { makeMachine, PROGRAM, signedAnew, type Machine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
-import { prepareSettings } from '../../src/cli/lib/configfile.js'
+import { prepareSettings } from '../../src/cli/lib/settings/configfile.js'
 import { createFile, makeFolder, replaceFile } from '../../src/core/files.js'
 import { askAside } from '../../src/db/sqlite/aside.js'
 

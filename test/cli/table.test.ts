@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ago } from '../../src/cli/lib/age.js'
-import { drawRecord, drawTable, type Column } from '../../src/cli/lib/table.js'
+import { ago } from '../../src/cli/lib/texts/age.js'
+import { drawRecord, drawTable, type Column } from '../../src/cli/lib/output/table.js'
 
 interface Row {
   name: string

@@ -5,7 +5,7 @@ import { buildProgram } from '../../src/cli/program.js'
 import { branches } from '../../src/cli/tree.js'
 import { documents } from '../../src/cli/version.js'
 import { topics } from '../../src/cli/help.js'
-import type { Terminal } from '../../src/cli/lib/terminal.js'
+import type { Terminal } from '../../src/cli/lib/terminal/terminal.js'
 import { openapi } from '../../src/http/api/openapi.js'
 import { operations } from '../../src/service/index.js'
 

@@ -1,8 +1,8 @@
-// A branch "notes" of commands, whose operations exist only to test cli/lib/command.ts.
+// A branch "notes" of commands, whose operations exist only to test cli/lib/command/command.ts.
 import * as Type from 'typebox'
 import type { Command } from 'commander'
-import { command } from '../../src/cli/lib/command.js'
-import type { Cli } from '../../src/cli/lib/session.js'
+import { command } from '../../src/cli/lib/command/command.js'
+import type { Cli } from '../../src/cli/lib/connection/session.js'
 import type { Branch } from '../../src/cli/tree.js'
 import { paging } from '../../src/core/pages.js'
 import { operation } from '../../src/service/lib/operation.js'

@@ -1,0 +1,90 @@
+import { localCall, type App } from '../app.js'
+import { seededRandom } from '../core/random.js'
+import * as boards from '../service/boards.js'
+import * as comments from '../service/comments.js'
+import { PALETTE } from '../service/lib/named.js'
+import * as posts from '../service/posts.js'
+import * as roadmaps from '../service/roadmaps.js'
+import * as site from '../service/site.js'
+import * as users from '../service/users.js'
+import * as votes from '../service/votes.js'
+import { POSTS } from './demoposts.js'
+
+export const OWNER = {
+  email: 'ada@example.org',
+  password: 'correct horse battery',
+  name: 'Ada',
+  siteTitle: 'Feedback for Moonbase',
+}
+
+const BOARDS = [
+  '💡 Ideas',
+  '🐛 Bugs',
+  '📱 Mobile app',
+  '🔗 Integrations',
+  '🌍 Translations',
+  '⚡ Performance',
+  '🎨 Design',
+  '🔒 Security',
+  '📈 Analytics',
+  '💳 Billing',
+  '📚 Documentation',
+  '🧩 Plugins',
+  '🛰️ API',
+  '🔔 Notifications',
+  '🧪 Labs',
+  '♿ Accessibility',
+  '🗂️ Import & export',
+  '👥 Teams',
+  '🖥️ Desktop app',
+  '🤖 Automation',
+  '☁️ Hosting',
+  '🎓 Onboarding',
+  '日本語のご意見',
+]
+
+const ROADMAPS = ['Under review', 'Planned', 'In progress', 'Shipped']
+
+const PEOPLE = ['Grace', 'Linus', 'Zoë', '李娜', 'Радмила', 'Mateo', 'Amina', 'Søren', 'Priya', 'Kofi', 'Yuki']
+
+/** Creates an owner, users, boards, roadmaps, posts, votes and comments of the last month. */
+export async function fillDemo(app: App): Promise<void> {
+  const random = seededRandom(1969)
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+  const at = (daysAgo: number, as?: string) =>
+    localCall({ base: { ...app.base, now: () => new Date(app.base.now().getTime() - daysAgo * 86_400_000) } }, { as })
+  const addresses = PEOPLE.map((_, index) => `person${index + 1}@example.org`)
+
+  await at(40)(site.setup, OWNER)
+  await Promise.all(
+    PEOPLE.map((name, index) =>
+      at(39 - index)(users.create, { email: addresses[index], name, password: OWNER.password }),
+    ),
+  )
+  for (const [index, name] of BOARDS.entries())
+    await at(BOARDS.length + 10 - index)(boards.create, {
+      name,
+      display: name !== '🧪 Labs',
+      color: PALETTE[index % PALETTE.length],
+    })
+  for (const [index, name] of ROADMAPS.entries())
+    await at(35)(roadmaps.create, { name, display: true, color: PALETTE[(index * 3 + 1) % PALETTE.length] })
+  for (const [index, { title, board, roadmap = 0, text, comments: replies = [] }] of POSTS.entries()) {
+    const age = (POSTS.length - index) * 1.2
+    const author = pick(addresses)
+    const { post } = await at(age, author)(posts.create, { title, contentMarkdown: text, boardId: board })
+    if (roadmap > 0)
+      await at(age / 2)(posts.update, {
+        id: post.postId,
+        roadmapId: `${ROADMAPS[roadmap - 1]?.toLowerCase().replace(' ', '-')}`,
+        partial: true,
+      })
+    const popularity = random() ** 2
+    for (const voter of addresses)
+      if (voter !== author && random() < popularity) await at(age * random(), voter)(votes.add, { postId: post.postId })
+    for (const [place, body] of replies.entries()) {
+      const commented = (age * 0.9 * (replies.length - place)) / (replies.length + 1)
+      await at(commented, pick(addresses.filter((each) => each !== author)))(comments.create, { post_id: post.postId, body }) // prettier-ignore
+    }
+  }
+}

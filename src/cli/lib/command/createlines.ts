@@ -1,0 +1,186 @@
+import { AppError, serverError } from '../../../core/errors.js'
+import { counted, escaped, printable, quoted } from '../../../core/text.js'
+import type { Call } from '../../../service/lib/operation.js'
+import type { Cli } from '../connection/session.js'
+import { withFlagNames } from '../errors/report.js'
+import type { LineColumn } from '../flags/columns.js'
+import type { Values } from '../flags/fieldoption.js'
+import { linesGiven, type Line } from '../flags/lines.js'
+import { isSource, type FieldOption } from '../flags/options.js'
+import { formatOf, isStructured } from '../output/output.js'
+import { wouldHave } from '../prompts/dryrun.js'
+import { readsStdin } from '../prompts/inputs.js'
+import { counter } from '../terminal/progress.js'
+import { colors, hasColor, say, tell, type Terminal } from '../terminal/terminal.js'
+import { exitOf, resultsOf, UNREACHABLE, type Flags, type Outcome } from './several.js'
+import type { View } from './view.js'
+
+/** Lines that are created in one transaction, and whose answers are held in memory. */
+const TOGETHER = 100
+
+/** What became of a line. */
+type Result<Row> = { line: Line; error: AppError } | Done<Row>
+
+interface Done<Row> {
+  line: Line
+  input: Values
+  outcome: Outcome<Row>
+  wasThere: boolean
+}
+
+interface CreateLines<In, Out, Row> {
+  noun: string
+  /** The field that a line sets without a header. */
+  main: string
+  /** What CSV may have. */
+  columns: readonly LineColumn[]
+  options: readonly FieldOption[]
+  /** What the flags say, for all lines. */
+  given: Values
+  view: View<In, Out, Row>
+  /** Reads the files that flags name. */
+  complete(this: void, given: Values): Promise<Values>
+  inputOf(this: void, values: Values): Promise<Values>
+  create(this: void, call: Call, input: Values): Promise<{ outcome: Outcome<Row>; wasThere: boolean }>
+  /** Runs calls as one transaction, if that is possible. */
+  together: (<T>(this: void, work: (call: Call) => Promise<T>) => Promise<T | undefined>) | undefined
+  /** Runs the calls of one line. */
+  alone<T extends object>(this: void, work: (call: Call) => Promise<T>): Promise<T>
+}
+
+/** Creates what stdin lists, in its order. What fails is said, and the rest is created. */
+export async function createLines<In, Out, Row>(
+  cli: Cli,
+  flags: Flags,
+  creation: CreateLines<In, Out, Row>,
+): Promise<void> {
+  const { terminal } = cli
+  const { noun, main, columns, options, view } = creation
+  const forAll = await valuesForAll(creation)
+  const results = resultsOf(terminal, flags, view.output)
+  const failures: number[] = []
+  const count = { created: 0, there: 0, tried: 0 }
+  const progress = counter(terminal)
+  let stopped: Line | undefined
+  let sendsMail = false
+  for await (const lines of inGroups(linesGiven(terminal, columns, main), TOGETHER)) {
+    for (const result of await resultsFor(lines, forAll, creation)) {
+      count.tried += 1
+      if ('error' in result) {
+        progress.end()
+        if (count.tried === 1 && isOfAll(result.error)) throw result.error
+        failures.push(result.error.exit)
+        sayFailure(terminal, flags, result, options)
+        if (endsAll(result.error)) stopped = result.line
+        continue
+      }
+      count[result.wasThere ? 'there' : 'created'] += 1
+      sendsMail ||= !result.wasThere && (view.sendsMail?.(result.input) ?? false)
+      await results.add(result.outcome)
+    }
+    if (stopped) break
+    progress.told(`${count.tried} ${noun}s`)
+  }
+  progress.end()
+  await results.end()
+  if (failures.length > 0) process.exitCode = exitOf(failures, count.created + count.there)
+  if (!isStructured(formatOf(terminal, flags)) && !(flags.quiet && failures.length === 0)) {
+    for (const sentence of summary(flags, noun, count, failures.length)) tell(terminal, sentence)
+    if (stopped) tell(terminal, `The lines after ${stopped.number} were not tried.`)
+  }
+  if (sendsMail && !flags.dryRun) await (await import('../connection/delivery.js')).deliverLocally(cli)
+}
+
+async function valuesForAll<In, Out, Row>({ given, main, complete }: CreateLines<In, Out, Row>): Promise<Values> {
+  const { [main]: _, ...forAll } = given
+  const sources = Object.values(forAll).filter(isSource)
+  if (sources.some((source) => source.kind === 'random' || readsStdin(source)))
+    throw new AppError('USAGE', 'The lines come from stdin. Give no option that reads stdin or generates a password.')
+  return complete(forAll)
+}
+
+function summary(
+  { dryRun = false }: Flags,
+  noun: string,
+  { created, there, tried }: { created: number; there: number; tried: number },
+  failed: number,
+): string[] {
+  if (tried === 0) return ['No lines were given. Nothing was changed.']
+  const done = `Created ${counted(created, noun)}.`
+  return [
+    ...(created > 0 ? [dryRun ? wouldHave(done) : done] : []),
+    ...(there > 0 ? [`${counted(there, noun)} existed already.`] : []),
+    ...(failed > 0 ? [`${failed} of ${counted(tried, noun)} failed.`] : []),
+  ]
+}
+
+/**
+ * Creates a group of lines in one transaction. If one of them fails, nothing of it stays, and each line is tried on its
+ * own: so a failure leaves nothing half done, on both engines.
+ */
+async function resultsFor<In, Out, Row>(
+  lines: readonly Line[],
+  forAll: Values,
+  { create, inputOf, together, alone }: CreateLines<In, Out, Row>,
+): Promise<Result<Row>[]> {
+  const one = async (call: Call, line: Line): Promise<Result<Row>> => {
+    if (line.values instanceof AppError) throw line.values
+    const input = await inputOf({ ...forAll, ...line.values })
+    return { line, input, ...(await create(call, input)) }
+  }
+  const all = async (call: Call) => {
+    const done: Result<Row>[] = []
+    for (const line of lines) done.push(await one(call, line))
+    return done
+  }
+  const whole = lines.length > 1 ? await together?.(all).catch(refused) : undefined
+  if (whole) return whole
+  const results: Result<Row>[] = []
+  for (const line of lines) {
+    const result = await alone((call) => one(call, line)).catch((thrown: unknown) => ({ line, error: asError(thrown) }))
+    results.push(result)
+    if ('error' in result && endsAll(result.error)) break
+  }
+  return results
+}
+
+/** What the first line meets, and every other would: who runs the command may not, or does not exist. */
+const isOfAll = ({ exit, code }: AppError): boolean => exit === 4 || code === 'USER_NOT_FOUND'
+
+/** Errors that end the run, as every further line would fail too: unreachable server, rate limit. */
+const endsAll = ({ exit }: AppError): boolean => exit === UNREACHABLE
+
+/** Whatever the error is, it comes again when the lines are tried one by one. */
+const refused = (): undefined => undefined
+
+/** Throws what ends the whole command. */
+function asError(thrown: unknown): AppError {
+  const error = thrown instanceof AppError ? thrown : serverError(thrown)
+  if (error.exit === 130) throw error
+  return error
+}
+
+async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let group: T[] = []
+  for await (const item of items) {
+    group.push(item)
+    if (group.length < size) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
+}
+
+function sayFailure(
+  terminal: Terminal,
+  flags: Flags,
+  { line: { number, name }, error }: { line: Line; error: AppError },
+  options: readonly FieldOption[],
+): void {
+  if (formatOf(terminal, flags) === 'json')
+    return say(terminal, escaped(JSON.stringify({ line: number, name, ...error.body, exit: error.exit })))
+  const { red } = colors(hasColor(terminal, terminal.stderr, flags))
+  const what = name === '' ? `line ${number}` : `line ${number}, ${quoted(name)}`
+  const message = withFlagNames(error, options)
+  tell(terminal, printable(`${what}: ${message} (${error.code})`), { start: `${red('✗')} ` })
+}

@@ -1,0 +1,225 @@
+import { existsSync } from 'node:fs'
+import type { AppError, ErrorCode, Reason } from '../../../core/errors.js'
+import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
+
+/** What the usual fixes are made of. */
+interface About {
+  error: AppError
+  args: readonly string[]
+  /** The server of the command. */
+  server: string | undefined
+  /** The names of the contexts that the configuration has. */
+  contexts: readonly string[]
+  command: readonly string[]
+  /** Its arguments. */
+  names: readonly string[]
+  /** Options whose values are secrets. */
+  secrets: readonly string[]
+}
+
+/** Where the data of a systemd unit with StateDirectory=feedbackctl is. */
+const STATE = '/var/lib/feedbackctl'
+
+/** How many contexts a fix shows. */
+const MOST_CONTEXTS = 3
+
+/** The options without a file that was refused: it would be again. */
+const usable = (options: readonly string[], { message }: AppError): string[] =>
+  options
+    .filter((option) => option.startsWith('--'))
+    .reduce(
+      (kept, option) => {
+        const [name = ''] = option.split('=')
+        const value = optionValue(kept, name)
+        return value !== undefined && message.includes(value) ? withoutOption(kept, name) : kept
+      },
+      [...options],
+    )
+
+/** The fix of each error, unless the command has its own. Nothing helps after a command that its user has ended. */
+export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
+  const { error, args, server, command, names, secrets } = about
+  const again = (changed: readonly string[]) => [commandLine(changed, secrets)]
+  const run = (...commands: readonly string[]) =>
+    commands.flatMap((words) => again([...words.split(' '), ...connectionOptions(args)]))
+  // The named record; for several names, or names from stdin, only the noun
+  const of = (words: string, kind: string) => {
+    const [name, ...others] = names
+    return again([
+      ...words.split(' '),
+      others.length > 0 || name === '-' ? kind : (name ?? kind),
+      ...connectionOptions(args),
+    ])
+  }
+  const then = (words: string, why: string) => `${run(words).join('')}   ${why}`
+  const help = [command[0] === 'help' ? 'feedbackctl help' : `${['feedbackctl', ...command].join(' ')} --help`]
+  const otherUrl = () => {
+    const url = `${(optionValue(args, '--url') ?? 'another').slice(0, 48)}-2`
+    return again(withOptions(withoutOption(args, '--url'), '--url', url))
+  }
+  const login = server === undefined ? ['feedbackctl login --server URL'] : again(['login', '--server', server])
+  const users = command[0] === 'login' ? run('account signup EMAIL') : run('users list')
+  const byReason: Partial<Record<Reason, readonly string[]>> = {
+    'session-account-deleted': login,
+    'site-not-set-up': run('setup'),
+  }
+  const later = [`${again(args).join('')}   later`]
+  const missing = error.errors?.map((issue) => issue.rule) ?? []
+  const password = [...run('account reset-password EMAIL')]
+  const who = server === undefined ? run('users list') : [then('whoami', 'to see who you are'), ...login]
+  const totp = [`${again(withoutOption(args, '--code')).join('')} --code CODE`]
+  const own = usable(withoutOption(connectionOptions(args), '--server'), error)
+  const origins = commandLine(['config', 'list', '--show-origin', ...own])
+  // Reads what it can from a file that other commands reject
+  const invalid = [
+    ...(error.place === undefined ? [] : [`Correct ${error.place}.`]),
+    commandLine([
+      'doctor',
+      'config',
+      ...(error.place === undefined ? own : withoutOption(connectionOptions(args), '--server')),
+    ]),
+    'feedbackctl help environment',
+  ]
+  const backups = run('backup list')
+  return {
+    VALIDATION_ERROR: help,
+    EMAIL_INVALID: help,
+    PASSWORD_MISSING: help,
+    PASSWORD_COMMON: ['Choose a longer password, or one that nobody else would.'],
+    BOARD_NAME_MISSING: help,
+    BOARD_URL_MISSING: help,
+    SIGNUP_NOT_ALLOWED: run('settings update --signup'),
+    MISSING_TOKEN: login,
+    INVALID_EMAIL_DOMAIN: help,
+    NAME_LENGTH: help,
+    INVALID_ROLE_ID: run('roles list'),
+    INVALID_USER_ID: users,
+    INVALID_LOGO_URL: help,
+    LOGO_URL_TOO_LONG: help,
+    INVALID_ACCENT_COLOR: help,
+    AMBIGUOUS_NAME: missing,
+    DECODE_URI_ERROR: help,
+    INVALID_JSON: help,
+    BAD_REQUEST: help,
+    INVALID_AUTH_HEADER: login,
+    INVALID_AUTH_HEADER_FORMAT: login,
+    INVALID_TOKEN: login,
+    AUTHORIZATION_FAILED: login,
+    USER_BLOCK: run('users unblock USER'),
+    USER_BLOCKED: run('users unblock USER'),
+    ACCESS_DENIED: run('roles assign ROLE USER'),
+    INCORRECT_PASSWORD: password,
+    TOTP_REQUIRED: totp,
+    TOTP_WRONG: totp,
+    TOTP_LIMITED: [...totp.map((line) => line.replace(/CODE$/, 'RECOVERY-CODE')), ...later],
+    NOT_ENOUGH_PERMISSION: who,
+    EMAIL_DOMAIN_BLACKLISTED: run('settings blocked-domains'),
+    UNAUTHORIZED_NOT_AUTHOR: who,
+    EMAIL_NOT_VERIFIED: run('account verify'),
+    LABS_DISABLED: run('labs update --vote-on-behalf'),
+    CANNOT_UPDATE_SYSTEM_ROLE: run('roles create NAME'),
+    CANNOT_CHANGE_OWNER: run('owner promote USER'),
+    SETUP_COMPLETED: [
+      ...(server === undefined ? run('serve') : login),
+      then('setup --if-needed', 'to accept a site that is set up'),
+    ],
+    SETUP_REFUSED: run('setup'),
+    FORM_REFUSED: help,
+    NOT_FOUND: run('status'),
+    USER_NOT_FOUND: byReason[error.reason ?? 'database-refuses'] ?? users,
+    BOARD_NOT_FOUND: run('boards list'),
+    BOARD_ID_OR_URL_MISSING: help,
+    POST_NOT_FOUND: run('posts list'),
+    VOTE_NOT_FOUND: of('votes list', 'POST'),
+    COMMENT_NOT_FOUND: run('comments list'),
+    ROADMAP_NOT_FOUND: run('roadmaps list'),
+    ROADMAP_ID_OR_URL_MISSING: help,
+    ROLE_NOT_FOUND: run('roles list'),
+    KEY_NOT_FOUND: run('keys list'),
+    SESSION_NOT_FOUND: run('sessions list'),
+    USER_EXISTS: run('users list'),
+    USERNAME_EXISTS: run('users list'),
+    BOARD_URL_EXISTS: otherUrl(),
+    ROADMAP_URL_EXISTS: otherUrl(),
+    EMAIL_VERIFIED: login,
+    VOTE_EXISTS: of('votes list', 'POST'),
+    CONTENT_CHANGED:
+      command[0] === 'moderate'
+        ? run('moderate list')
+        : command[0] === 'comments'
+          ? of('comments show', 'COMMENT')
+          : of('posts show', 'POST'),
+    KEY_LIMIT: run('keys list'),
+    TOTP_ENABLED: run('totp disable'),
+    TOTP_NOT_ENABLED: run('totp begin'),
+    ROLE_USER_CONFLICT: run(`users show ${optionValue(args, '--user') ?? (names.length === 2 ? names[1] : 'USER')}`),
+    PAYLOAD_TOO_LARGE: help,
+    UNSUPPORTED_MEDIA_TYPE: help,
+    RATE_LIMITED: later,
+    SERVER_ERROR: again(withOptions(args, '--debug')),
+    MAIL_CONFIG_MISSING: [
+      '--mail-url smtp://USER:PASSWORD@HOST:587',
+      'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail-url)',
+    ],
+    DATABASE_UNREACHABLE: server === undefined ? run('doctor database') : later,
+    STORAGE_FULL: server === undefined ? run('doctor disk') : later,
+    SERVER_BUSY: later,
+    USAGE: help,
+    CONFIG_INVALID: invalid,
+    INPUT_MISSING: missing,
+    SETUP_INPUT_MISSING: missing,
+    CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
+    SERVER_UNREACHABLE: [
+      'Check the address, and that "feedbackctl serve" runs there.',
+      ...(optionValue(args, '--server') === undefined ? [origins] : []),
+    ],
+    LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),
+    PORT_IN_USE: run('serve --listen 127.0.0.1:8001'),
+    MAIL_UNREACHABLE: run('mail test'),
+    SECRET_MISMATCH: run('secret new'),
+    DATABASE_NEWER: ['npm install -g feedbackctl@latest', ...backups],
+    DATABASE_OUTDATED: run('migrate'),
+    SITE_NOT_FOUND: otherSites(about, run('setup').join('')),
+    DATABASE_MISSING:
+      command[0] === 'db' ? ['feedbackctl db copy FROM TO   with another FROM'] : [...backups, ...run('restore FILE')],
+    DATABASE_UNUSABLE:
+      error.reason === 'database-damaged'
+        ? ['Stop "feedbackctl serve". A restore keeps the damaged file.', ...run('backup list', 'restore FILE')]
+        : run('doctor files disk'),
+    UNSUPPORTED_NODE: run('doctor runtime'),
+    OUTPUT_FAILED: ['Free some space, or write to another file.'],
+    AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
+    MAIL_NOT_FOUND: run('mail queue list --sent'),
+    MAIL_NOT_WAITING: run('mail queue list --sent'),
+    DOCTOR_FINDINGS: error.reason === 'by-hand' || args.includes('--fix') ? ['Do what each finding says.'] : again(withOptions(args, '--fix')), // prettier-ignore
+    MAIL_TEST_FAILED: missing,
+    COPY_DIFFERS: later,
+    BACKUP_DAMAGED: [then('backup list', 'for an earlier one')],
+    BACKUP_NOT_FOUND: command[1] === 'rehearse' ? run('backup create') : backups,
+    BACKUP_EXISTS: command[0] === 'db' ? otherTarget(args, again) : help,
+    BACKUP_FAILED: run('doctor backups disk'),
+    PASSPHRASE_WRONG: again(withOptions(withoutOption(args, '--backup-passphrase-file'), '--backup-passphrase-file', 'FILE')), // prettier-ignore
+    DATABASE_IN_USE: [then('status', 'to see who uses it')],
+    CANCELED: [],
+    INTERRUPTED: [],
+  }
+}
+
+/** The command to copy a database, to a file that does not exist. */
+function otherTarget(args: readonly string[], again: (changed: readonly string[]) => string[]): string[] {
+  const target = args.filter((arg) => !arg.startsWith('-')).at(3)
+  return again(args.map((arg) => (arg === target ? 'sqlite:NEW.db' : arg)))
+}
+
+/** The sites that the command could mean, where there is none in its data folder. */
+function otherSites({ args, contexts, secrets }: About, setup: string): string[] {
+  const withPlace = (...options: string[]) => commandLine([...args.filter((arg) => arg !== '--'), ...options], secrets)
+  return [
+    ...contexts.slice(0, MOST_CONTEXTS).map((name) => `${withPlace('--context', name)}   for the site ${name}`),
+    ...(existsSync(`${STATE}/feedback.db`)
+      ? [`${withPlace('--data-dir', STATE)}   for the site of the systemd unit`]
+      : []),
+    `${setup}   to create one here`,
+    `${contexts.length > MOST_CONTEXTS ? '--context NAME, ' : ''}--data-dir FOLDER, --database-url URL, --server URL   to use another`,
+  ]
+}

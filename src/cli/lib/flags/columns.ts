@@ -1,0 +1,41 @@
+import type { Field } from '../../../core/fields.js'
+import type { FieldOption } from './fieldoption.js'
+import { isSource } from './options.js'
+
+/** A column of CSV: its names, the field that it sets, and how its text becomes a value. */
+export interface LineColumn {
+  names: readonly string[]
+  field: string
+  valueOf(this: void, text: string): unknown
+}
+
+/** The columns that CSV may have: the fields of a thing to create, named as their flags or as in the API. */
+export const lineColumns = (fields: readonly Field[], options: readonly FieldOption[], main: string): LineColumn[] =>
+  fields.flatMap(({ name: field, type }): LineColumn[] => {
+    const own = options.filter((option) => option.field === field && !option.long?.startsWith('--no-'))
+    const [first] = own
+    if (field === main || !first) return [{ names: [field.toLowerCase()], field, valueOf: (text) => text }]
+    if (type === 'boolean')
+      return own.map((option) => ({ names: [wordOf(option)], field, valueOf: (text) => onOrOff(text, option) }))
+    return [{ names: [wordOf(first), field.toLowerCase()], field, valueOf: (text) => parsed(text, first) }]
+  })
+
+/** How a command reads what to create, for its help. The first column is the one of lines without a header. */
+export function linesNote(nouns: string, columns: readonly LineColumn[]): string {
+  const words = columns.map(({ names: [name = ''] }) => name)
+  const [main] = words
+  return `With - in place of <${main}>, the command creates the ${nouns} that stdin lists, one <${main}> a line. If the first line is a CSV header with the column ${main}, each record is one. Columns: ${words.join(', ')}.`
+}
+
+const wordOf = ({ long = '' }: FieldOption): string => long.slice(2)
+
+/** A switch such as --private sets another field to false. */
+function onOrOff(text: string, { presetArg }: FieldOption): unknown {
+  const word = text.trim().toLowerCase()
+  return word === 'true' ? presetArg : word === 'false' ? presetArg === false : text
+}
+
+function parsed(text: string, { parseArg }: FieldOption): unknown {
+  const value: unknown = parseArg?.(text, undefined) ?? text
+  return isSource(value) ? text : value
+}

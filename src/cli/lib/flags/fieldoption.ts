@@ -1,0 +1,28 @@
+import { Option } from 'commander'
+
+/** The values of the fields of an operation, by name. */
+export type Values = Record<string, unknown>
+
+/** A flag that sets a field. Several flags may set the same field. */
+export class FieldOption extends Option {
+  /** The flag that help shows beside this one. */
+  opposite?: string
+
+  constructor(
+    flags: string,
+    description: string,
+    readonly field: string,
+    readonly secret = false,
+  ) {
+    super(flags, description)
+  }
+
+  /** Whether its value is a secret that the process list shows to all users of the machine. */
+  get exposes(): boolean {
+    return this.secret && this.flags.endsWith('<text>')
+  }
+
+  override attributeName(): string {
+    return this.field
+  }
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import type { AppError } from '../../../core/errors.js'
+import { Mistyped } from '../texts/mistyped.js'
+import { askedOf, requiredOf } from './helptext.js'
+
+/** Lists all missing arguments, and options if there is no prompt for them. */
+export function missingArguments(leaf: Command, args: readonly string[], canAsk: boolean): AppError {
+  const asked = canAsk ? {} : askedOf(leaf)
+  const isAsked = (name: string): boolean => asked[name] !== undefined && leaf.getOptionValue(asked[name]) === undefined
+  const missing = leaf.registeredArguments
+    .slice(leaf.args.length)
+    .filter((each) => each.required || isAsked(each.name()))
+  const options = canAsk
+    ? []
+    : leaf.options.filter((option) => option.long !== undefined && requiredOf(leaf).includes(option.long) && leaf.getOptionValue(option.attributeName()) === undefined) // prettier-ignore
+  const names = [...missing.map((each) => `<${each.name()}>`), ...options.map(({ long = '' }) => long)]
+  const what = options.length > 0 ? 'arguments and options' : missing.length === 1 ? 'argument' : 'arguments'
+  const values = missing.map((each) => each.name().toUpperCase())
+  const flags = options.flatMap(({ long = '', required }) => [long, ...(required ? [long.replace(/^--/, '').toUpperCase()] : [])]) // prettier-ignore
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const place = leaf.args.length === 0 ? args.findIndex((arg) => [leaf.name(), ...leaf.aliases()].includes(arg)) + 1 : 0
+  const complete = args.toSpliced(end, 0, ...flags).toSpliced(place === 0 ? end : place, 0, ...values)
+  return new Mistyped(`Missing required ${what}: ${names.join(', ')}. Nothing was changed.`, complete)
+}

@@ -1,0 +1,147 @@
+import { Option } from 'commander'
+import { wholeOf } from '../../../core/durations.js'
+import { AppError } from '../../../core/errors.js'
+import type { Field } from '../../../core/fields.js'
+import { declaredFlags, type Key } from '../../../core/settings.js'
+import { FieldOption } from './fieldoption.js'
+
+import { switchOptions, type Switch } from './switches.js'
+
+export { FieldOption } from './fieldoption.js'
+
+/**
+ * Where a long text or a secret comes from: the command line, a file ('-' is stdin), or the generator. Read when the
+ * command runs.
+ */
+export interface Source {
+  kind: 'text' | 'file' | 'random'
+  value: string
+  flag: string
+  secret: boolean
+}
+
+export const isSource = (value: unknown): value is Source =>
+  typeof value === 'object' && value !== null && 'kind' in value
+
+type NamedField = Pick<Field, 'name' | 'description'>
+
+/** What a view says about flags. */
+interface FlagView {
+  flags?: Readonly<Record<string, string | undefined>> | undefined
+  formerly?: Readonly<Record<string, string | undefined>> | undefined
+  defaults?: Readonly<Record<string, unknown>> | undefined
+  switches?: Readonly<Record<string, Switch | undefined>> | undefined
+  text?: string | undefined
+  generated?: string | undefined
+}
+
+export const optionsOf = (
+  fields: readonly Field[],
+  { flags, formerly, defaults, switches, text, generated }: FlagView,
+): FieldOption[] =>
+  fields.flatMap((field) => {
+    const flag = flags?.[field.name] ?? kebab(field.name)
+    if (field.secret) return secretOptions(field, flag, generated === field.name)
+    if (text === field.name) return textOptions(field, flag)
+    if (field.type === 'boolean')
+      return switchOptions(field, flag, defaults?.[field.name] ?? field.default, switches?.[field.name])
+    const preset = defaults?.[field.name] ?? field.default
+    if (field.name === 'created' && field.choices) return sortOptions(field, preset)
+    const earlier = formerly?.[field.name]
+    const shown = plainOption(field, flag, preset)
+    return earlier === undefined ? [shown] : [shown, plainOption(field, earlier, preset).hideHelp()]
+  })
+
+const kebab = (name: string): string =>
+  name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
+  const presetNote = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
+  const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
+  // Required: an optional value would swallow the positional argument.
+  const type = field.time ? 'time' : field.type
+  const placeholder = { string: 'text', integer: 'n', boolean: '', array: 'list', time: 'time' }[type]
+  const short = flag === 'limit' ? '-L, ' : ''
+  const option = new FieldOption(
+    `${short}--${flag} <${placeholder}>`,
+    field.description + choices + presetNote + (field.time ? ': 7d, 12h, 2026-03-01' : ''),
+    field.name,
+  )
+  if (field.name === 'days') option.argParser((value) => wholeOf(value, 'd') ?? value) // 30, 30d or 4w
+  if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
+  if (field.type === 'array')
+    option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])
+  return option
+}
+
+const ORDERS: ReadonlyMap<string, string> = new Map([['newest', 'desc'], ['oldest', 'asc']]) // prettier-ignore
+
+/** The order of a list by time, with the words of all lists. --created is the flag of older versions. */
+function sortOptions(field: Field, preset: unknown): FieldOption[] {
+  const words = [...ORDERS.keys()].join(', ')
+  const usual = [...ORDERS.keys()].find((word) => ORDERS.get(word) === preset)
+  const sort = new FieldOption('--sort <text>', `Order (${words}) (default: ${usual})`, field.name)
+  sort.argParser((text) => {
+    const direction = ORDERS.get(text.trim().toLowerCase())
+    if (direction !== undefined) return direction
+    throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.`)
+  })
+  return [plainOption(field, 'created', preset).hideHelp(), sort]
+}
+
+/** An empty text is the default list, or an empty one, as in a query string. */
+const parseList = (text: string, preset: unknown = []): unknown[] =>
+  text.trim() === '' ? [preset].flat() : text.split(',').map((item) => item.trim())
+
+/** One flag per field: the first that does not expose a secret. Stdin has room for one secret: others are in files. */
+export function flagNames(options: readonly FieldOption[]): string[] {
+  const names: string[] = []
+  for (const field of new Set(options.map((option) => option.field))) {
+    const safe = options.filter((option) => option.field === field && !option.exposes).map(({ long = '' }) => long)
+    const isTaken = names.some((name) => name.endsWith('-stdin'))
+    names.push((isTaken ? safe.find((name) => !name.endsWith('-stdin')) : undefined) ?? safe[0] ?? '')
+  }
+  return names
+}
+
+const textOptions = (field: NamedField, flag: string): FieldOption[] => [
+  sourceOption(`--${flag} <text>`, field.description, { field, kind: 'text' }),
+  sourceOption(`--${flag}-file <file>`, `read the ${flag.replaceAll('-', ' ')} from a file (- for stdin)`, {
+    field,
+    kind: 'file',
+  }),
+]
+
+/** The flags of a secret. */
+export function secretOptions(field: NamedField, flag: string, generated: boolean): FieldOption[] {
+  const name = flag.replaceAll('-', ' ')
+  const secret = true
+  const warning = `visible in "ps"; prefer --${flag}-stdin`
+  const options = [
+    sourceOption(`--${flag} <text>`, `${field.description} (${warning})`, { field, kind: 'text', secret }),
+    sourceOption(`--${flag}-stdin`, `read the ${name} from stdin`, { field, kind: 'file', secret }).preset('-'),
+    sourceOption(`--${flag}-file <file>`, `read the ${name} from a file`, { field, kind: 'file', secret }),
+  ]
+  if (!generated) return options
+  const random = { field, kind: 'random', secret } as const
+  return [...options, sourceOption(`--generate-${flag}`, `generate a ${name} and print it once`, random).preset('')]
+}
+
+/** The flags of a setting. */
+export const settingOptions = (key: Key): Option[] =>
+  declaredFlags(key).map(({ flags, description }) => new Option(flags, description))
+
+function sourceOption(
+  flags: string,
+  description: string,
+  { field, kind, secret = false }: { field: NamedField; kind: Source['kind']; secret?: boolean },
+): FieldOption {
+  const option = new FieldOption(flags, description, field.name, secret)
+  const flag = option.long ?? ''
+  option.argParser<Source | undefined>((value, before) => {
+    if (before !== undefined)
+      throw new AppError('USAGE', `${before.flag} and ${flag} set the same value. Give only one.`)
+    return { kind, value, flag, secret }
+  })
+  return option
+}

@@ -1,0 +1,165 @@
+import { AppError } from '../../../core/errors.js'
+import type { PageInfo } from '../../../core/pages.js'
+import { counted } from '../../../core/text.js'
+import { FieldOption } from '../flags/fieldoption.js'
+import { say, tell, widthOf, write, type Terminal } from '../terminal/terminal.js'
+import { commandLine, withOptions, withoutOption } from '../texts/commandline.js'
+import { formatOf, isStructured, jsonOf, print, type Output, type OutputFlags } from './output.js'
+
+/** The flag of every list with pages. Its name is not that of a field, which a list may have. */
+export const allOption = (): FieldOption => new FieldOption('--all', 'print all pages', 'everyPage')
+
+/** Rejects --all combined with --limit, --page or --after. */
+export function assertAllPages(given: Record<string, unknown>): void {
+  if (['limit', 'page', 'after'].some((name) => given[name] !== undefined))
+    throw new AppError('USAGE', '--all prints all pages. It cannot be combined with --limit, --page or --after.')
+}
+
+/** Rows that --all requests at once. */
+const PAGE_SIZE = 100
+
+interface Paged {
+  page_info: PageInfo
+  /** Absent where the list is too long to count. */
+  total_count?: number
+  total_pages?: number
+}
+
+/**
+ * The page fields of a list response. They are next to the rows: in the body, or in an object inside it
+ * ('votes.results').
+ */
+const pagedOf = (answer: unknown, list: string): Paged =>
+  // Every list has them by contract.
+  (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged
+
+interface ListRequest<Out, Row> {
+  /** Reads a page. */
+  read(this: void, page: { limit: number; after?: string | undefined }): Promise<Out>
+  output: Pick<Output<Out, Row>, 'rows' | 'columns' | 'id'>
+  list: string
+  /** Keys of the body that hold the total number of rows. */
+  totals?: readonly string[]
+  /** Message for an empty list. */
+  empty?: string | undefined
+}
+
+/** Prints all pages, one at a time, so that memory use does not grow with the list. JSON is one body with all rows. */
+export async function streamAll<Out, Row>(
+  terminal: Terminal,
+  flags: OutputFlags,
+  request: ListRequest<Out, Row>,
+): Promise<void> {
+  const { output, list, totals = [] } = request
+  const also = (total: number) => totals.map((name) => `"${name}":${total},`).join('')
+  const format = formatOf(terminal, flags)
+  const keys = list.split('.')
+  const fields = typeof flags.fields === 'string' ? flags.fields : undefined
+  const shown = await shownBy(fields)
+  const [begin, end] =
+    fields === undefined
+      ? [`${keys.map((key) => `{"${key}":`).join('')}[`, (total: number) => `],${also(total)}"total_count":${total},"total_pages":1${'}'.repeat(keys.length)}`] // prettier-ignore
+      : ['[', () => ']']
+  let count = 0
+  for await (const { rows, first } of pages(request)) {
+    count += rows.length
+    if (format === 'json') {
+      const text = rows.map((row) => jsonOf(shown(row), flags)).join(',')
+      await write(terminal, `${first ? begin : text && ','}${text}`)
+    } else {
+      const header = first ? {} : { header: false, bom: false }
+      const { columns, id } = output
+      await print(terminal, { ...flags, ...header }, { body: rows, rows, columns, id, single: false })
+    }
+  }
+  if (format === 'json') await write(terminal, `${end(count)}\n`)
+  if (count === 0 && !flags.quiet && !isStructured(format)) nothingFound(terminal, request.empty)
+}
+
+async function shownBy(fields: string | undefined): Promise<(row: unknown) => unknown> {
+  if (fields === undefined) return (row) => row
+  const { picked } = await import('./choice.js')
+  return (row) => picked(row, fields)
+}
+
+/**
+ * Follows the cursors. If the row of a cursor was deleted, continues after the last row before it that still exists.
+ */
+async function* pages<Out, Row>({
+  read,
+  output,
+  list,
+}: ListRequest<Out, Row>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
+  let cursors: string[] = []
+  for (let first = true; ; first = false) {
+    const answer = await read({ limit: PAGE_SIZE, ...(!first && { after: cursors.at(-1) }) }).catch(
+      (error: unknown) => {
+        if (cursors.length > 1 && error instanceof AppError && error.errors?.[0]?.code === 'INVALID_CURSOR')
+          return undefined
+        throw error
+      },
+    )
+    if (answer === undefined) {
+      cursors = cursors.slice(0, -1)
+      continue
+    }
+    const rows = output.rows(answer)
+    yield { rows, first }
+    const { page_info: page } = pagedOf(answer, list)
+    if (!page.has_next_page || page.end_cursor === null) return
+    cursors = cursorsOf(rows as readonly Record<string, unknown>[], page.end_cursor)
+  }
+}
+
+/** The cursor of every row: the value of the field that holds `end` in the last row. */
+function cursorsOf(rows: readonly Record<string, unknown>[], end: string): string[] {
+  const last = rows.at(-1) ?? {}
+  const key = Object.keys(last).find((name) => last[name] === end)
+  return key === undefined ? [end] : rows.map((row) => String(row[key]))
+}
+
+interface Footer {
+  list: string
+  shown: number
+  /** Whether the list has a --page flag. */
+  numbered: boolean
+  /** Message for an empty list. */
+  empty?: string | undefined
+}
+
+/** Prints the position in the list, and the command for the next page, to stderr. */
+export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered, empty }: Footer): void {
+  const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
+  const { current_page: current } = page
+  if (total === 0 || (total === undefined && shown === 0 && current === 1)) return nothingFound(terminal, empty)
+  if (shown === 0) return tell(terminal, pastEnd(current, total, count))
+  if (!terminal.stderr.isTTY) return
+  const position = current === null ? '' : `Page ${current}${count === undefined ? '' : ` of ${count}`} · `
+  const line = `${position}${total === undefined ? counted(shown, 'row') : `${shown} of ${total}`}`
+  if (!page.has_next_page) return say(terminal, line)
+  const next = nextCommand(terminal.args, page, numbered)
+  const whole = `${line} · next: ${next}`
+  // A long command goes on its own line, so that the terminal does not break it within a word
+  say(terminal, whole.length > widthOf(terminal.stderr) ? `${line} · next:\n  ${next}` : whole)
+}
+
+function pastEnd(current: number | null, total: number | undefined, count: number | undefined): string {
+  if (total === undefined || count === undefined) return 'No more rows.'
+  if (current === null) return `No more rows, of ${total} in total.`
+  return `Page ${current} is past the end. The list has ${counted(count, 'page')}, ${counted(total, 'row')}.`
+}
+
+/** A pipe that ends in a mail or a log gets no message about an empty list. */
+export function nothingFound(terminal: Terminal, message = 'Nothing found.'): void {
+  if (terminal.stderr.isTTY) tell(terminal, message)
+}
+
+function nextCommand(
+  args: readonly string[],
+  { current_page: current, end_cursor: end }: PageInfo,
+  numbered: boolean,
+): string {
+  const byCursor = !numbered || current === null || args.some((arg) => arg === '--after' || arg.startsWith('--after='))
+  const rest = withoutOption(withoutOption(args, '--after'), '--page')
+  return commandLine(withOptions(rest, ...(byCursor ? ['--after', end ?? ''] : ['--page', String((current ?? 1) + 1)])))
+}

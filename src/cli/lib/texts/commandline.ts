@@ -1,0 +1,61 @@
+import { redactedUrl } from '../../../core/addresses.js'
+
+const SECRET_OPTIONS = ['--password', '--secret', '--token', '--server', '--mail-url', '--database-url']
+const CONNECTION_OPTIONS = [
+  '--server',
+  '--context',
+  '--token-file',
+  '--config',
+  '--data-dir',
+  '--database-url',
+  '--database-url-file',
+]
+
+/** A command line with these arguments, quoted for a shell to be run again. Secrets are replaced by `***`. */
+export function commandLine(args: readonly string[], secretOptions: readonly string[] = []): string {
+  const secret = [...SECRET_OPTIONS, ...secretOptions]
+  const shown = args.map((arg, index) => redacted(arg, args[index - 1] ?? '', secret))
+  return `feedbackctl ${shown.map(shellQuoted).join(' ')}`
+}
+
+/** The value of an option, given as `--url ideas` or as `--url=ideas`. */
+export function optionValue(args: readonly string[], option: string): string | undefined {
+  const index = args.findIndex((arg) => arg === option || arg.startsWith(`${option}=`))
+  if (index === -1) return undefined
+  return args[index]?.startsWith(`${option}=`) ? args[index].slice(option.length + 1) : args[index + 1]
+}
+
+/** The arguments without any occurrence of an option and its value. */
+export const withoutOption = (args: readonly string[], option: string): string[] =>
+  args.filter((arg, index) => arg !== option && args[index - 1] !== option && !arg.startsWith(`${option}=`))
+
+/** The arguments with more options, inserted before `--` if there is one. */
+export function withOptions(args: readonly string[], ...options: string[]): string[] {
+  const end = args.indexOf('--')
+  return args.toSpliced(end === -1 ? args.length : end, 0, ...options)
+}
+
+/** The options that select the database or server. A suggested command needs them too. */
+export function connectionOptions(args: readonly string[]): string[] {
+  const end = args.indexOf('--')
+  const options = end === -1 ? args : args.slice(0, end)
+  return options.filter(
+    (arg, index) =>
+      CONNECTION_OPTIONS.includes(arg.split('=')[0] ?? '') || CONNECTION_OPTIONS.includes(options[index - 1] ?? ''),
+  )
+}
+
+function redacted(arg: string, before: string, secretOptions: readonly string[]): string {
+  if (secretOptions.includes(before)) return holdsNoPassword(before, arg) ? redactedUrl(arg) : '***'
+  const [option = '', ...rest] = arg.split('=')
+  const value = rest.join('=')
+  const isSecret = rest.length > 0 && secretOptions.includes(option) && !holdsNoPassword(option, value)
+  return isSecret ? `${option}=***` : redactedUrl(arg)
+}
+
+/** URLs without a password stay: a suggested command could not find the data without them. */
+const holdsNoPassword = (option: string, value: string): boolean =>
+  (option === '--server' && /^[^@?]*$/.test(value)) || (option === '--database-url' && value.startsWith('sqlite:'))
+
+const shellQuoted = (arg: string): string =>
+  /^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`
