@@ -19,7 +19,7 @@ import {
   type CommentView,
 } from '../db/comments.js'
 import type { Sorting } from '../db/paging.js'
-import type { PostView } from '../db/posts.js'
+import type { PostView } from '../db/posts/row.js'
 import type { CommentRow, Db } from '../db/tables.js'
 import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'

@@ -20,7 +20,7 @@ import {
   type Reason,
 } from '../db/moderation.js'
 import type { Direction } from '../db/paging.js'
-import { updatePost, type PostView } from '../db/posts.js'
+import { updatePost, type PostView } from '../db/posts/row.js'
 import { commentNotFound, shownComment } from './comments.js'
 import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'

@@ -1,5 +1,5 @@
 import * as Type from 'typebox'
-import { listMovers, listMoves, type Mover, type PostMove } from '../db/postmoves.js'
+import { listMovers, listMoves, type Mover, type PostMove } from '../db/posts/moves.js'
 import { can, type Actor } from './lib/access.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'

@@ -3,7 +3,7 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import type { Sorting } from '../db/paging.js'
-import { votesCountOf, type PostView } from '../db/posts.js'
+import { votesCountOf, type PostView } from '../db/posts/row.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import {

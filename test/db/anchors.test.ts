@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { listBoards } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
-import { listPosts } from '../../src/db/postlists.js'
+import { listPosts } from '../../src/db/posts/read.js'
 import { assertProperty } from '../support/properties.js'
 import { cleanup, engines, makeSite, type Engine } from '../support/site.js'
 

@@ -1,7 +1,7 @@
 import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { SORTS } from '../../src/db/postlists.js'
+import { SORTS } from '../../src/db/posts/read.js'
 import { queueMail } from '../../src/mail/outbox.js'
 import { operator, visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'

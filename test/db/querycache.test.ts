@@ -4,7 +4,7 @@ import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
 import * as posts from '../../src/service/posts.js'
-import { listPosts, postTotal } from '../../src/db/postlists.js'
+import { listPosts, postTotal } from '../../src/db/posts/read.js'
 import { newestVotes } from '../../src/db/votes.js'
 import { cleanup, engines, makeSite } from '../support/site.js'
 

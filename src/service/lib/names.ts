@@ -14,7 +14,7 @@ import {
   type Seen,
 } from '../../db/names.js'
 import { findBoard } from '../../db/boards.js'
-import { findPost } from '../../db/posts.js'
+import { findPost } from '../../db/posts/row.js'
 import { findRoadmap } from '../../db/roadmaps.js'
 import { findRoles, listRoles } from '../../db/roles.js'
 import { findUser } from '../../db/users.js'

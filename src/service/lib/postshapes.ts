@@ -1,5 +1,5 @@
 import * as Type from 'typebox'
-import type { PostView } from '../../db/posts.js'
+import type { PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
 import { can, type Actor } from './access.js'
 import type { Context } from './context.js'

@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { asStored } from '../../core/ids.js'
-import type { PostView } from '../../db/posts.js'
+import type { PostView } from '../../db/posts/row.js'
 import { newestVotes, votesOf } from '../../db/votes.js'
 import { can, type Actor } from './access.js'
 import { avatarOf } from './avatars.js'

@@ -1,12 +1,12 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
-import { asStored, isId } from '../core/ids.js'
-import { slugIdOf } from '../core/slugs.js'
-import { compiled } from './cache/compiled.js'
-import type { Refs } from './cache/dependencies.js'
-import { isPostgres } from './dialect.js'
-import { referringTo } from './references.js'
-import { indexPost } from './search.js'
-import type { Db, PostRow, Tables } from './tables.js'
+import { asStored, isId } from '../../core/ids.js'
+import { slugIdOf } from '../../core/slugs.js'
+import { compiled } from '../cache/compiled.js'
+import type { Refs } from '../cache/dependencies.js'
+import { isPostgres } from '../dialect.js'
+import { referringTo } from '../references.js'
+import { indexPost } from '../search.js'
+import type { Db, PostRow, Tables } from '../tables.js'
 
 /** A post with what is shown of its author, board and roadmap; null where there is none. */
 export interface PostView extends PostRow {

@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
-import type { Topic } from './cache/dependencies.js'
-import { boundOf } from './dialect.js'
-import type { Page, Period, Sorting } from './paging.js'
-import { authorsOf, idsOf, NAMES, OTHERS, type PostView } from './posts.js'
-import { numbersWith } from './search.js'
-import type { Db, PostRow } from './tables.js'
+import { compiled, compiledPage, taggedQuery } from '../cache/compiled.js'
+import type { Topic } from '../cache/dependencies.js'
+import { boundOf } from '../dialect.js'
+import type { Page, Period, Sorting } from '../paging.js'
+import { authorsOf, idsOf, NAMES, OTHERS, type PostView } from './row.js'
+import { numbersWith } from '../search.js'
+import type { Db, PostRow } from '../tables.js'
 
 /** Those by votes, comments and trend show the newest first where these are equal. */
 export const SORTS = ['newest', 'oldest', 'votes', 'discussed', 'trending'] as const

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { compiled } from './cache/compiled.js'
-import { referringTo } from './references.js'
-import type { Db, Tables } from './tables.js'
+import { compiled } from '../cache/compiled.js'
+import { referringTo } from '../references.js'
+import type { Db, Tables } from '../tables.js'
 
 interface End {
   id: string | null
