@@ -34,29 +34,41 @@ export async function indexPosts(
   ).execute(db)
 }
 
-/** A word can be in most posts. */
-const MOST = 5000
+/** Another table that names posts by their number. */
+export interface NumberIndex {
+  table: string
+  number: string
+  /** The condition on its rows. */
+  matches(this: void, value: unknown): RawBuilder<unknown>
+}
+
+/** The full-text index. Its value is of `matchOf`. */
+export const wordIndex = (db: Db): NumberIndex =>
+  isPostgres(db)
+    ? { table: 'post_search', number: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
+    : { table: 'post_search', number: 'rowid', matches: (query) => sql`post_search match ${query}` }
 
 /**
- * The numbers of so many of the newest or oldest posts that have all these words, or words that begin so. A single
- * letter matches only itself, as half of all words begin with it. `words` is not empty, and no word has a space or a
- * quotation mark. With `after`, only the numbers that come after it in this order.
+ * Matches posts that have all these words, or words that begin so. A single letter matches only itself, as half of all
+ * words begin with it. `words` is not empty, and no word has a space or a quotation mark.
  */
-export function numbersWith(
-  db: Db,
-  words: readonly string[],
-  { most = MOST, created, after }: Sorting & { most?: number; after?: number | undefined },
+export function matchOf(db: Db, words: readonly string[]): string {
+  const isPrefix = (word: string) => word.length > 1
+  return isPostgres(db)
+    ? words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
+    : words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
+}
+
+/** So many of the newest or oldest numbers that an index has. With `after`, only those after it in this order. */
+export function numbersIn(
+  { table, number, matches }: NumberIndex,
+  value: unknown,
+  { most, created, after }: Sorting & { most: number; after?: number | undefined },
 ): RawBuilder<{ number: number }> {
   const [direction, comparison] = created === 'desc' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
-  const beyond = (column: 'number' | 'rowid') =>
-    after === undefined ? sql`` : sql` and ${sql.raw(column)} ${comparison} ${after}`
-  const isPrefix = (word: string) => word.length > 1
-  if (isPostgres(db)) {
-    const query = words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
-    return sql`select number from post_search where words @@ ${query}::tsquery${beyond('number')} order by number ${direction} limit ${sql.lit(most)}`
-  }
-  const query = words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
-  return sql`select rowid as number from post_search where post_search match ${query}${beyond('rowid')} order by rowid ${direction} limit ${sql.lit(most)}`
+  const column = sql.ref(number)
+  const beyond = after === undefined ? sql`` : sql` and ${column} ${comparison} ${after}`
+  return sql`select ${column} as number from ${sql.table(table)} where ${matches(value)}${beyond} order by ${column} ${direction} limit ${sql.lit(most)}`
 }
 
 const isUnindexed = (db: Db) =>

@@ -1,7 +1,10 @@
 import * as Type from 'typebox'
 import { searchWords } from '../core/words.js'
-import { listPosts, MOST_FOUND, postTotal, searchPosts, SORTS, type PostFilter } from '../db/posts/read.js'
-import { findPost, type PostView } from '../db/posts/row.js'
+import { countPosts } from '../db/posts/count.js'
+import type { PostFilter } from '../db/posts/filter.js'
+import { SORTS } from '../db/posts/order.js'
+import { listPosts, MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
+import type { PostView } from '../db/posts/row.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -10,7 +13,7 @@ import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
 import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
@@ -87,12 +90,13 @@ export const list = operation({
           : query === undefined || query.trim() === ''
             ? undefined
             : wordsOf(query),
-      sort: sort ?? (created === 'asc' ? 'oldest' : 'newest'),
     }
+    const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
+    const { total } = await countPosts(db, filter, order)
     const { rows: posts, keys } = await pageOf(POSTS, page, {
-      total: await postTotal(db, filter),
-      find: (after) => postAtCursor(ctx, filter, after),
-      read: (slice) => listPosts(db, filter, slice),
+      total,
+      find: (after) => postAtCursor(db, filter, after),
+      read: (slice) => listPosts(db, filter, order, slice),
       show: (rows) => postsShown(ctx, rows, { votes, voter: userId }),
     })
     return { posts, ...keys }
@@ -118,11 +122,13 @@ export const search = operation({
     ...uncountedKeys,
   }),
   async run(ctx, { words: text, votes, boardId, roadmapId, authorId, created, since, until, ...page }) {
-    const filter = await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })
-    const words = wordsOf(text)
+    const filter: PostFilter = {
+      ...(await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })),
+      words: wordsOf(text),
+    }
     const { rows: posts, keys } = await uncountedPage(FOUND, page, {
-      find: (cursor) => postAtCursor(ctx, filter, cursor),
-      read: async (slice) => (words.length === 0 ? [] : searchPosts(ctx.db, words, { ...filter, created }, slice)),
+      find: (after) => postAtCursor(ctx.db, filter, after),
+      read: (slice) => searchPosts(ctx.db, filter, created, slice),
       show: (rows) => postsShown(ctx, rows, { votes }),
     })
     return { posts, has_next_page: keys.page_info.has_next_page, ...keys }
@@ -141,7 +147,7 @@ interface Places {
 async function filterFrom(
   ctx: Context,
   { boardId: boards = [], roadmapId, authorId, ...period }: Places,
-): Promise<Omit<PostFilter, 'sort' | 'words'>> {
+): Promise<Omit<PostFilter, 'words'>> {
   return {
     boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
     roadmap: (await roadmapIdFrom(ctx, roadmapId)) ?? undefined,
@@ -154,21 +160,4 @@ async function filterFrom(
 async function postsShown(ctx: Context, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, asked)
   return rows.map((post, index) => toPost(ctx, post, voters[index]))
-}
-
-/** The post of a cursor, if it is in this list. */
-async function postAtCursor(
-  { db }: Context,
-  { boards, roadmap, author, hidden, since, until }: Omit<PostFilter, 'sort' | 'words'>,
-  after: string,
-): Promise<PostView | undefined> {
-  const post = await findPost(db, after)
-  const listed =
-    post?.postId === after &&
-    (hidden || post.display === 1) &&
-    (boards.length === 0 || boards.includes(post.boardId ?? '')) &&
-    (roadmap === undefined || post.roadmap_id === roadmap) &&
-    (author === undefined || post.userId === author) &&
-    isWithin({ since, until }, post.createdAt)
-  return listed ? post : undefined
 }

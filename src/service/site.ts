@@ -5,7 +5,7 @@ import { LENGTHS } from '../core/lengths.js'
 import { visibleTotal } from '../db/counters.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { countDueMail } from '../db/outbox.js'
-import { postTotal } from '../db/posts/read.js'
+import { countPosts } from '../db/posts/count.js'
 import { newestApplied } from '../db/schema.js'
 import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
 import { readSettings, updateSettings } from '../db/settings.js'
@@ -86,7 +86,7 @@ export const overview = operation({
   }),
   async run({ db, now }) {
     const since = new Date(now().getTime() - SEEN_WITHIN_MS).toISOString()
-    const everything = { boards: [], roadmap: undefined, author: undefined, hidden: true, sort: 'newest' } as const
+    const everything = { boards: [], roadmap: undefined, author: undefined, hidden: true } as const
     const rows = (await listServers(db, since)).toSorted((one, other) => (one.started_at < other.started_at ? -1 : 1))
     const isFirst = (row: (typeof rows)[number]) =>
       rows.find(({ host, pid }) => host === row.host && pid === row.pid) === row
@@ -101,7 +101,7 @@ export const overview = operation({
       schema: (await newestApplied(db)) ?? '',
       people: await userTotal(db),
       boards: await visibleTotal(db, 'boards', ['public', 'private']),
-      posts: await postTotal(db, everything),
+      posts: (await countPosts(db, everything)).total,
       mail_waiting: await countDueMail(db),
       backups: run ? { madeAt: run.done_at, failedAt: run.failed_at, error: run.error } : null,
     }

@@ -57,9 +57,8 @@ describe.each(engines)('a page far down a list on %s', (engine) => {
     const { site, begin } = await longLists(engine)
     const lists = [
       (db: typeof site.db, page: { limit: number; offset: number }) => listBoards(db, BOARDS, page),
-      (db: typeof site.db, page: { limit: number; offset: number }) =>
-        listPosts(db, { ...POSTS, sort: 'newest' }, page),
-      (db: typeof site.db, page: { limit: number; offset: number }) => listPosts(db, { ...POSTS, sort: 'votes' }, page),
+      (db: typeof site.db, page: { limit: number; offset: number }) => listPosts(db, POSTS, 'newest', page),
+      (db: typeof site.db, page: { limit: number; offset: number }) => listPosts(db, POSTS, 'votes', page),
     ]
     let next = COUNT
     const changes = [

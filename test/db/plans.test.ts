@@ -1,7 +1,7 @@
 import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { SORTS } from '../../src/db/posts/read.js'
+import { SORTS } from '../../src/db/posts/order.js'
 import { queueMail } from '../../src/mail/outbox.js'
 import { operator, visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
@@ -60,8 +60,8 @@ async function sqliteFaults(site: TestSite, query: CompiledQuery): Promise<strin
     rows.some(({ detail }) => new RegExp(`^(CO-ROUTINE|MATERIALIZE) ${name}$`).test(detail))
   return rows
     .filter((step) => {
-      // A full-text index shows as a virtual table, with M for a match
-      const scanned = /^SCAN (\S+)(?!.*(USING (COVERING )?INDEX|VIRTUAL TABLE INDEX \d+:M))/.exec(step.detail)?.[1]
+      // A full-text index shows as a virtual table, with M for a match, of one number after =
+      const scanned = /^SCAN (\S+)(?!.*(USING (COVERING )?INDEX|VIRTUAL TABLE INDEX \d+:=?M))/.exec(step.detail)?.[1]
       if (scanned !== undefined) return scanned !== 'CONSTANT' && !SMALL.includes(scanned) && !isSubquery(scanned)
       // Sorting the rows of a single page is fine.
       return (
@@ -177,7 +177,7 @@ describe.each(engines)('plans on %s', (engine) => {
       { roadmapId: 'soon' },
       { boardId: ['ideas'], roadmapId: 'soon' },
       { query: 'post' },
-      { boardId: ['ideas'], roadmapId: 'soon', query: 'post 1' },
+      { boardId: ['ideas'], roadmapId: 'soon', query: 'post 0' },
     ]
     const found: string[] = []
     for (const call of [site.call, site.callAs(guest)])

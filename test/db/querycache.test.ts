@@ -4,7 +4,8 @@ import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
 import * as posts from '../../src/service/posts.js'
-import { listPosts, postTotal } from '../../src/db/posts/read.js'
+import { countPosts } from '../../src/db/posts/count.js'
+import { listPosts } from '../../src/db/posts/read.js'
 import { newestVotes } from '../../src/db/votes.js'
 import { cleanup, engines, makeSite } from '../support/site.js'
 
@@ -58,10 +59,10 @@ describe.each(engines)('the query cache on %s', (engine) => {
     const { begin } = await openCache(site.databaseUrl)
     const read = async () => {
       const { db, readSet } = await begin()
-      const filter = { boards: [], roadmap: undefined, author: undefined, hidden: false, sort: 'newest' } as const
-      const listed = await listPosts(db, filter, { limit: 10, offset: 0 })
+      const filter = { boards: [], roadmap: undefined, author: undefined, hidden: false } as const
+      const listed = await listPosts(db, filter, 'newest', { limit: 10, offset: 0 })
       const voters = await newestVotes(db, [post.postId, listed[0]!.postId], 6)
-      const total = await postTotal(db, filter)
+      const { total } = await countPosts(db, filter)
       return { listed, voters, total, isKnown: readSet.isKnown }
     }
     const first = await read()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
-import { SORTS } from '../../src/db/posts/read.js'
+import { SORTS } from '../../src/db/posts/order.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as moderation from '../../src/service/moderation.js'

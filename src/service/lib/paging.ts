@@ -63,22 +63,22 @@ export interface PageInput {
   after?: string
 }
 
-/** Where the rows of a list come from. */
-interface Source<Row, Shown> {
+/** Where the rows of a list come from. `At` is what a page needs of the row that it comes after. */
+interface Source<Row, Shown, At> {
   total: number
   /** The row of a cursor, if it is in this list. */
-  find(this: void, after: string): Promise<Row | undefined>
+  find(this: void, after: string): Promise<At | undefined>
   /** How many rows come after this one. Without it a page after a cursor has no number. */
-  countAfter?(this: void, row: Row): Promise<number>
-  read(this: void, page: { limit: number; offset?: number; after?: Row }): Promise<Row[]>
+  countAfter?(this: void, row: At): Promise<number>
+  read(this: void, page: { limit: number; offset?: number; after?: At }): Promise<Row[]>
   show(this: void, rows: Row[]): Shown[] | Promise<Shown[]>
 }
 
 /** One page of a list, and the keys beside its rows. A page past the end is empty. */
-export async function pageOf<Row, Shown>(
+export async function pageOf<Row, Shown, At = Row>(
   list: Listing<Row>,
   { limit, page, first, after }: PageInput,
-  source: Source<Row, Shown>,
+  source: Source<Row, Shown, At>,
 ) {
   assertOnePlace(page, after)
   const { total } = source
@@ -103,10 +103,10 @@ export async function pageOf<Row, Shown>(
 export const uncountedKeys = { page_info: PageInfo }
 
 /** One page of a list that is too long to count: one row more tells whether another page follows. */
-export async function uncountedPage<Row, Shown>(
+export async function uncountedPage<Row, Shown, At = Row>(
   list: Listing<Row>,
   { limit, page, first, after }: PageInput,
-  { find, read, show }: Omit<Source<Row, Shown>, 'total' | 'countAfter'>,
+  { find, read, show }: Omit<Source<Row, Shown, At>, 'total' | 'countAfter'>,
 ) {
   assertOnePlace(page, after)
   const size = limit ?? first ?? sizeOf(list)
@@ -138,7 +138,11 @@ export function assertOnePlace(page: number | undefined, after: string | undefin
     throw invalidCursor('Give either page or after, not both.', 'absent when page is given', after)
 }
 
-async function cursorOf<Row>(list: Listing<Row>, after: string, find: Source<Row, unknown>['find']): Promise<Row> {
+async function cursorOf<Row, At>(
+  list: Listing<Row>,
+  after: string,
+  find: Source<Row, unknown, At>['find'],
+): Promise<At> {
   const cursor = await find(after)
   if (cursor) return cursor
   const rule = `the ${list.id} of a ${list.row} in this list`

@@ -1,0 +1,74 @@
+import { sql, type RawBuilder } from 'kysely'
+import { compiled } from '../cache/compiled.js'
+import type { Refs } from '../cache/dependencies.js'
+import { numbersIn } from '../search.js'
+import type { Db } from '../tables.js'
+import { conditionsOf, conditionsOn, countersOf, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
+import type { Sort } from './order.js'
+import { isLimited, MOST_FOUND } from './read.js'
+
+interface Count {
+  /** Posts in the list. */
+  total: number
+  /** Whether more posts pass the filter, or may: the list has only so many of the newest. */
+  isCapped: boolean
+}
+
+/** Votes and comments change neither what passes a filter nor which are the newest. */
+const REFS: Refs<unknown> = { votes: [], comments: [] }
+
+/** How many posts a list has: from counts that the database keeps where they tell. */
+export async function countPosts(db: Db, filter: PostFilter, sort: Sort = 'newest'): Promise<Count> {
+  const conditions = conditionsOf(db, filter)
+  if (!conditions) return { total: 0, isCapped: false }
+  const counters = countersOf(conditions)
+  if (counters) return { total: await totalOf(db, counters), isCapped: false }
+  if (leadOf(conditions)) return countLed(db, conditions)
+  const most = isLimited(conditions, sort) ? MOST_FOUND : Infinity
+  const [row] = await compiled(db, `countPosts ${most}`, conditions, (given) => ({ compile: () => sumOf(given, most).compile(db) }), REFS) // prettier-ignore
+  const { total = 0 } = row ?? {}
+  return { total: Math.min(total, most), isCapped: total > most }
+}
+
+async function totalOf(db: Db, counters: NonNullable<ReturnType<typeof countersOf>>): Promise<number> {
+  const [row] = await compiled(db, 'totalOf', counters, (given) => ({
+    compile: () => {
+      const places = Object.entries(given).map(([column, values]) => sql`${sql.ref(column)} in (${sql.join(values)})`)
+      return sql<{ total: number | null }>`select sum(value) as total from post_counts where ${sql.join(places, sql` and `)}`.compile(db) // prettier-ignore
+    },
+  }))
+  return row?.total ?? 0
+}
+
+/** The sum of the ranges, each of them counted up to one more than there may be. */
+function sumOf(conditions: Conditions, most: number): RawBuilder<{ total: number }> {
+  const [only, ...others] = rangesOf(conditions).map((range) =>
+    most === Infinity
+      ? sql<{ total: number }>`select count(*) as total from posts where ${range}`
+      : sql<{
+          total: number
+        }>`select count(*) as total from (select 1 from posts where ${range} limit ${sql.lit(most + 1)}) as part`,
+  )
+  return only && others.length === 0
+    ? only
+    : sql`select cast(sum(total) as bigint) as total from (${sql.join([only, ...others], sql` union all `)}) as parts`
+}
+
+/** One number more than a list has tells whether there are more; its post does not count. */
+async function countLed(db: Db, conditions: Conditions): Promise<Count> {
+  const [row] = await compiled(db, 'countLed', conditions, (given) => {
+    const lead = leadOf(given)
+    if (!lead) throw new Error('No filter leads to the posts.')
+    const numbers = numbersIn(lead.index(db), lead.value, { created: 'desc', most: MOST_FOUND + 1 })
+    const passes = [sql`posts.number = found.number`, ...conditionsOn(db, given, lead.name)]
+    return {
+      compile: () =>
+        sql<{ looked: number; total: number; last: number | null; oldest: number | null }>`
+          select count(*) as looked, count(posts.number) as total, min(found.number) as last, min(posts.number) as oldest
+          from (${numbers}) as found left join posts on ${sql.join(passes, sql` and `)}`.compile(db),
+    }
+  }, REFS) // prettier-ignore
+  const { looked = 0, total = 0, last = null, oldest = null } = row ?? {}
+  const isCapped = looked > MOST_FOUND
+  return { total: isCapped && last === oldest ? total - 1 : total, isCapped }
+}

@@ -1,0 +1,137 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Period } from '../paging.js'
+import { matchOf, wordIndex, type NumberIndex } from '../search.js'
+import type { Db, Tables } from '../tables.js'
+
+/** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts and cursors follow from it. */
+export interface PostFilter extends Period {
+  /** Ids, each once; none is any board, and posts without one. */
+  boards: readonly string[]
+  roadmap: string | undefined
+  author: string | undefined
+  /** Whether posts of private boards are among them. */
+  hidden: boolean
+  /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
+  words?: readonly string[] | undefined
+}
+
+type Name = keyof PostFilter
+type Value = string | number
+type Column = 'boardId' | 'roadmap_id' | 'userId' | 'display'
+
+/** The filters that are given, each with its values. A query that is compiled gets placeholders in place of values. */
+export type Conditions = Partial<Record<Name, readonly Value[]>>
+
+/** `values` are undefined where every post passes, and empty where none does. */
+type Filter<Given> = (ByColumn | ByTime | ByNumber) & {
+  values(this: void, given: Given, db: Db): readonly Value[] | undefined
+}
+
+/** The column has one of the values: a range of an index for each. Neither votes nor comments change it. */
+interface ByColumn {
+  column: Column
+  /** The column of `post_counts` for it. Without one, the posts are counted. */
+  counter?: Exclude<keyof Tables['post_counts'], 'value'>
+}
+
+/** A range of the creation time. */
+interface ByTime {
+  time: '>=' | '<'
+}
+
+/** Another table has the numbers of the posts. */
+interface ByNumber {
+  index(this: void, db: Db): NumberIndex
+}
+
+const one = (value: Value | undefined) => (value === undefined ? undefined : [value])
+
+const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
+  boards: { column: 'boardId', counter: 'board', values: (ids) => (ids.length > 0 ? ids : undefined) },
+  roadmap: { column: 'roadmap_id', counter: 'roadmap', values: one },
+  author: { column: 'userId', values: one },
+  hidden: { column: 'display', counter: 'display', values: (hidden) => (hidden ? undefined : [1]) },
+  since: { time: '>=', values: one },
+  until: { time: '<', values: one },
+  words: {
+    index: wordIndex,
+    values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
+  },
+}
+
+const entries = Object.entries(FILTERS) as [Name, Filter<PostFilter[Name]>][]
+const given = (conditions: Conditions) =>
+  entries.flatMap(([name, filter]) => {
+    const values = conditions[name]
+    return values ? [{ name, filter, values }] : []
+  })
+
+/** What is given of a filter; undefined where no post passes. */
+export function conditionsOf(db: Db, filter: PostFilter): Conditions | undefined {
+  const found: Conditions = {}
+  for (const [name, { values }] of entries) {
+    const wanted = values(filter[name], db)
+    if (wanted?.length === 0) return undefined
+    if (wanted) found[name] = wanted
+  }
+  return found
+}
+
+export const hasTimes = (conditions: Conditions): boolean => given(conditions).some(({ filter }) => 'time' in filter)
+
+/** The index of another table that leads to the posts: of several the first. */
+export function leadOf(conditions: Conditions): (ByNumber & { name: Name; value: Value }) | undefined {
+  for (const { name, filter, values } of given(conditions))
+    if ('index' in filter) return { name, index: filter.index, value: values[0] as Value } // one value
+  return undefined
+}
+
+/** What is true of each post that passes. `except` leaves out the filter that leads to them. */
+export const conditionsOn = (db: Db, conditions: Conditions, except?: Name): RawBuilder<unknown>[] =>
+  given(conditions)
+    .filter(({ name }) => name !== except)
+    .map(({ filter, values: [first, ...others] }) => {
+      if ('time' in filter) return sql`posts."createdAt" ${sql.raw(filter.time)} ${first}`
+      if ('index' in filter) {
+        const { table, number, matches } = filter.index(db)
+        return sql`exists (select 1 from ${sql.table(table)} where ${matches(first)} and ${sql.ref(`${table}.${number}`)} = posts.number)`
+      }
+      const column = sql.ref(`posts.${filter.column}`)
+      return others.length === 0 ? sql`${column} = ${first}` : sql`${column} in (${sql.join([first, ...others])})`
+    })
+
+/**
+ * Ranges of an index of posts that together are what passes the filters by column and by time. Each index has its range
+ * in the order of any list.
+ */
+export function rangesOf(conditions: Conditions): RawBuilder<unknown>[] {
+  const columns = given(conditions).flatMap(({ filter, values }) =>
+    'column' in filter ? [[filter.column, values] as const] : [],
+  )
+  const isGiven = (...names: Column[]) => columns.some(([column]) => names.includes(column))
+  // Those of boards and of authors have public and private posts together
+  if (!isGiven('display', 'boardId', 'userId')) columns.push(['display', [0, 1]])
+  // SQLite has no statistics, so of two indexes that fit it may take that of all public posts, and read most of them to
+  // find those of a board or an author. It has no index of a sum.
+  const operand = (column: Column) =>
+    column === 'display' && isGiven('boardId', 'userId') ? sql`posts.display + 0` : sql.ref(column)
+  const equal = columns.reduce<RawBuilder<unknown>[][]>(
+    (ranges, [column, values]) =>
+      values.flatMap((value) => ranges.map((range) => [...range, sql`${operand(column)} = ${value}`])),
+    [[]],
+  )
+  const times = given(conditions).flatMap(({ filter, values: [value] }) =>
+    'time' in filter ? [sql`posts."createdAt" ${sql.raw(filter.time)} ${value}`] : [],
+  )
+  return equal.map((range) => sql`${sql.join([...range, ...times], sql` and `)}`)
+}
+
+/** The rows of `post_counts` whose sum is the number of posts; undefined where they do not tell. */
+export function countersOf(conditions: Conditions): Record<string, readonly Value[]> | undefined {
+  const counters: Record<string, readonly Value[]> = { board: ['*'], roadmap: ['*'], display: [0, 1] }
+  for (const { filter, values } of given(conditions)) {
+    if (!('counter' in filter) || filter.counter === undefined) return undefined
+    counters[filter.counter] = values
+  }
+  return counters
+}

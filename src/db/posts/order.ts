@@ -1,0 +1,50 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Direction } from '../paging.js'
+import type { PostRow } from '../tables.js'
+
+/** Those by votes, comments and trend show the newest first where these are equal. */
+export const SORTS = ['newest', 'oldest', 'votes', 'discussed', 'trending'] as const
+export type Sort = (typeof SORTS)[number]
+
+/** What the place of a post in a list depends on. */
+export type Cursor = Pick<PostRow, 'votesCount' | 'commentsCount' | 'trending' | 'createdAt' | 'postId'>
+
+export const cursorOf = ({ votesCount, commentsCount, trending, createdAt, postId }: Cursor): Cursor => ({
+  votesCount,
+  commentsCount,
+  trending,
+  createdAt,
+  postId,
+})
+
+interface Order {
+  by: readonly (keyof Cursor)[]
+  direction: Direction
+  /** A change of any such row can move a post: besides changes of posts and boards, which always can. */
+  moves?: 'votes' | 'comments'
+}
+
+const AGE = ['createdAt', 'postId'] as const
+
+export const ORDERS: Readonly<Record<Sort, Order>> = {
+  newest: { by: AGE, direction: 'desc' },
+  oldest: { by: AGE, direction: 'asc' },
+  votes: { by: ['votesCount', ...AGE], direction: 'desc', moves: 'votes' },
+  discussed: { by: ['commentsCount', ...AGE], direction: 'desc', moves: 'comments' },
+  trending: { by: ['trending', ...AGE], direction: 'desc', moves: 'votes' },
+}
+
+export const isByTime = (sort: Sort): boolean => ORDERS[sort].by === AGE
+
+const column = (name: keyof Cursor) => sql`posts.${sql.ref(name)}`
+
+export function orderBy(sort: Sort): RawBuilder<unknown> {
+  const { by, direction } = ORDERS[sort]
+  return sql.join(by.map((name) => sql`${column(name)} ${sql.raw(direction)}`))
+}
+
+export function isAfter(sort: Sort, after: Cursor): RawBuilder<boolean> {
+  const { by, direction } = ORDERS[sort]
+  const values = sql.join(by.map((name) => sql`${after[name]}`))
+  return sql`(${sql.join(by.map(column))}) ${direction === 'desc' ? sql`<` : sql`>`} (${values})`
+}
