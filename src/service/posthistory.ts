@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { listMovers, listMoves, type Mover, type PostMove } from '../db/posts/moves.js'
 import { can, type Actor } from './lib/access.js'
-import type { Context } from './lib/context.js'
+import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
@@ -48,7 +48,7 @@ export const history = operation({
   },
 })
 
-const moverOf = (ctx: Context, mover: Mover | undefined) => (mover?.userId == null ? null : authorOf(ctx, mover))
+const moverOf = (ctx: CachedContext, mover: Mover | undefined) => (mover?.userId == null ? null : authorOf(ctx, mover))
 
 /** Nothing of a move between places that the actor may not see. */
 function shown(actor: Actor, { kind, from, to, movedAt }: PostMove): Move[] {

@@ -6,7 +6,7 @@ import { SORTS } from '../db/posts/order.js'
 import { listPosts, MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
-import type { Context } from './lib/context.js'
+import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
@@ -145,7 +145,7 @@ interface Places {
 
 /** Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see. */
 async function filterFrom(
-  ctx: Context,
+  ctx: CachedContext,
   { boardId: boards = [], roadmapId, authorId, ...period }: Places,
 ): Promise<Omit<PostFilter, 'words'>> {
   return {
@@ -157,7 +157,7 @@ async function filterFrom(
   }
 }
 
-async function postsShown(ctx: Context, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
+async function postsShown(ctx: CachedContext, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, asked)
   return rows.map((post, index) => toPost(ctx, post, voters[index]))
 }

@@ -19,7 +19,7 @@ import {
 } from '../db/votes.js'
 import { avatarOf } from './lib/avatars.js'
 import { change, type Change } from './lib/change.js'
-import type { Context } from './lib/context.js'
+import type { CachedContext, Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { visiblePost } from './posts.js'
@@ -183,9 +183,9 @@ async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
   return voters ?? { votes: [], votesCount: 0 }
 }
 
-const toVote = (ctx: Context, { voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(ctx, user) })
+const toVote = (ctx: CachedContext, { voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(ctx, user) })
 
 const publicUser = (
-  ctx: Context,
+  ctx: CachedContext,
   { userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>,
 ) => ({ userId, name, username, avatar: avatarOf(ctx, { userId, avatar }) })

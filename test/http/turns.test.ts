@@ -31,22 +31,24 @@ async function slowSite(cache: { cache?: 'public' } = {}) {
     }
     turns.at(-1)?.push(what)
   }
-  const slow: AnyOperation = operation({
+  const slow: AnyOperation = {
+    ...operation({
+      id: 'test.slow',
+      summary: 'Take time',
+      http: 'GET /slow 200',
+      access: 'public',
+      errors: [],
+      input: fields({ name: Type.String({ default: '' }) }),
+      output: Type.Object({ name: Type.String() }),
+      async run({ db }, { name }) {
+        await (cache.cache ? readSettings(db) : Promise.resolve()) // as with queries of SQLite, it goes on in the same turn
+        vi.advanceTimersByTime(COST)
+        did(name)
+        return { name }
+      },
+    }),
     ...cache,
-    id: 'test.slow',
-    summary: 'Take time',
-    http: 'GET /slow 200',
-    access: 'public',
-    errors: [],
-    input: fields({ name: Type.String({ default: '' }) }),
-    output: Type.Object({ name: Type.String() }),
-    async run({ db }, { name }) {
-      await (cache.cache ? readSettings(db) : Promise.resolve()) // as with queries of SQLite, it goes on in the same turn
-      vi.advanceTimersByTime(COST)
-      did(name)
-      return { name }
-    },
-  })
+  }
   const site = await makeSite('sqlite', { extra: [slow] })
   const server = await site.server()
   await server.listen({ host: '127.0.0.1', port: 0 })

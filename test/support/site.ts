@@ -143,7 +143,7 @@ export async function makeSite(
   const logs: string[] = []
   const build = async () => {
     const server = await buildServer(
-      [...operations, ...extra].map(checked),
+      [...operations, ...extra],
       { ...base, ping, ...(cached && { cache }) },
       { level: 'info', stream: { write: (line) => void logs.push(line) } },
       {
@@ -275,19 +275,6 @@ export function stable({ status, text, headers }: Response) {
     text,
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !volatile.includes(name))),
   }
-}
-
-/** Asserts that a cacheable operation does not read the clock or the secret, which invalidate no cache. */
-const checked = (op: AnyOperation): AnyOperation =>
-  op.cache
-    ? {
-        ...op,
-        run: (ctx, ...rest) => op.run({ ...ctx, now: () => notCacheable(op), secret: () => notCacheable(op) }, ...rest),
-      }
-    : op
-
-function notCacheable({ id }: AnyOperation): never {
-  throw new Error(`${id} declares a cache, but reads the clock or the secret.`)
 }
 
 const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()

@@ -4,7 +4,7 @@ import { LENGTHS, MAX_ESCAPED } from '../../core/lengths.js'
 import type { CommentView } from '../../db/comments.js'
 import type { CommentRow } from '../../db/tables.js'
 import { can, type Actor } from './access.js'
-import type { Context } from './context.js'
+import type { CachedContext } from './context.js'
 import { authorOf, PublicUser } from './people.js'
 import { nullable } from './schemas.js'
 
@@ -53,7 +53,7 @@ export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | '
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
   (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
-export function toActivity(ctx: Context, comment: CommentView): Activity {
+export function toActivity(ctx: CachedContext, comment: CommentView): Activity {
   const { author_id: userId, name, username, avatar } = comment
   const author = authorOf(ctx, { userId, name, username, avatar })
   return {

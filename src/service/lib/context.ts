@@ -56,3 +56,15 @@ export interface Context {
   /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean
 }
+
+/** What a cached operation has besides its input: only what stays the same until a row changes, or the server restarts. */
+export type CachedContext = Pick<Context, 'db' | 'actor' | 'siteUrl' | 'siteLanguage' | 'unverified'>
+
+/** Hides the rest, so that no cast can reach the clock, the secret or the client. */
+export const narrowed = ({ db, actor, siteUrl, siteLanguage, unverified }: Context): CachedContext => ({
+  db,
+  actor,
+  siteUrl,
+  siteLanguage,
+  unverified,
+})

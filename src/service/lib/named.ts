@@ -9,7 +9,7 @@ import type { Visibility } from '../../db/counters.js'
 import type { Period } from '../../db/paging.js'
 import type { Db } from '../../db/tables.js'
 import { can, notAllowed } from './access.js'
-import type { Context } from './context.js'
+import type { CachedContext, Context } from './context.js'
 import { oneLine, someOf } from './schemas.js'
 import { isWithin } from './times.js'
 
@@ -63,7 +63,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
 
   const notFound = (given: string) => new AppError(`${NOUN}_NOT_FOUND`, `${capital} ${quoted(given)} not found.`)
 
-  async function readable(ctx: Context, urlOrId: string): Promise<R> {
+  async function readable(ctx: CachedContext, urlOrId: string): Promise<R> {
     const row = await find(ctx.db, urlOrId)
     if (!row) throw notFound(urlOrId)
     if (!canRead(ctx, row)) throw notAllowed([`${noun}:read`])

@@ -3,15 +3,15 @@ import { AppError, type Failure } from '../../core/errors.js'
 import { assertReadable, parse } from '../../core/fields.js'
 import type { LimitName } from '../../core/limits.js'
 import { assertAllowed, assertOwner, assertSignedIn, assertVerified, type Access } from './access.js'
-import type { Context } from './context.js'
+import { narrowed, type CachedContext, type Context } from './context.js'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 type Fields = Record<string, unknown>
 
 /**
  * Declares that responses may be cached until the rows they were read from change: 'public' where they are the same for
- * everyone (the operation then runs as a visitor), 'actor' where they depend on the actor. Such an operation reads only
- * its input, the actor and the database: no clock, no secret, no transaction, nothing outside.
+ * everyone (the operation then runs as a visitor), 'actor' where they depend on the actor. Such an operation gets a
+ * `CachedContext`, and is never limited: a cached response would not be counted.
  */
 export type CacheScope = 'public' | 'actor'
 
@@ -36,17 +36,34 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   run(this: void, ctx: Context, input: In, subject: Subject): Promise<Out>
 }
 
-type Definition<I extends TObject, O extends TSchema, S> = Omit<Operation, 'input' | 'output' | 'subject' | 'run'> & {
+/** The rest of a definition: what it has of the request. */
+interface Body<Ctx, I extends TObject, O extends TSchema, S> {
   input: I
   output: O
-  subject?(this: void, ctx: Context, input: Fields): Promise<S>
-  run(this: void, ctx: Context, input: Static<I>, subject: S): Promise<Static<O>>
+  subject?(this: void, ctx: Ctx, input: Fields): Promise<S>
+  run(this: void, ctx: Ctx, input: Static<I>, subject: S): Promise<Static<O>>
 }
 
-/** Gives `run` its types from the schemas. */
-export const operation = <I extends TObject, O extends TSchema, S = undefined>(
-  definition: Definition<I, O, S>,
-): Operation<Static<I>, Static<O>, S> => definition
+type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache'>
+type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes'> &
+  Body<CachedContext, I, O, S> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
+type Uncached<I extends TObject, O extends TSchema, S> = Declared & Body<Context, I, O, S> & { cache?: never }
+
+/** An operation whose responses are cached. A page that is cached calls no other. */
+export type CachedOperation<In = never, Out = unknown, Subject = never> = Operation<In, Out, Subject> & {
+  cache: CacheScope
+}
+
+/** Gives `run` its types from the schemas, and its context from what `cache` declares. */
+export function operation<I extends TObject, O extends TSchema, S = undefined>(
+  definition: Cached<I, O, S>,
+): CachedOperation<Static<I>, Static<O>, S>
+export function operation<I extends TObject, O extends TSchema, S = undefined>(
+  definition: Uncached<I, O, S>,
+): Operation<Static<I>, Static<O>, S>
+export function operation(definition: unknown): unknown {
+  return definition
+}
 
 /** An operation whose types are known only from its schemas. */
 export type AnyOperation = Operation<unknown, unknown, unknown>
@@ -69,12 +86,13 @@ export async function execute<In, Out, Subject>(
   assertMail(op, ctx)
   assertSignedIn(op.access, ctx.actor)
   assertReadable(input)
-  const subject = (await op.subject?.(ctx, input as Fields)) as Subject // an operation without `subject` has the type undefined here
+  const own = (op.cache ? narrowed(ctx) : ctx) as Context // a cached operation declares a CachedContext
+  const subject = (await op.subject?.(own, input as Fields)) as Subject // an operation without `subject` has the type undefined here
   assertAllowed(op.access, ctx.actor)
   if (op.writes) assertVerified(ctx.actor, ctx.unverified)
   const checked = parse(op.input, input) as In
   assertOwner(op.access, ctx.actor)
-  const run = () => op.run(ctx, checked, subject)
+  const run = () => op.run(own, checked, subject)
   return op.limit && ctx.limits
     ? ctx.limits.guard(op.limit, ctx, accountOf(op.access, ctx, checked as Fields), run)
     : run()

@@ -10,7 +10,7 @@ import type { Db, Tables, UserRow } from '../../db/tables.js'
 import { lacksTotp } from '../../db/totp.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
-import type { Context } from './context.js'
+import type { CachedContext, Context } from './context.js'
 import { nullable, oneLine } from './schemas.js'
 import { personOf } from './sessions.js'
 import { sessionToken } from './tokens.js'
@@ -240,7 +240,7 @@ const usernameFor = (name: string): string => {
 }
 
 /** Whoever asks; the owner for the operator. */
-export async function ownUser(ctx: Context): Promise<UserRow> {
+export async function ownUser(ctx: CachedContext): Promise<UserRow> {
   const user = await findUser(ctx.db, await personOf(ctx))
   if (!user) throw userNotFound()
   return user
