@@ -8,7 +8,7 @@ import { isLoopback } from '../service/lib/clients.js'
 import type { RequestLimit } from '../service/lib/requests.js'
 import { api, jsonErrors } from './api/index.js'
 import { ResponseBatch } from './cache/batch.js'
-import { Front, type Gate } from './cache/front.js'
+import { Front, type Gate, type VerifyHit } from './cache/front.js'
 import { ResponseCache } from './cache/responses.js'
 import { CacheableRoutes } from './cache/routes.js'
 import { Turns } from './cache/turns.js'
@@ -47,6 +47,8 @@ export interface ServerOptions {
   limits?: Partial<Limits>
   /** Absent: an address may send any number of requests. */
   requests?: RequestLimit | undefined
+  /** Called for each hit of the response cache, in tests. */
+  verifyHit?: VerifyHit
 }
 
 export async function buildServer(
@@ -60,6 +62,7 @@ export async function buildServer(
     corsOrigins,
     limits = {},
     requests,
+    verifyHit,
     addresses = (own) => own.addresses(),
   }: ServerOptions = {},
 ): Promise<FastifyInstance> {
@@ -75,6 +78,7 @@ export async function buildServer(
   })
   const front = new Front({
     gates: [hostGate, clientGate({ limit: requests, trust, log: () => server.log }), ...gates],
+    verifyHit,
     reject: (error, response) => rejectFailed(server.log, error, response),
     data: site.cache,
     secret: site.secret,

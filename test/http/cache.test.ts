@@ -157,7 +157,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
   })
 
   it('serves a hit without queries, with the same bytes, headers and log fields', async () => {
-    const site = await makeSite(engine)
+    const site = await makeSite(engine, { rerun: false })
     await site.call(boards.create, { name: '💡 Ideas' })
     for (const [request, body] of [['GET /boards'], ['POST /posts/get', { limit: 3 }]] as const) {
       const options = { ...(body && { body }) }
@@ -186,7 +186,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
   })
 
   it('keeps the order of pipelined requests, hits and misses alike', async () => {
-    const site = await makeSite(engine)
+    const site = await makeSite(engine, { rerun: false })
     await site.call(boards.create, { name: 'Ideas' })
     const { port } = new URL(await (await site.server()).listen({ host: '127.0.0.1', port: 0 }))
     const paths = ['/boards', '/boards/ideas', '/boards?limit=2', '/boards', '/boards/none']
@@ -205,7 +205,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
   })
 
   it('survives a scan of many URLs, and never serves a request whose body is rejected', async () => {
-    const site = await makeSite(engine)
+    const site = await makeSite(engine, { rerun: false })
     for (let page = 1; page <= 120; page++) await site.http(`POST /posts/get?page=${page}`, { body: {} })
     const list = (headers = {}) => site.http('POST /posts/get', { body: {}, headers })
     for (let round = 0; round < 2; round++) {
@@ -275,7 +275,7 @@ describe.each(engines)('the response cache on %s', (engine) => {
 // On PostgreSQL a response may wait for the revision, and come too late for both.
 describe('a cached response on SQLite', () => {
   it('is sent before a malformed request behind it is rejected', async () => {
-    const site = await makeSite('sqlite')
+    const site = await makeSite('sqlite', { rerun: false })
     const { port } = new URL(await (await site.server()).listen({ host: '127.0.0.1', port: 0 }))
     await site.http('GET /boards')
     const length = site.logs.length
@@ -285,7 +285,7 @@ describe('a cached response on SQLite', () => {
   })
 
   it('is sent before the server closes, which then closes the connection', async () => {
-    const site = await makeSite('sqlite')
+    const site = await makeSite('sqlite', { rerun: false })
     const server = await site.server()
     const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
     Object.assign(server.server, { keepAliveTimeout: 0, timeout: 0 }) // nothing else closes it
@@ -299,7 +299,7 @@ describe('a cached response on SQLite', () => {
 })
 
 it('on PostgreSQL, visitors may get stale responses; signed-in users, and anyone after a write on this server, do not', async () => {
-  const site = await makeSite('postgres')
+  const site = await makeSite('postgres', { rerun: false })
   const owner = await site.owner()
   vi.useFakeTimers({ toFake: ['performance'] })
   const stale = await secondServer(site, { staleness: 60_000 })
@@ -320,7 +320,7 @@ it('on PostgreSQL, visitors may get stale responses; signed-in users, and anyone
 })
 
 it('on PostgreSQL, a hanging cache connection blocks neither reads nor probes', async () => {
-  const site = await makeSite('postgres')
+  const site = await makeSite('postgres', { rerun: false })
   await site.http('GET /boards')
   const { rows } = await sql<{
     pid: number
@@ -340,7 +340,7 @@ it('on PostgreSQL, a hanging cache connection blocks neither reads nor probes', 
 })
 
 it('on PostgreSQL, the time that a request has includes the look for changes', async () => {
-  const site = await makeSite('postgres')
+  const site = await makeSite('postgres', { rerun: false })
   const { db, cache, ping, close } = await openDatabase(site.databaseUrl, { timeout: 1000 })
   const server = await buildServer(operations, { ...site.base, db, ping, cache }, SILENT)
   cleanup(async () => {

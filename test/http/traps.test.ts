@@ -73,6 +73,19 @@ describe.each(engines)('a new operation on %s', (engine) => {
     }
   })
 
+  it('that declares a cache, and reads a file and a row, fails in the tests as soon as one asks twice', async () => {
+    const file = path.join(temporaryFolder(), 'text')
+    writeFileSync(file, 'one')
+    const run: AnyOperation['run'] = async ({ db }) => ({
+      text: `${(await titleIn(db)).text} ${readFileSync(file, 'utf8')}`,
+    })
+    const site = await makeSite(engine, { extra: [added('GET /added 200', run, { cache: 'public' })] })
+    const status = async () => (await site.http('GET /added')).status
+    expect([await status(), await status()]).toEqual([200, 200])
+    writeFileSync(file, 'two')
+    expect([await status(), site.logs.join().includes('added.one is cached, but responds differently')]).toEqual([500, true]) // prettier-ignore
+  })
+
   it('runs for each POST, even if its only effect is outside the database', async () => {
     let sent = 0
     const op = added('POST /added 200', async ({ db }) => {

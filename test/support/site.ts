@@ -31,6 +31,7 @@ import { sessionToken } from '../../src/service/lib/tokens.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { pageGate, web } from '../../src/web/index.js'
 import { cleanup } from './cleanup.js'
+import { verifyHit } from './hits.js'
 import { engines, makeDatabase, type Engine } from './databases.js'
 
 export { cleanup, engines, makeDatabase, type Engine }
@@ -87,6 +88,8 @@ interface SiteOptions extends ServerOptions {
   mail?: boolean
   /** Whether responses and query results are cached. */
   cached?: boolean
+  /** Whether the handler of a cached response runs again, to compare the two. Default: true. */
+  rerun?: boolean
   /** Additional operations. */
   extra?: readonly AnyOperation[]
   /** Default: those of `serve`. */
@@ -108,6 +111,7 @@ export async function makeSite(
   {
     mail = true,
     cached = true,
+    rerun = true,
     extra = [],
     rates = RATES,
     siteUrl,
@@ -150,6 +154,9 @@ export async function makeSite(
         requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }),
         gates: [pageGate(base)],
         surfaces: [web],
+        ...(rerun && {
+          verifyHit: async (hit) => verifyHit(server, { ...hit, logs, revision: () => cache.revision(true) }),
+        }),
         ...options,
       },
     )

@@ -419,7 +419,7 @@ describe('sessions of pages', () => {
 
 describe('the bytes of pages', () => {
   it('are compressed as the browser takes them, and cached for all of the same language', async () => {
-    const site = await at('sqlite')
+    const site = await at('sqlite', { rerun: false })
     await filled(site)
     const server = await site.server()
     await server.ready()

@@ -15,7 +15,20 @@ import type { Turns } from './turns.js'
  */
 export type Gate = (this: void, request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>
 
+/** A cached response that is about to be sent, and the request for it. */
+export interface Hit {
+  cached: CachedResponse
+  request: IncomingMessage
+  /** In latin1. */
+  body: string
+}
+
+/** Compares a cached response with a new one, in tests. Rejects if they differ. */
+export type VerifyHit = (this: void, hit: Hit) => Promise<void>
+
 interface Parts {
+  /** Absent: cached responses are trusted. */
+  verifyHit: VerifyHit | undefined
   gates: readonly Gate[]
   /** Responds to a request whose gate has thrown. */
   reject(this: void, error: unknown, response: ServerResponse): void
@@ -117,7 +130,7 @@ export class Front {
     handle: RequestListener,
     hasWaited = false,
   ): void {
-    const { data, responses, batch, turns } = this.#parts
+    const { data, responses, batch, turns, verifyHit, reject } = this.#parts
     if (!data) return turns.take(response, () => handle(request, response))
     const isExact = hasCredentials(request.headers)
     const key = keyOf(route, request, body) + (isExact && route.vary.length > 0 ? `\n${this.#secretNumber()}` : '')
@@ -130,6 +143,11 @@ export class Front {
         return kept ? batch.send(kept, request, response) : handle(request, response)
       }
       const answer = (cached: CachedResponse | undefined) => {
+        if (cached && verifyHit)
+          return void verifyHit({ cached, request, body }).then(
+            () => batch.send(cached, request, response),
+            (error: unknown) => reject(error, response),
+          )
         if (cached) return batch.send(cached, request, response)
         const go = () => {
           responses.track(request, lookup)
