@@ -11,6 +11,7 @@ export const data: Download = {
 }
 
 export const deletePage = page({
+  cache: 'actor',
   signedIn: true,
   isUnlisted: true,
   load: async () => ({}),

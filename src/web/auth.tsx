@@ -21,6 +21,7 @@ const Next = ({ view }: { view: View }) => (
 )
 
 export const loginPage = page({
+  cache: 'visitor',
   isUnlisted: true,
   async load(view) {
     if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
@@ -140,6 +141,7 @@ export const login = action({
 })
 
 export const joinPage = page({
+  cache: 'visitor',
   isUnlisted: true,
   async load(view) {
     if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
@@ -219,6 +221,7 @@ export const logout = action({
 })
 
 export const resetPage = page({
+  cache: 'visitor',
   isUnlisted: true,
   load: async () => ({}),
   title: ({ t }) => t('reset.title'),
@@ -267,8 +270,8 @@ function Broken({ view, to, action, spent }: { view: View; to: string; action: K
 }
 
 export const confirmPage = page({
+  cache: 'never',
   isUnlisted: true,
-  isSecret: true,
   load: (view) => linkOf(view, 'resetPassword'),
   title: ({ t }) => t('confirm.title'),
   show: (view, { isBroken }) =>
@@ -304,8 +307,8 @@ export const confirm = action({
 })
 
 export const verifyPage = page({
+  cache: 'never',
   isUnlisted: true,
-  isSecret: true,
   load: (view) => linkOf(view, 'emailVerification'),
   title: ({ t }) => t('verify.title'),
   show: (view, { isBroken }) =>

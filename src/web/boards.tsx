@@ -13,6 +13,7 @@ import { PostList } from './parts/postlist.js'
 import { SearchForm } from './parts/search.js'
 
 export const boards = page({
+  cache: 'actor',
   load: (view) =>
     view.call(service.list, {
       limit: 50,
@@ -72,6 +73,7 @@ export const boards = page({
 })
 
 export const board = page({
+  cache: 'actor',
   async load(view) {
     const { board: shown } = await view.call(service.show, { url: view.params.url })
     return { board: shown, list: await postsOf(view, { boardId: [shown.boardId] }) }

@@ -38,6 +38,7 @@ export const create = action({
 
 /** Leads to a comment in its thread: on which page that is changes with every new comment. */
 export const comment = page({
+  cache: 'actor',
   isUnlisted: true,
   async load(view): Promise<never> {
     const { activity, post: its } = await view.call(service.show, { comment_id: view.params.comment })
@@ -66,6 +67,7 @@ async function loadShown(view: View) {
 }
 
 export const editComment = page({
+  cache: 'actor',
   signedIn: true,
   forms: [service.update],
   load: loadShown,
@@ -115,6 +117,7 @@ export const update = action({
 })
 
 export const deleteComment = page({
+  cache: 'actor',
   signedIn: true,
   forms: [moderation.reportComment],
   async load(view) {
@@ -172,6 +175,7 @@ export const remove = action({
 })
 
 export const reportComment = page({
+  cache: 'actor',
   signedIn: true,
   forms: [moderation.reportComment],
   load: loadShown,

@@ -88,11 +88,13 @@ async function postEntries(view: View, boardId?: string): Promise<Entry[]> {
 
 export const siteFeed: Document = {
   type: ATOM,
+  cache: 'visitor',
   make: async (view) => atom(view, { title: view.settings.title, path: '/', entries: await postEntries(view) }),
 }
 
 export const boardFeed: Document = {
   type: ATOM,
+  cache: 'visitor',
   async make(view) {
     const { board } = await view.call(boards.show, { url: view.params.url })
     const title = `${board.name} · ${view.settings.title}`
@@ -107,6 +109,7 @@ export const boardFeed: Document = {
 /** The post, and its newest comments. */
 export const postFeed: Document = {
   type: ATOM,
+  cache: 'visitor',
   async make(view) {
     const { post } = await view.call(posts.show, { id: view.params.slug })
     const { activity } = await view.call(comments.list, { post_id: post.postId, page: 1, limit: SIZE })
@@ -131,6 +134,7 @@ const PAGE = 100
 
 export const sitemap: Document = {
   type: 'application/xml; charset=utf-8',
+  cache: 'visitor',
   async make(view) {
     const lines = ['/', '/boards', '/roadmaps'].map((path) => line(view, path))
     for (let page = 1, pages = 1; page <= pages; page++) {
@@ -157,6 +161,7 @@ const line = (view: View, path: string, at?: string): string =>
 /** Lists that only repeat others, and pages of accounts, are of no use to search engines. */
 export const robots: Document = {
   type: 'text/plain; charset=utf-8',
+  cache: 'visitor',
   make: async (view) =>
     [
       'User-agent: *',

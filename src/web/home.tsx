@@ -15,6 +15,7 @@ import { SearchForm } from './parts/search.js'
 
 /** All posts, by board and roadmap. */
 export const home = page({
+  cache: 'actor',
   async load(view) {
     assertTidy(view)
     const { board, roadmap, by } = view.query
@@ -76,6 +77,7 @@ const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
   withQuery(board ? `/boards/${encodeURIComponent(board)}` : '/', { page: number === '1' ? undefined : number })
 
 export const search = page({
+  cache: 'never',
   isUnlisted: true,
   async load(view) {
     assertTidy(view)

@@ -5,8 +5,8 @@ import { Empty } from './parts/empty.js'
 import { Form, Hidden, Submit, Summary } from './parts/form.js'
 
 export const linkPage = page({
+  cache: 'never',
   isUnlisted: true,
-  isSecret: true,
   load: (view) => linkOf(view, 'signIn'),
   title: ({ t }) => t('login.title'),
   show: (view, { isBroken }) =>

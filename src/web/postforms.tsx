@@ -1,7 +1,7 @@
 import { invalidField, parse } from '../core/fields.js'
 import * as service from '../service/posts.js'
 import { boardsWith, roadmapsWith } from './lib/lists.js'
-import { action, page, Redirect, type Fields, type View } from './lib/page.js'
+import { action, page, Redirect, type Fields, type LiveView, type View } from './lib/page.js'
 import { similarTo } from './lib/similar.js'
 import { asksForBoards, boardText } from './parts/boardfield.js'
 import { Summary } from './parts/form.js'
@@ -18,6 +18,7 @@ const placesOf = async (view: View, board = view.form.values.boardId, roadmap = 
 })
 
 export const newPost = page({
+  cache: 'never',
   isUnlisted: true,
   forms: [service.create],
   async load(view) {
@@ -48,6 +49,7 @@ export const newPost = page({
 
 /** The posts that the title of a new one is like, while it is typed. */
 export const similar = page({
+  cache: 'never',
   isUnlisted: true,
   load: (view) => similarTo(view, view.query.title ?? ''),
   title: ({ t }) => t('similar.title'),
@@ -69,7 +71,7 @@ function titleGiven({ title = '' }: Fields): string {
 }
 
 /** Visitors may ask for it, and to make HTML of Markdown takes longer than most pages. */
-async function admitPreview(view: View, { title, contentMarkdown = '' }: Fields): Promise<void> {
+async function admitPreview(view: LiveView, { title, contentMarkdown = '' }: Fields): Promise<void> {
   parse(service.create.input, { contentMarkdown, ...(title && { title }) })
   await view.guard('preview', () => Promise.resolve())
 }
@@ -114,6 +116,7 @@ export const create = action({
 })
 
 export const editPost = page({
+  cache: 'actor',
   signedIn: true,
   forms: [service.update],
   async load(view) {

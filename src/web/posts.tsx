@@ -43,6 +43,7 @@ export async function postAt(view: View): Promise<DashboardPost> {
 const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
 
 export const post = page({
+  cache: 'actor',
   forms: [comments.create],
   async load(view) {
     const shown = await postAt(view)
@@ -197,6 +198,7 @@ function lossOf({ t }: View, votes: number, written: number): string {
 }
 
 export const deletePost = page({
+  cache: 'actor',
   signedIn: true,
   forms: [moderation.reportPost],
   async load(view) {
@@ -251,6 +253,7 @@ export const remove = action({
 })
 
 export const reportPost = page({
+  cache: 'actor',
   signedIn: true,
   forms: [moderation.reportPost],
   load: postAt,

@@ -13,6 +13,7 @@ import { Time } from './parts/time.js'
 
 /** Name, password, language, second factor and sessions of whoever is signed in. */
 export const settings = page({
+  cache: 'never',
   signedIn: true,
   isUnlisted: true,
   async load(view) {
@@ -264,6 +265,7 @@ const MAX_URI = 1500
 
 /** Shown again after a wrong code. The form carries the code to scan, which only this person was shown. */
 const totpAgain = page({
+  cache: 'never',
   signedIn: true,
   isUnlisted: true,
   async load(view) {

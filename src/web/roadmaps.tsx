@@ -16,6 +16,7 @@ import { PostList } from './parts/postlist.js'
 const COLUMN = 10
 
 export const roadmaps = page({
+  cache: 'actor',
   async load(view) {
     const { roadmaps: stages } = await view.call(service.list, { limit: 20, visibility: EVERY })
     const columns = []
@@ -84,6 +85,7 @@ export const roadmaps = page({
 })
 
 export const roadmap = page({
+  cache: 'actor',
   async load(view) {
     const { roadmap: shown } = await view.call(service.show, { url: view.params.url })
     return { roadmap: shown, list: await postsOf(view, { roadmapId: shown.id }) }

@@ -89,6 +89,7 @@ async function assertNew(view: View): Promise<object> {
 }
 
 export const welcome = page({
+  cache: 'visitor',
   isUnlisted: true,
   isSetup: true,
   load: assertNew,
@@ -108,6 +109,7 @@ export const welcome = page({
 const wantsToken = ({ form }: View): boolean => form.error?.code === 'INVALID_TOKEN'
 
 export const accountPage = page({
+  cache: 'visitor',
   isUnlisted: true,
   isSetup: true,
   load: assertNew,
@@ -175,6 +177,7 @@ export const createAccount = action({
 })
 
 export const boardPage = page({
+  cache: 'actor',
   signedIn: true,
   isUnlisted: true,
   isSetup: true,

@@ -46,6 +46,7 @@ export const unvote = action({
 })
 
 export const voters = page({
+  cache: 'actor',
   isUnlisted: true,
   async load(view) {
     const { post } = await view.call(posts.show, { id: view.params.slug })

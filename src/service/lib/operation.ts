@@ -77,6 +77,12 @@ export type KnownCall = <In, Out, Subject>(
   input: { [Field in keyof NoInfer<In>]?: In[Field] | undefined },
 ) => Promise<Out>
 
+/** The same for operations that declare a cache. */
+export type CachedCall = <In, Out, Subject>(
+  op: CachedOperation<In, Out, Subject>,
+  input: { [Field in keyof NoInfer<In>]?: In[Field] | undefined },
+) => Promise<Out>
+
 /** Runs an operation after all checks. Every call of every surface goes through it. */
 export async function execute<In, Out, Subject>(
   op: Operation<In, Out, Subject>,

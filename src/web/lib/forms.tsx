@@ -7,7 +7,7 @@ import { within, withQuery } from './addresses.js'
 import { languageCookie, sessionCookie } from './cookies.js'
 import { fieldsIn, pathAndQuery } from './fields.js'
 import { HEADERS } from './headers.js'
-import { Redirect, type AnyAction, type Fields, type Outcome, type View } from './page.js'
+import { Redirect, type AnyAction, type Fields, type Outcome, type LiveView } from './page.js'
 import { PENDING } from './pending.js'
 import { saying, wantsJson, type PageRequest, type Renderer } from './renderer.js'
 import { ASK_AGAIN, repeatOf, textsOf, type Repeat } from './repeat.js'
@@ -43,7 +43,7 @@ export class Forms {
   }
 
   /** Visitors are led to sign in first, and the form goes with them. */
-  async #run(request: PageRequest, view: View, act: AnyAction, form: Fields): Promise<FastifyReply> {
+  async #run(request: PageRequest, view: LiveView, act: AnyAction, form: Fields): Promise<FastifyReply> {
     const { raw } = request
     request.form = { values: form, error: undefined }
     const operation = act.operation as AnyOperation | null
@@ -70,7 +70,7 @@ export class Forms {
   /** Signs in or out, goes on with what a visitor wanted before, and leads to the next page. */
   async #settle(
     request: PageRequest,
-    view: View,
+    view: LiveView,
     act: AnyAction,
     form: Fields,
     outcome: Outcome,
@@ -101,7 +101,13 @@ export class Forms {
   }
 
   /** Shows the form again, with what was typed and what is wrong with it. */
-  async #refuse(request: PageRequest, view: View, act: AnyAction, form: Fields, error: unknown): Promise<FastifyReply> {
+  async #refuse(
+    request: PageRequest,
+    view: LiveView,
+    act: AnyAction,
+    form: Fields,
+    error: unknown,
+  ): Promise<FastifyReply> {
     const known = error instanceof Redirect ? undefined : asAppError(error)
     if (!known || known.status >= 500 || !act.page || wantsJson(request.raw)) throw error
     if (known.retryAfter !== undefined) request.reply.header('retry-after', String(known.retryAfter))
@@ -109,7 +115,7 @@ export class Forms {
     return this.#renderer.show(request, view, await act.page(), known.status === 400 ? 422 : known.status)
   }
 
-  async #signInFirst(request: PageRequest, view: View, act: AnyAction, form: Fields): Promise<FastifyReply> {
+  async #signInFirst(request: PageRequest, view: LiveView, act: AnyAction, form: Fields): Promise<FastifyReply> {
     if (wantsJson(request.raw)) throw view.actor.refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
     if (!mayWait(act)) throw new Redirect(withQuery('/login', { redirect: act.page && '/settings' }))
     request.form = {

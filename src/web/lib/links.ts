@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { validateToken } from '../../service/auth.js'
-import type { View } from './page.js'
+import type { LiveView, View } from './page.js'
 
 type Purpose = 'resetPassword' | 'emailVerification' | 'signIn'
 
@@ -8,7 +8,7 @@ type Purpose = 'resetPassword' | 'emailVerification' | 'signIn'
 export const tokenOf = (view: View): string => view.form.values.token ?? view.query.token ?? ''
 
 /** Looks at the link without using it: programs that scan mails follow links too. */
-export async function linkOf(view: View, purpose: Purpose): Promise<{ isBroken: boolean }> {
+export async function linkOf(view: LiveView, purpose: Purpose): Promise<{ isBroken: boolean }> {
   const token = tokenOf(view)
   if (token === '' || view.form.error) return { isBroken: token === '' || view.form.error?.code === 'INVALID_TOKEN' }
   try {

@@ -5,7 +5,7 @@ import type { LimitName } from '../../core/limits.js'
 import type { Html, Text } from '../../core/markdown/index.js'
 import type { Permission } from '../../core/permissions.js'
 import type { Actor } from '../../service/lib/access.js'
-import type { AnyOperation, KnownCall, Operation } from '../../service/lib/operation.js'
+import type { AnyOperation, CachedCall, KnownCall, Operation } from '../../service/lib/operation.js'
 import type { Settings } from '../../service/settings.js'
 import type { Addresses } from './addresses.js'
 
@@ -20,12 +20,9 @@ interface Viewer {
   language?: string
 }
 
-/** What a page has: the request, the site, and a `Call` to the operations in the name of whoever is signed in. */
+/** What a page has: the request, the site, and a `Call` to the cached operations in the name of whoever is signed in. */
 export interface View extends Addresses {
-  /** Runs an operation. A page whose operations all declare a cache is cached too. */
-  call: KnownCall
-  /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
-  guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
+  call: CachedCall
   actor: Actor
   /** Null for visitors. */
   viewer: Viewer | null
@@ -48,10 +45,17 @@ export interface View extends Addresses {
   html: Html
   /** Renders texts: for what is no page. A page declares `texts`. */
   render(this: void, texts: readonly Text[]): Promise<Html>
+  /** What refuses the operations of the page's `forms`, whatever is sent, by their ids. */
+  refusals: ReadonlyMap<string, AppError>
+}
+
+/** What an action has, and a page that is never cached: every operation, and limits. */
+export interface LiveView extends View {
+  call: KnownCall
+  /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
+  guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
   /** What refuses an operation, whatever is sent. */
   refusalOf(this: void, op: AnyOperation): Promise<AppError | undefined>
-  /** The same of the operations of the page's `forms`, by their ids. */
-  refusals: ReadonlyMap<string, AppError>
 }
 
 /** What was typed, and what is wrong with it. */
@@ -62,20 +66,26 @@ export interface Form {
 
 export type Fields = Record<string, string | undefined>
 
+/**
+ * Declares how long a response lasts. 'actor': each person has their own, until a row changes that it was read from.
+ * 'visitor': the same, but only for people who are not signed in. 'never': neither the server nor a browser stores it,
+ * as it depends on the time, a limit or a file, or as it shows a secret.
+ */
+export type PageCache = 'visitor' | 'actor' | 'never'
+
 /** A page. It is shown to everyone unless it says otherwise; what a person may see, its operations decide. */
-export interface Page<Data = unknown> {
+interface Definition<Cache extends PageCache, V extends View, Data> {
+  cache: Cache
   /** Leads visitors to the sign-in page, and back. */
   signedIn?: true
   /** Asks search engines to leave it out. */
   isUnlisted?: true
   /** It is there before the site is: it leads nowhere else. */
   isSetup?: true
-  /** Its address or what it shows is a secret: nobody may store it. */
-  isSecret?: true
   /** The operations of its forms that are said above the fields to be refused, where they are (`Refused`). */
   forms?: readonly AnyOperation[]
   /** Loads what it shows. To lead elsewhere, it throws a `Redirect`. */
-  load(this: void, view: View): Promise<Data>
+  load(this: void, view: V): Promise<Data>
   /** The texts that it shows as HTML. They are rendered before it is. */
   texts?(this: void, view: View, data: Data): readonly Text[]
   title(this: void, view: View, data: Data): string
@@ -84,10 +94,15 @@ export interface Page<Data = unknown> {
   show(this: void, view: View, data: Data): VNode
 }
 
-export const page = <Data>(definition: Page<Data>): AnyPage => definition
-
 /** A page whose data only it knows. */
-export type AnyPage = Page
+export type AnyPage = Definition<PageCache, LiveView, unknown>
+
+/** Gives `load` the view that `cache` allows: the compiler refuses a cached page that calls an operation without a cache. */
+export function page<Data>(definition: Definition<'visitor' | 'actor', View, Data>): AnyPage
+export function page<Data>(definition: Definition<'never', LiveView, Data>): AnyPage
+export function page(definition: unknown): AnyPage {
+  return definition as AnyPage
+}
 
 /** Thrown by `load`, to lead to another page. The path is without the base path. */
 export class Redirect {
@@ -121,7 +136,7 @@ export interface Action<In = never, Out = unknown> {
   /** Null where the form changes no data. */
   operation: Operation<In, Out> | null
   /** What the operation gets: its fields, whose values it checks. `form` is what was sent, as text. */
-  input(this: void, view: View, form: Fields): { [Field in keyof NoInfer<In>]?: unknown }
+  input(this: void, view: LiveView, form: Fields): { [Field in keyof NoInfer<In>]?: unknown }
   /** The page with the form. */
   page?(this: void): Promise<AnyPage>
   /** Fields of the form, where the operation names them otherwise. */
@@ -129,12 +144,12 @@ export interface Action<In = never, Out = unknown> {
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
   before?(
     this: void,
-    view: View,
+    view: LiveView,
     form: Fields,
   ): Promise<{ title: string; texts?: readonly Text[]; show: VNode } | undefined>
-  done(this: void, view: View, output: Out, form: Fields): Outcome | Promise<Outcome>
+  done(this: void, view: LiveView, output: Out, form: Fields): Outcome | Promise<Outcome>
   /** What to do where the operation refuses with this code, as if it had been done. */
-  settled?: Partial<Record<AppError['code'], (this: void, view: View, form: Fields) => Outcome | Promise<Outcome>>>
+  settled?: Partial<Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>>
 }
 
 export const action = <In, Out, Subject>(

@@ -23,7 +23,7 @@ import { cookiesOf, readCookies, type Cookies } from './cookies.js'
 import { compressed } from './encoding.js'
 import { pathAndQuery } from './fields.js'
 import { HEADERS, headersWith } from './headers.js'
-import { Redirect, type AnyPage, type Flash, type Form, type View } from './page.js'
+import { Redirect, type AnyPage, type Flash, type Form, type LiveView, type PageCache, type View } from './page.js'
 import type { Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
@@ -33,8 +33,8 @@ export interface PageRequest {
   reply: FastifyReply
   url: string
   db: Context['db']
-  /** Whether all operations that it ran declare a cache. */
-  isCacheable: boolean
+  /** What the page declares; 'never' for what is no page, and once something is shown that does not last. */
+  cache: PageCache
   /** Called before the response is sent: it is stored on its way out. */
   allowCaching?: (expiresAt: number) => void
   form: Form
@@ -63,14 +63,18 @@ export class Renderer {
     this.cookies = cookiesOf(parts.site.siteUrl)
   }
 
-  /** `db` reads through the query cache; without it nothing is cached. */
-  open(raw: FastifyRequest, reply: FastifyReply, db: Context['db'] = this.#parts.site.db): PageRequest {
+  /** `db` reads through the query cache. */
+  open(
+    raw: FastifyRequest,
+    reply: FastifyReply,
+    { cache = 'never', db = this.#parts.site.db }: Partial<Pick<PageRequest, 'cache' | 'db'>> = {},
+  ): PageRequest {
     return {
       raw,
       reply,
       url: raw.url,
       db,
-      isCacheable: true,
+      cache,
       form: { values: {}, error: undefined },
       html: noHtml,
       said: [],
@@ -79,7 +83,7 @@ export class Renderer {
   }
 
   /** The view of whoever sends the request, or of this token. */
-  async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<View> {
+  async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<LiveView> {
     const { raw, db, url } = request
     const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
     const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
@@ -94,7 +98,8 @@ export class Renderer {
       dryRun: false,
     })
     const call: KnownCall = async (op, input) => {
-      if (!op.cache) request.isCacheable = false
+      if (!op.cache && request.cache !== 'never')
+        throw new Error(`A cached page calls ${op.id}, which declares no cache.`)
       return execute(op, context(), input)
     }
     const viewer = actor.refusal === null && actor.userId !== null ? (await call(profile, {})).user : null
@@ -125,7 +130,7 @@ export class Renderer {
       html: (text) => request.html(text),
       async render(texts) {
         const { html, isFinal } = await render(texts)
-        if (!isFinal) request.isCacheable = false // the next visitor may see it rendered
+        if (!isFinal) request.cache = 'never' // the next visitor may see it rendered
         return html
       },
       refusalOf: (op) => refusalOf(op, context()),
@@ -136,20 +141,18 @@ export class Renderer {
   }
 
   send(request: PageRequest, view: View, html: VNode, status = 200): FastifyReply {
-    if (request.raw.method === 'POST') request.isCacheable = false // it has what was typed
-    const isShared = request.isCacheable && !view.viewer
-    if (request.isCacheable && status === 200) request.allowCaching?.(view.actor.expiresAt)
+    const isCached = request.cache === 'actor' || (request.cache === 'visitor' && !view.viewer)
+    if (isCached && status === 200) request.allowCaching?.(view.actor.expiresAt)
     return request.reply
       .code(status)
       .headers({ ...headersWith(view.settings.logo), 'content-language': view.words.language })
-      .header('cache-control', isShared ? 'no-cache' : request.isCacheable ? 'private, no-cache' : 'no-store')
+      .header('cache-control', !isCached ? 'no-store' : view.viewer ? 'private, no-cache' : 'no-cache')
       .type('text/html; charset=utf-8')
       .send(compressed(request.raw, request.reply, `<!doctype html>${renderToString(html)}`))
   }
 
-  async show(request: PageRequest, view: View, page: AnyPage, status = 200): Promise<FastifyReply> {
+  async show(request: PageRequest, view: LiveView, page: AnyPage, status = 200): Promise<FastifyReply> {
     if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
-    if (page.isSecret) request.isCacheable = false
     const data = await page.load(view)
     if (page.texts) request.html = await view.render(page.texts(view, data))
     await this.findRefusals(request, view, page.forms)
@@ -169,7 +172,7 @@ export class Renderer {
   }
 
   /** Finds what refuses the operations of forms, before they are shown. The last reads of a request, as they are not cached. */
-  async findRefusals(request: PageRequest, view: View, operations: readonly AnyOperation[] = []): Promise<void> {
+  async findRefusals(request: PageRequest, view: LiveView, operations: readonly AnyOperation[] = []): Promise<void> {
     const found = await Promise.all(operations.map(async (op) => [op.id, await view.refusalOf(op)] as const))
     request.refusals = new Map(found.flatMap(([id, refusal]) => (refusal ? [[id, refusal]] : [])))
   }
@@ -218,7 +221,7 @@ export class Renderer {
   }
 
   /** A view without the database. */
-  #blankView(raw: FastifyRequest): View {
+  #blankView(raw: FastifyRequest): LiveView {
     const words = wordsOf(languageFor(raw.headers['accept-language'], this.#parts.site.siteLanguage))
     const [path, query] = pathAndQuery(raw.url)
     return {

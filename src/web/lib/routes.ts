@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { AppError } from '../../core/errors.js'
-import type { AnyAction, AnyPage, View } from './page.js'
+import type { AnyAction, AnyPage, LiveView, View } from './page.js'
 import type { Repeat } from './repeat.js'
 
 /** Loads a part of the pages at its first request, so that commands and the start of a server do not. */
@@ -31,6 +31,8 @@ export interface ErrorPage {
 /** Something for machines: a feed, the sitemap. */
 export interface Document {
   type: string
+  /** Machines see what visitors see, until a row changes that it was read from. */
+  cache: 'visitor'
   make(this: void, view: View): Promise<string>
 }
 
@@ -38,5 +40,5 @@ export interface Document {
 export interface Download {
   /** The name that a browser saves it by. */
   file(this: void, view: View): string
-  make(this: void, view: View): Promise<AsyncIterable<string>>
+  make(this: void, view: LiveView): Promise<AsyncIterable<string>>
 }

@@ -1,7 +1,7 @@
 import { searchWords } from '../../core/words.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import * as posts from '../../service/posts.js'
-import type { View } from './page.js'
+import type { LiveView } from './page.js'
 
 /** Posts shown beside a new one. */
 const MAX_SIMILAR = 5
@@ -11,7 +11,7 @@ const MIN_LENGTH = 3
 const MAX_WORDS = 5
 
 /** Posts that share words with a title, those with the most of them first. */
-export async function similarTo(view: View, title: string): Promise<Post[]> {
+export async function similarTo(view: LiveView, title: string): Promise<Post[]> {
   const words = searchWords(title.slice(0, 200))
     .filter((word) => word.length >= MIN_LENGTH || /\p{Lo}/u.test(word))
     .toSorted((one, other) => other.length - one.length)

@@ -55,11 +55,12 @@ export const surfaceOf =
         { config: { op: `page ${path}`, cache } },
         async (raw, reply) => {
           const { renderer } = await makers() // before the request reads anything
+          const page = await find()
           const { db, allowCaching } = await responses.open(raw.raw)
-          const request = renderer.open(raw, reply, db)
+          const request = renderer.open(raw, reply, { db, cache: page.cache })
           request.allowCaching = (expiresAt) => allowCaching(`page ${path}`, expiresAt)
           const view = await renderer.viewOf(request, raw.params)
-          return renderer.show(request, view, await find())
+          return renderer.show(request, view, page)
         },
       )
 
@@ -71,13 +72,13 @@ export const surfaceOf =
           const { renderer } = await makers()
           const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(raw.params[name] ?? ''))
           if (raw.url !== at) return renderer.redirect(reply, at, 301) // each address would be made anew
-          const { type, make } = await find()
+          const { type, cache, make } = await find()
           reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).type(type)
           if (raw.method === 'HEAD') return reply.send()
           const { db, allowCaching } = await responses.open(raw.raw)
-          const request = renderer.open(raw, reply, db)
+          const request = renderer.open(raw, reply, { db, cache })
           const text = await make(await renderer.viewOf(request, raw.params))
-          if (request.isCacheable) allowCaching(path)
+          if (request.cache !== 'never') allowCaching(path)
           return reply.send(compressed(raw, reply, text))
         },
       )

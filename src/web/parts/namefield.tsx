@@ -1,5 +1,5 @@
 import { updateProfile } from '../../service/profile.js'
-import type { Fields, View } from '../lib/page.js'
+import type { Fields, LiveView, View } from '../lib/page.js'
 import { Field, Form, Hidden, Submit, Summary } from './form.js'
 
 const isNameless = ({ viewer }: View): boolean => viewer?.name === ''
@@ -23,7 +23,7 @@ export const NameField = ({ view, id }: { view: View; id?: string }) =>
  * Stores the name that a form has for an account without one. Who signed in on the way has not seen the field: they get
  * a page that asks.
  */
-export async function named(view: View, form: Fields) {
+export async function named(view: LiveView, form: Fields) {
   if (!isNameless(view)) return undefined
   const { name } = form
   if (name === undefined) return { title: view.t('name.title'), show: <AskName view={view} form={form} /> }
