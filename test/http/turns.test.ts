@@ -49,7 +49,7 @@ async function slowSite(cache: { cache?: 'public' } = {}) {
     }),
     ...cache,
   }
-  const site = await makeSite('sqlite', { extra: [slow] })
+  const site = await makeSite('sqlite', { extra: [slow], rerun: false })
   const server = await site.server()
   await server.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.addresses()[0] as { port: number }

@@ -200,7 +200,7 @@ describe('what a visitor may cost', () => {
   })
 
   it('is one sitemap and one feed, whatever is added to the address, and whoever asks', async () => {
-    const site = await makeSite('sqlite', { siteUrl: 'http://localhost/below' })
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost/below', rerun: false })
     await site.owner()
     const made = vi.spyOn(ResponseCache.prototype, 'open')
     for (const path of ['/sitemap.xml', '/feed.atom', '/robots.txt']) {
