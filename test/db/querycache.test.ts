@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { cacheable } from '../../src/db/cache/dependencies.js'
 import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
 import { readSettings } from '../../src/db/settings.js'
@@ -92,6 +93,22 @@ describe.each(engines)('the query cache on %s', (engine) => {
     await db.selectFrom('events').selectAll().execute()
     expect(readSet.isKnown).toBe(false)
   })
+})
+
+it.each([
+  ['select * from boards', ['boards', 'posts']],
+  ['select "title" from "settings" as "posts"', ['settings']],
+  [`select 'votes' as x from settings where title = 'it''s outbox'`, ['settings']],
+  ['select boards.votes from settings boards', ['settings', 'boards', 'posts']], // too many is safe
+  ['select * from roles join roles_users on true, roadmaps', ['roles', 'roles_users', 'roadmaps']],
+  ['select * from roles join roles_users on true, outbox', undefined],
+  ['select * from roles, lateral (select 1 from outbox) x', undefined],
+  ['with found as (select * from roles) select * from found', undefined],
+  ['select * from roles where id in (table sessions)', ['roles', 'sessions']],
+  ['select * from sqlite_master, roles', undefined],
+  ['select 1', undefined],
+] as const)('%s depends on %j', (query, topics) => {
+  expect(cacheable(query)?.topics.toSorted()).toEqual(topics?.toSorted())
 })
 
 it('the query cache is bounded in entries and in bytes', async () => {

@@ -1,6 +1,6 @@
 import { sql, type QueryExecutor, type QueryResult } from 'kysely'
 import { describe, expect, inject, it, vi } from 'vitest'
-import { TOPIC_NAMES } from '../../src/db/cache/dependencies.js'
+import { TOPIC_NAMES, TOPICS } from '../../src/db/cache/dependencies.js'
 import { pruneChangeLog } from '../../src/db/changelog.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
@@ -218,5 +218,24 @@ it('the change log names every table that cached queries may read, and every col
         faults.push(`${topic}.${name}`)
     if (!listed && !update.includes('after update on')) faults.push(`${topic}: update`)
   }
+  expect(faults).toEqual([])
+})
+
+it('a table that cached queries may read, and that has no topic, is written by triggers of its topics alone', async () => {
+  const site = await makeSite('sqlite')
+  const { rows: triggers } = await sql<{ table: string; text: string }>`
+    select tbl_name as "table", sql as text from sqlite_master where type = 'trigger'`.execute(site.db)
+  const writes = (text: string, table: string) =>
+    new RegExp(`\\b(insert (or \\w+ )?into|replace into|update|delete from) "?${table}"?\\b`, 'i').test(text.slice(text.indexOf('begin'))) // prettier-ignore
+  const topicsOf = (table: string): readonly string[] => TOPICS[table] ?? []
+  const faults = Object.entries(TOPICS).flatMap(([table, topics]) => {
+    const writers = new Set(triggers.filter(({ text }) => writes(text, table)).map((each) => each.table))
+    const isTopic = topics.some((topic) => topic === table)
+    const missing = [...writers].filter((writer) => !topicsOf(writer).some((topic) => (topics as string[]).includes(topic))) // prettier-ignore
+    return [
+      ...(isTopic || writers.size > 0 ? [] : [`${table}: no trigger writes it, so its changes are in no log`]),
+      ...missing.map((writer) => `${table}: a trigger of ${writer} writes it, which is no topic of it`),
+    ]
+  })
   expect(faults).toEqual([])
 })

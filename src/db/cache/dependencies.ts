@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { CARRIED, LEFT_OUT } from '../carried.js'
 
 /**
  * A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for
@@ -23,7 +24,7 @@ export const TOPIC_NAMES = [
 export type Topic = (typeof TOPIC_NAMES)[number]
 
 /** Topics that can change a row of each table: its own, and those that triggers derive its columns from. */
-const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
+export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
   posts: ['posts', 'votes', 'comments', 'boards'],
   post_search: ['posts'],
@@ -82,14 +83,16 @@ export function cacheable(sql: string): Cacheable | undefined {
   return found === 'no' ? undefined : found
 }
 
-const UNCACHEABLE = /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|pragma|for update)\b/i
-/** A table after a comma is not seen below. */
-const COMMA_JOIN = /\bfrom\s+"?\w+"?(\s+(as\s+)?"?\w+"?)?\s*,/i
-const TABLE = /\b(?:from|join)\s+(?!lateral\b|unnest\()"?(\w+)"?/gi
+const UNCACHEABLE =
+  /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|sqlite_\w+|information_schema|pragma|for update)\b/i
+const TABLES: ReadonlySet<string> = new Set([...CARRIED, ...LEFT_OUT])
+/** What can hold the name of a table without reading it: a text, an alias, a column after its table. */
+const OTHER_NAMES = /'(?:[^']|'')*'|\bas\s+"?\w+"?|\.\s*"?\w+"?/gi
 
+/** Any name of a table that is left in the SQL counts as read, wherever it stands. */
 function parseTopics(sql: string): readonly Topic[] | undefined {
-  if (!/^\s*select\b/i.test(sql) || UNCACHEABLE.test(sql) || COMMA_JOIN.test(sql)) return undefined
-  const tables = Array.from(sql.matchAll(TABLE), ([, table = '']) => table)
+  if (!/^\s*select\b/i.test(sql) || UNCACHEABLE.test(sql)) return undefined
+  const tables = (sql.replaceAll(OTHER_NAMES, ' ').match(/\w+/g) ?? []).filter((word) => TABLES.has(word))
   const topics = tables.map((table) => TOPICS[table])
   return tables.length > 0 && topics.every((each) => each !== undefined) ? [...new Set(topics.flat())] : undefined
 }
