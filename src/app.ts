@@ -10,7 +10,8 @@ import { lockCreation } from './db/dialect.js'
 import { countSessions, deleteAllSessions } from './db/sessions.js'
 import { readSettings } from './db/settings.js'
 import type { Db } from './db/tables.js'
-import { migrate, migrationNames, newer, newestApplied, schemaState } from './db/schema.js'
+import { ensureTriggers, migrate, migrationNames } from './db/migrate.js'
+import { newer, newestApplied, schemaState } from './db/schema.js'
 import { countTotp } from './db/totp.js'
 import type { MailSettings } from './mail/transport.js'
 import { assertDatabaseKept, assertSiteThere, markSite } from './marker.js'
@@ -127,7 +128,10 @@ async function prepareSchema(
 ): Promise<Migrated | undefined> {
   const state = await schemaState(db)
   if (state === 'newer') throw newer()
-  if (state === 'current') return undefined
+  if (state === 'current') {
+    await ensureTriggers(db)
+    return undefined
+  }
   if (!keep)
     throw new AppError(
       'DATABASE_OUTDATED',

@@ -59,12 +59,13 @@ export const CARRIED = [
 
 /** What belongs to a database or to processes that use it, or is made anew of other tables. */
 export const LEFT_OUT = [
-  'change_log',
   'job_leases',
   'job_runs',
   'kysely_migration',
   'kysely_migration_lock',
   'post_search',
+  'row_changes',
+  'schema_triggers',
   'servers',
 ] as const
 

@@ -101,7 +101,8 @@ const ATTEMPTS = 8
 /** Longest wait before the second attempt, in milliseconds; it grows with every attempt. */
 const PAUSE = 20
 
-async function insistently<T>(attempt: () => Promise<T>): Promise<T> {
+/** Runs work again after a collision with another transaction. */
+export async function insistently<T>(attempt: () => Promise<T>): Promise<T> {
   for (let count = 1; ; count++) {
     try {
       return await attempt()

@@ -51,25 +51,38 @@ export const mergedJson = (db: AnyDb, column: string, changes: object): RawBuild
   return isPostgres(db) ? sql`(${target}::jsonb || ${patch}::jsonb)::text` : sql`json_patch(${target}, ${patch})`
 }
 
-interface Trigger {
+export interface Trigger {
   name: string
   on: string
+  /** `insert`, `delete`, `update` or `update of "column", …`. */
   after: string
   when?: string
   run: string
+  /** Runs once for each statement, with these transition tables. Only on PostgreSQL. */
+  referencing?: string
+  /** Runs in place of a write to a view. Only on SQLite. */
+  insteadOf?: true
 }
 
-/** Creates a trigger that runs for each written row. `old` and `new` are the row before and after. */
-export async function createTrigger(db: AnyDb, { name, on, after, when, run }: Trigger): Promise<void> {
-  const event = `after ${after} on ${on} for each row ${when === undefined ? '' : `when (${when})`}`
-  if (isPostgres(db)) {
-    await sql
-      .raw(`create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`)
-      .execute(db)
-    await sql.raw(`create trigger "${name}" ${event} execute function "${name}"()`).execute(db)
-  } else {
-    await sql.raw(`create trigger "${name}" ${event} begin ${run}; end`).execute(db)
-  }
+/** The statements that create a trigger. It runs for each written row; `old` and `new` are the row before and after. */
+export function triggerStatements(
+  engine: 'sqlite' | 'postgres',
+  { name, on, after, when, run, referencing, insteadOf }: Trigger,
+): string[] {
+  const rows = referencing === undefined ? 'for each row' : `referencing ${referencing} for each statement`
+  const event = `${insteadOf ? 'instead of' : 'after'} ${after} on ${on} ${rows} ${when === undefined ? '' : `when (${when})`}`
+  return engine === 'postgres'
+    ? [
+        `create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`,
+        `create trigger "${name}" ${event} execute function "${name}"()`,
+      ]
+    : [`create trigger "${name}" ${event} begin ${run}; end`]
+}
+
+/** For migrations of versions whose triggers were not in `triggers/` yet. */
+export async function createTrigger(db: AnyDb, trigger: Trigger): Promise<void> {
+  for (const statement of triggerStatements(isPostgres(db) ? 'postgres' : 'sqlite', trigger))
+    await sql.raw(statement).execute(db)
 }
 
 export async function dropTrigger(db: AnyDb, { name, on }: Pick<Trigger, 'name' | 'on'>): Promise<void> {

@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { CARRIED, COUNTING, LEFT_OUT, type TableShape, type Value } from './carried.js'
 import { transaction } from './connect.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
+import { migrationsWithTriggers } from './migrate.js'
 import { indexPosts } from './search.js'
 import { inconsistent, isOurs, strip } from './strip.js'
 import type { Db } from './tables.js'
@@ -28,6 +29,9 @@ type AnyDb = Kysely<any>
 /** Since then there is an index of words, which a backup does not carry. */
 const SEARCH_SINCE = '0016_search'
 
+/** The name of `row_changes` in earlier schemas. */
+const LOG_BEFORE_0029 = 'change_log'
+
 /**
  * Fills a database that has no tables of ours. It makes the schema that the rows are from, loads them as they are,
  * without triggers, and migrates. On PostgreSQL call it inside a transaction; on SQLite the file counts only when all
@@ -37,7 +41,7 @@ export async function load(
   db: Db,
   { schema, rows, sequences, indexed = () => {}, loaded, update = true }: Contents,
 ): Promise<void> {
-  const { migrations } = await import('./migrations/index.js')
+  const migrations = await migrationsWithTriggers()
   const names = Object.keys(migrations).toSorted()
   const apply = async (list: readonly string[]) => {
     for (const name of list)
@@ -66,7 +70,8 @@ export async function load(
   if (update) await apply(names.filter((name) => name > schema))
   if (schema >= SEARCH_SINCE) await indexAll(db, indexed)
   // What the migrations logged is about rows that nobody has read
-  if (await exists(db, 'change_log')) await sql`delete from change_log`.execute(db)
+  for (const log of ['row_changes', LOG_BEFORE_0029])
+    if (await exists(db, log)) await sql`delete from ${sql.table(log)}`.execute(db)
   if (isPostgres(db)) return
   const { rows: broken } = await sql`pragma foreign_key_check`.execute(db)
   if (broken.length > 0) throw inconsistent()
@@ -200,6 +205,7 @@ export async function clear(db: Db): Promise<void> {
   const { rows: functions } = await sql<{ name: string }>`
     select distinct p.proname::text as name from pg_trigger g join pg_class t on t.oid = g.tgrelid join pg_proc p on p.oid = g.tgfoid
     where not g.tgisinternal and p.pronamespace = current_schema()::regnamespace and ${isOurs('t.relname')}`.execute(db)
-  for (const table of [...CARRIED, ...LEFT_OUT]) await sql`drop table if exists ${sql.table(table)} cascade`.execute(db)
+  for (const table of [...CARRIED, ...LEFT_OUT, LOG_BEFORE_0029])
+    await sql`drop table if exists ${sql.table(table)} cascade`.execute(db)
   for (const { name } of functions) await sql`drop function ${sql.id(name)}()`.execute(db)
 }

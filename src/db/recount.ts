@@ -123,14 +123,14 @@ export const recount = (db: Db): Promise<void> =>
     for (const { table, key, column, count } of DERIVED) {
       const wrong = `"${column}" <> (${count})`
       // The log of changes has what people write, so no trigger logs a count
-      await sql.raw(`insert into change_log (topic, ref) select '${table}', "${key}" from ${table} where ${wrong}`).execute(inside) // prettier-ignore
+      await sql.raw(`insert into row_changes (topic, ref) select '${table}', "${key}" from ${table} where ${wrong}`).execute(inside) // prettier-ignore
       await sql.raw(`update ${table} set "${column}" = (${count}) where ${wrong}`).execute(inside)
     }
     for (const [name, count] of Object.entries(TOTALS)) {
-      await sql.raw(`insert into change_log (topic, ref) values ('${name.replace('.public', '')}', 'recounted')`).execute(inside) // prettier-ignore
+      await sql.raw(`insert into row_changes (topic, ref) values ('${name.replace('.public', '')}', 'recounted')`).execute(inside) // prettier-ignore
       await sql.raw(`insert into counters (name, value) values ('${name}', (${count})) on conflict (name) do update set value = excluded.value`).execute(inside) // prettier-ignore
     }
-    await sql`insert into change_log (topic, ref) values ('posts', 'recounted')`.execute(inside)
+    await sql`insert into row_changes (topic, ref) values ('posts', 'recounted')`.execute(inside)
     await sql`delete from post_counts`.execute(inside)
     await sql.raw(`insert into post_counts (board, roadmap, display, value) ${POST_COUNTS}`).execute(inside)
   })

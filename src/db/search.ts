@@ -101,7 +101,7 @@ export async function indexMissing(db: Db): Promise<void> {
         .execute()
       if (some.length === 0) return 0
       await indexPosts(inside, some)
-      await inside.insertInto('change_log').values({ topic: 'posts', ref: 'indexed' }).execute()
+      await inside.insertInto('row_changes').values({ topic: 'posts', ref: 'indexed' }).execute()
       return some.length
     })
     if (found < PAGE) return

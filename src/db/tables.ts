@@ -215,7 +215,9 @@ export interface Tables {
   /** '' stands for posts without a board or roadmap, '*' for all posts. */
   post_counts: { board: string; roadmap: string; display: number; value: number }
   /** Written by triggers. `ref` is the id of the changed row, or of the post or user it belongs to. */
-  change_log: { id: Generated<number>; topic: string; ref: string }
+  row_changes: { id: Generated<number>; topic: string; ref: string }
+  /** One row: the triggers that are there. `names` is a JSON array. */
+  schema_triggers: { fingerprint: string; names: string }
   events: {
     id: Generated<number>
     /** `post.created`, `user.blocked`: the noun names the table of the subject. */

@@ -1,6 +1,6 @@
 import type { MailSettings } from '../mail/transport.js'
 import { backups, type Schedule } from './backups.js'
-import { changeLog } from './changelog.js'
+import { rowChanges } from './rowchanges.js'
 import { courier } from './courier.js'
 import { limits } from './limits.js'
 import type { Job } from './runner.js'
@@ -9,7 +9,7 @@ import { sessions } from './sessions.js'
 
 /** The background jobs of a server. */
 export const jobsOf = ({ mail, schedule }: { mail: MailSettings | null; schedule?: Schedule | undefined }): Job[] => [
-  changeLog,
+  rowChanges,
   limits,
   seals,
   sessions,

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util'
 import { connect, isPostgres } from '../../src/db/connect.js'
 import { weight } from '../../src/db/migrations/0017_trending.js'
-import { migrate } from '../../src/db/schema.js'
+import { migrate } from '../../src/db/migrate.js'
 import { tablesOf } from './rows.js'
 import { openTarget, type Target } from './target.js'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { newId } from '../../src/core/ids.js'
 import { PERMISSIONS } from '../../src/core/permissions.js'
-import { pruneChangeLog } from '../../src/db/changelog.js'
+import { pruneRowChanges } from '../../src/db/rowchanges.js'
 import { transaction } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
 
@@ -217,7 +217,7 @@ export const WRITES: Record<string, (given: Given) => Write> = {
       },
     }
   },
-  'statement: more rows than a server reads from the change log at once': ({ rows, draw, text }) => {
+  'statement: more rows than a server reads from the log of row changes at once': ({ rows, draw, text }) => {
     const { post_id, author_id } = draw(rows.comments)
     const [row, created_at] = [{ post_id, author_id, body: MANY, is_internal: 0 }, '2026-01-01T00:00:00.000Z']
     const values = Array.from({ length: 1100 }, () => ({ ...row, id: newId(), created_at, updated_at: created_at }))
@@ -232,10 +232,10 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   'statement: they are deleted': () => ({
     statements: (db) => db.deleteFrom('comments').where('body', '=', MANY).execute(),
   }),
-  'statement: a change that is pruned from the change log': ({ text }) => ({
+  'statement: a change that is pruned from the log of row changes': ({ text }) => ({
     async statements(db) {
       await db.updateTable('settings').set({ title: text }).execute()
-      for (let time = 0; time < 3; time++) await transaction(db, pruneChangeLog)
+      for (let time = 0; time < 3; time++) await transaction(db, pruneRowChanges)
     },
   }),
   'statement: a change after which connections are cut': ({ text }) => ({

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { connect, transaction } from '../../src/db/connect.js'
-import { migrate } from '../../src/db/schema.js'
+import { migrate } from '../../src/db/migrate.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
 
 it('only SQLite opens an existing database file, because closing a second descriptor would drop the locks of the process', async () => {

@@ -324,13 +324,13 @@ describe.each(engines)('plans on %s', (engine) => {
   })
 })
 
-it('a look at the change log on postgres uses an index', async () => {
+it('a look at the log of row changes on postgres uses an index', async () => {
   const { site } = await filled('postgres')
   for (let look = 0; look < 2; look++) await site.http('GET /users/profile', { token: 'nonsense' })
   const { rows } = await sql<{ query: string }>`select query from pg_stat_activity
     where application_name = 'feedbackctl cache' and datname = current_database()`.execute(site.db)
   const [{ query } = { query: '' }] = rows
-  expect(query).toContain('change_log')
+  expect(query).toContain('row_changes')
   expect(await genericFaults(site, query)).toEqual([])
 })
 

@@ -86,7 +86,7 @@ describe.each(engines)('the query cache on %s', (engine) => {
     await expect(read()).rejects.toThrow('A cached result is stale')
   })
 
-  it('does not cache tables without a change log', async () => {
+  it('does not cache tables whose changes are not logged', async () => {
     const site = await makeSite(engine)
     const { begin } = await openCache(site.databaseUrl)
     const { db, readSet } = await begin()

@@ -1,11 +1,11 @@
 import { sql, type QueryExecutor, type QueryResult } from 'kysely'
 import { describe, expect, inject, it, vi } from 'vitest'
 import { TOPIC_NAMES, TOPICS } from '../../src/db/cache/dependencies.js'
-import { pruneChangeLog } from '../../src/db/changelog.js'
+import { pruneRowChanges } from '../../src/db/rowchanges.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
 import type { Db } from '../../src/db/tables.js'
-import { changeLog } from '../../src/jobs/changelog.js'
+import { rowChanges } from '../../src/jobs/rowchanges.js'
 import { makeGate } from '../support/gate.js'
 import { cleanup, engines, makeDatabase, makeSite, temporaryFolder, type Engine } from '../support/site.js'
 
@@ -22,11 +22,11 @@ async function openTwice(engine: Engine) {
 }
 
 /** Adds changes of a row that does not exist. */
-async function fillChangeLog(db: Db, rows: number) {
+async function fillRowChanges(db: Db, rows: number) {
   const change = { topic: 'posts', ref: 'none' }
   for (let at = 0; at < rows; at += 1000)
     await db
-      .insertInto('change_log')
+      .insertInto('row_changes')
       .values(Array.from({ length: 1000 }, () => change))
       .execute()
 }
@@ -51,13 +51,13 @@ describe.each(engines)('the revision on %s', (engine) => {
     expect(await revision()).toBe(third)
   })
 
-  it('invalidates everything if the change log was pruned before it was read', async () => {
+  it('invalidates everything if the log of row changes was pruned before it was read', async () => {
     const { here, other, revision } = await openTwice(engine)
     const { db, readSet } = here.cache.forRequest(await revision())
     await db.selectFrom('roadmaps').selectAll().execute()
     const prune = async () => {
-      await fillChangeLog(other.db, 2500)
-      await transaction(other.db, pruneChangeLog)
+      await fillRowChanges(other.db, 2500)
+      await transaction(other.db, pruneRowChanges)
     }
     await prune()
     await revision() // reads many changes at once
@@ -69,7 +69,7 @@ describe.each(engines)('the revision on %s', (engine) => {
     await revision()
     expect(readSet.isCurrent()).toBe(false)
     expect(again.readSet.isCurrent()).toBe(false)
-    const { rows } = await sql<{ count: number }>`select count(*) as count from change_log`.execute(other.db)
+    const { rows } = await sql<{ count: number }>`select count(*) as count from row_changes`.execute(other.db)
     expect(rows).toEqual([{ count: 3002 }]) // those since the pruning before the last, and what both have left
   })
 })
@@ -81,7 +81,7 @@ it('includes a change that commits after a later one on postgres', async () => {
   const [written, end] = [makeGate(), makeGate()]
   const slow = transaction(other.db, async (tx) => {
     await tx.updateTable('roadmaps').set({ color: 'ffffff' }).execute()
-    await sql`insert into change_log (topic, ref) values ('roadmaps', 'x')`.execute(tx)
+    await sql`insert into row_changes (topic, ref) values ('roadmaps', 'x')`.execute(tx)
     written.open()
     await end.opened
   })
@@ -98,12 +98,12 @@ it('includes a change that commits after a later one on postgres', async () => {
 
 it('counts everything as changed where the file was restored in place on sqlite', async () => {
   const { here, other, change, revision } = await openTwice('sqlite')
-  const { rows } = await sql<{ id: number }>`select max(id) as id from change_log`.execute(here.db)
+  const { rows } = await sql<{ id: number }>`select max(id) as id from row_changes`.execute(here.db)
   await change()
   const { db, readSet } = here.cache.forRequest(await revision())
   await db.selectFrom('roadmaps').selectAll().execute()
   expect(readSet.isCurrent()).toBe(true)
-  await sql`delete from change_log where id > ${rows[0]?.id ?? 0}`.execute(other.db)
+  await sql`delete from row_changes where id > ${rows[0]?.id ?? 0}`.execute(other.db)
   await revision()
   expect(readSet.isCurrent()).toBe(false)
 })
@@ -114,23 +114,23 @@ it('counts everything as changed where pruning removed a change unread, while ot
   await db.selectFrom('roadmaps').selectAll().execute()
   const burn = () => sql`select pg_current_xact_id()`.execute(here.db)
   for (let round = 0; round < 3; round++) {
-    await other.db.insertInto('change_log').values({ topic: 'roadmaps', ref: 'x' }).execute()
+    await other.db.insertInto('row_changes').values({ topic: 'roadmaps', ref: 'x' }).execute()
     await transaction(other.db, async (tx) => {
       await sql`insert into counters (name, value) values (${`burnt ${round}`}, 0)`.execute(tx) // its id is taken …
       await burn() // … before another one ends
-      await pruneChangeLog(tx)
+      await pruneRowChanges(tx)
     })
   }
   await revision()
   expect(readSet.isCurrent()).toBe(false)
 })
 
-it('a long change log is pruned in short statements', async () => {
+it('a long log of row changes is pruned in short statements', async () => {
   const { here, other } = await openTwice('postgres')
   const run = () =>
-    changeLog.run({ db: other.db, now: () => new Date(), log: console, signal: new AbortController().signal })
+    rowChanges.run({ db: other.db, now: () => new Date(), log: console, signal: new AbortController().signal })
   await run()
-  await sql`insert into change_log (topic, ref) select 'posts', 'x' from generate_series(1, 120000)`.execute(here.db)
+  await sql`insert into row_changes (topic, ref) select 'posts', 'x' from generate_series(1, 120000)`.execute(here.db)
   await run()
   const deletes = vi.spyOn(Object.getPrototypeOf(other.db.getExecutor()) as QueryExecutor, 'executeQuery')
   cleanup(async () => deletes.mockRestore())
@@ -141,8 +141,8 @@ it('a long change log is pruned in short statements', async () => {
 
 it('forgets changes of another PostgreSQL, whose transaction ids are ahead', async () => {
   const { other, revision } = await openTwice('postgres')
-  await sql`insert into change_log (topic, ref, xid) values ('posts', 'x', '900000000')`.execute(other.db)
-  await transaction(other.db, pruneChangeLog)
+  await sql`insert into row_changes (topic, ref, xid) values ('posts', 'x', '900000000')`.execute(other.db)
+  await transaction(other.db, pruneRowChanges)
   await revision()
   const before = await revision()
   expect(await revision()).toBe(before)
@@ -198,7 +198,7 @@ const DERIVED: Record<string, string[]> = {
   users: ['post_count', 'vote_count'],
 }
 
-it('the change log names every table that cached queries may read, and every column of it', async () => {
+it('the log of row changes names every table that cached queries may read, and every column of it', async () => {
   const site = await makeSite('sqlite')
   const { rows } = await sql<{ table: string; text: string }>`
     select tbl_name as "table", sql as text from sqlite_master where type = 'trigger' and name like '%_logged'`.execute(

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { connect, rolledBack, transaction } from '../../src/db/connect.js'
 import { migrations } from '../../src/db/migrations/index.js'
-import { migrate, NEWEST, schemaState } from '../../src/db/schema.js'
+import { migrate } from '../../src/db/migrate.js'
+import { NEWEST, schemaState } from '../../src/db/schema.js'
 import { claimFingerprint } from '../../src/db/settings.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { cleanup, engines, failure, makeDatabase, temporaryFolder } from '../support/site.js'
@@ -158,7 +159,7 @@ describe.each(engines)('the schema on %s', (engine) => {
       .values([post('fourth', '2025-01')])
       .execute()
     await db.deleteFrom('posts').where('title', '=', 'fourth').execute()
-    await db.deleteFrom('change_log').execute()
+    await db.deleteFrom('row_changes').execute()
     const fifth = post('fifth', '2027-01')
     await db.insertInto('posts').values(fifth).execute()
     expect(await db.selectFrom('posts').select(['number', 'title']).orderBy('number').execute()).toEqual([
@@ -167,7 +168,7 @@ describe.each(engines)('the schema on %s', (engine) => {
       { number: 3, title: 'third' },
       { number: 5, title: 'fifth' },
     ])
-    const logged = () => db.selectFrom('change_log').select('ref').where('topic', '=', 'posts').execute()
+    const logged = () => db.selectFrom('row_changes').select('ref').where('topic', '=', 'posts').execute()
     expect(await logged()).toEqual([{ ref: fifth.postId }])
     await db.updateTable('posts').set({ number: 6 }).where('number', '=', 5).execute()
     expect(await logged()).toEqual([{ ref: fifth.postId }, { ref: fifth.postId }])

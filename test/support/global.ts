@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { connect } from '../../src/db/connect.js'
-import { migrate } from '../../src/db/schema.js'
+import { migrate } from '../../src/db/migrate.js'
 import { resetOf, SCHEMA } from './schema.js'
 import { startPostgres, withDatabase } from './postgres.js'
 

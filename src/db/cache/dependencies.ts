@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { CARRIED, LEFT_OUT } from '../carried.js'
 
 /**
- * A table whose changes the change log names. `ref` there is a row's id; for votes and comments the post's, for
+ * A table whose changes the log of row changes names. `ref` there is a row's id; for votes and comments the post's, for
  * role_permissions the role's, for roles_users the user's, for reports the reporter's, for api_keys the hash.
  */
 export const TOPIC_NAMES = [

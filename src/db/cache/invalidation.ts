@@ -1,6 +1,6 @@
 import type { Dependencies, Topic } from './dependencies.js'
 
-/** A row of the change log. */
+/** A row of the log of row changes. */
 export interface Change {
   topic: string
   ref: string
@@ -31,7 +31,7 @@ interface Changed {
   refs: Map<string, number>
 }
 
-/** When each topic last changed, as far as the change log has been read. Revisions count from 1. */
+/** When each topic last changed, as far as the log of row changes has been read. Revisions count from 1. */
 export class Invalidation {
   #revision = 1
   #everything = 1

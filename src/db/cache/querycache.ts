@@ -76,7 +76,7 @@ export interface Engine {
 }
 
 /**
- * Query cache. Results are shared by all requests, and stay until the change log names a row they depend on. `verify`
+ * Query cache. Results are shared by all requests, and stay until the log of row changes names a row they depend on. `verify`
  * runs each query again on a hit and throws where the result differs: for tests.
  */
 export class QueryCache {
@@ -215,12 +215,12 @@ export class ReadSet {
     this.#reads.push({ entry, version })
   }
 
-  /** Something was read or written that the change log does not tell of. */
+  /** Something was read or written that the log of row changes does not tell of. */
   markUnknown(): void {
     this.#isKnown = false
   }
 
-  /** Whether everything that was read is as it was, as far as the change log tells. */
+  /** Whether everything that was read is as it was, as far as the log of row changes tells. */
   readonly isCurrent = (): boolean =>
     this.#reads.every(({ entry, version }) => isVersion(entry, version) && this.#cache.isCurrent(entry))
 

@@ -1,12 +1,12 @@
 /**
- * A number that grows whenever the change log names a change. NaN where the database cannot tell: nothing is cached
+ * A number that grows whenever the log of row changes names a change. NaN where the database cannot tell: nothing is cached
  * then.
  */
 export type Revision = number
 
 export const UNKNOWN: Revision = NaN
 
-/** Reads the change log of one database into its `Invalidation`. */
+/** Reads the log of row changes of one database into its `Invalidation`. */
 export interface RevisionSource {
   /**
    * The revision now. `exact` sees every commit before this call; otherwise the answer may be as old as the engine's

@@ -27,8 +27,12 @@ import { up as internalComments } from './0025_internal_comments.js'
 import { up as ownDeletion } from './0026_own_deletion.js'
 import { up as movers } from './0027_movers.js'
 import { up as reportsLogged } from './0028_reports_logged.js'
+import { up as rowChanges } from './0029_row_changes.js'
 
-/** All migrations, oldest first. Never edit a released one; add another. */
+/**
+ * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
+ * `db/triggers/` has the triggers.
+ */
 export const migrations: Record<string, Migration> = {
   '0001_trunk': { up: trunk },
   '0002_feedback': { up: feedback },
@@ -58,4 +62,5 @@ export const migrations: Record<string, Migration> = {
   '0026_own_deletion': { up: ownDeletion },
   '0027_movers': { up: movers },
   '0028_reports_logged': { up: reportsLogged },
+  '0029_row_changes': { up: rowChanges },
 }

@@ -14,7 +14,7 @@ const ATTEMPTS = 3
  */
 const SINCE = `
   select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server, topic, ref
-  from (select 1) as one left join change_log
+  from (select 1) as one left join row_changes
     on xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)
   limit ${MAX_CHANGES + 1}`
 
@@ -32,7 +32,7 @@ interface SnapshotRevisions extends RevisionSource {
 }
 
 /**
- * Reads the change log over a connection of its own. A look costs a round trip, so all who ask while one is under way
+ * Reads the log of row changes over a connection of its own. A look costs a round trip, so all who ask while one is under way
  * share the next, and whoever does not need it exact shares the last for `staleness` milliseconds. After a look that
  * failed nothing is cached for a while: the request that reads the data reports what is wrong.
  */
@@ -55,7 +55,7 @@ export function snapshotRevisions(
   pool.on('error', () => {}) // an idle connection was cut
   pool.on('connect', (client) => {
     client.on('error', () => {}) // the connection was cut while in use; its query fails
-    seen = undefined // the new connection may lead to another server, whose change log is different
+    seen = undefined // the new connection may lead to another server, whose log of row changes is different
   })
   let looked = -Infinity
   let failed = -Infinity

@@ -6,8 +6,8 @@ interface Row extends Change {
   id: number
 }
 
-const SINCE = `select id, topic, ref from change_log where id >= ? order by id limit ${MAX_CHANGES + 2}`
-const NEWEST = 'select id, topic, ref from change_log order by id desc limit 1'
+const SINCE = `select id, topic, ref from row_changes where id >= ? order by id limit ${MAX_CHANGES + 2}`
+const NEWEST = 'select id, topic, ref from row_changes order by id desc limit 1'
 
 /** What was read last, to tell whether the log still goes on from there. */
 interface Seen {
@@ -18,7 +18,7 @@ interface Seen {
 }
 
 /**
- * Reads the change log after a commit of this process, or of another, which `PRAGMA data_version` tells in a
+ * Reads the log of row changes after a commit of this process, or of another, which `PRAGMA data_version` tells in a
  * microsecond.
  */
 export function fileRevisions(driver: FileDriver, invalidation: Invalidation): RevisionSource {

@@ -1,15 +1,15 @@
-import { isPruningDue, pruneChangeLog, thinChangeLog } from '../db/changelog.js'
+import { isPruningDue, pruneRowChanges, thinRowChanges } from '../db/rowchanges.js'
 import { transaction } from '../db/connect.js'
 import type { Job } from './runner.js'
 
 /** Prunes changes that every cache has read. */
-export const changeLog: Job = {
-  name: 'change log',
+export const rowChanges: Job = {
+  name: 'row changes',
   every: 60_000,
   exclusive: true,
   isDue: ({ db }) => isPruningDue(db),
   run: async ({ db }) => {
-    await thinChangeLog(db)
-    await transaction(db, pruneChangeLog)
+    await thinRowChanges(db)
+    await transaction(db, pruneRowChanges)
   },
 }

@@ -1,0 +1,212 @@
+import type { Trigger } from '../dialect.js'
+
+type Engine = 'sqlite' | 'postgres'
+type Row = 'new' | 'old'
+
+const ofTotal = (name: string, by: string) => `update counters set value = value + (${by}) where name = '${name}'`
+const ofBoard = (row: Row, by: string) =>
+  `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
+const ofAuthor = (row: Row, column: 'post_count' | 'vote_count', by: string) =>
+  `update users set ${column} = ${column} ${by} where "userId" = ${row}."userId"`
+const ofPost = (row: Row, set: string) => `update posts set ${set} where "postId" = ${row}."postId"`
+
+/** The rows of a table whose rows may be private, counted twice: all of them, and the public ones. */
+const totals = (table: 'boards' | 'roadmaps'): Trigger[] => [
+  {
+    name: `${table}_added`,
+    on: table,
+    after: 'insert',
+    run: `${ofTotal(table, '1')}; ${ofTotal(`${table}.public`, 'new.display')}`,
+  },
+  {
+    name: `${table}_removed`,
+    on: table,
+    after: 'delete',
+    run: `${ofTotal(table, '-1')}; ${ofTotal(`${table}.public`, '-old.display')}`,
+  },
+  {
+    name: `${table}_shown`,
+    on: table,
+    after: 'update',
+    when: 'new.display <> old.display',
+    run: ofTotal(`${table}.public`, 'new.display - old.display'),
+  },
+]
+
+/** Posts by board and roadmap: '' stands for none, '*' for all. */
+function ofList(row: Row, by: 1 | -1): string {
+  const [board, roadmap] = [`coalesce(${row}."boardId", '')`, `coalesce(${row}.roadmap_id, '')`]
+  const rows = [board, `'*'`].flatMap((b) => [roadmap, `'*'`].map((r) => `(${b}, ${r}, ${row}.display, ${by})`))
+  return `insert into post_counts (board, roadmap, display, value) values ${rows.join(', ')} on conflict (board, roadmap, display) do update set value = post_counts.value + excluded.value`
+}
+
+const differs = (column: string) => `coalesce(new.${column}, '') <> coalesce(old.${column}, '')`
+/** The statement before it locks the row of the board, so its `display` cannot change before the transaction ends. */
+const boardDisplay = `(select display from boards where "boardId" = new."boardId")`
+
+/** Added to `posts.trending`: 1 at the start of 2036, and twice as much for every week after that. */
+function weight(engine: Engine, time: string): string {
+  const weeks =
+    engine === 'postgres'
+      ? `case when ${time} like '____-__-__T%' then extract(epoch from ${time}::timestamptz - timestamptz '2036-01-01T00:00:00Z') / 604800 else -1000 end`
+      : `coalesce((julianday(${time}) - julianday('2036-01-01')) / 7, -1000)`
+  // A number with 11 bits of exponent goes that far
+  return engine === 'postgres'
+    ? `power(2::float8, least(900, greatest(-1000, ${weeks}))::float8)`
+    : `pow(2.0, min(900, max(-1000, ${weeks})))`
+}
+
+const people: Trigger[] = [
+  { name: 'users_added', on: 'users', after: 'insert', run: `update counters set value = value + 1 where name = 'users'` }, // prettier-ignore
+  { name: 'users_removed', on: 'users', after: 'delete', run: `update counters set value = value - 1 where name = 'users'` }, // prettier-ignore
+]
+
+const posts = (engine: Engine): Trigger[] => [
+  {
+    name: 'posts_added',
+    on: 'posts',
+    after: 'insert',
+    run: [
+      ofList('new', 1),
+      ofBoard('new', '+ 1'),
+      ofAuthor('new', 'post_count', '+ 1'),
+      ofPost('new', `display = ${boardDisplay}`) + ` and display <> ${boardDisplay}`,
+    ].join('; '),
+  },
+  {
+    name: 'posts_removed',
+    on: 'posts',
+    after: 'delete',
+    run: [ofList('old', -1), ofBoard('old', '- 1'), ofAuthor('old', 'post_count', '- 1')].join('; '),
+  },
+  {
+    name: 'posts_recounted',
+    on: 'posts',
+    after: 'update',
+    when: `${differs('"boardId"')} or ${differs('roadmap_id')} or new.display <> old.display`,
+    run: [ofList('old', -1), ofList('new', 1)].join('; '),
+  },
+  {
+    name: 'posts_moved',
+    on: 'posts',
+    after: 'update',
+    when: differs('"boardId"'),
+    run: [
+      ofBoard('old', '- 1'),
+      ofBoard('new', '+ 1'),
+      ofPost('new', `display = ${boardDisplay}`) + ` and is_spam = 0 and display <> ${boardDisplay}`,
+    ].join('; '),
+  },
+  {
+    name: 'boards_hidden',
+    on: 'boards',
+    after: 'update',
+    when: 'new.display <> old.display',
+    run: 'update posts set display = new.display where "boardId" = new."boardId" and is_spam = 0',
+  },
+  {
+    name: 'posts_unsearched',
+    on: 'posts',
+    after: 'delete',
+    run: `delete from post_search where ${engine === 'postgres' ? 'number' : 'rowid'} = old.number`,
+  },
+  // A trigger numbers new posts, so that no writer can forget to. A number is never used again.
+  {
+    name: 'posts_numbered',
+    on: 'posts',
+    after: 'insert',
+    when: 'new.number is null',
+    run: [
+      `update counters set value = value + 1 where name = 'post_numbers'`,
+      ofPost(
+        'new',
+        `number = (select value from counters where name = 'post_numbers'), trending = ${weight(engine, 'new."createdAt"')}`,
+      ),
+    ].join('; '),
+  },
+  {
+    name: 'posts_trended',
+    on: 'posts',
+    after: 'insert',
+    when: 'new.number is not null',
+    run: ofPost('new', `trending = ${weight(engine, 'new."createdAt"')}`),
+  },
+]
+
+const votes = (engine: Engine): Trigger[] => [
+  {
+    name: 'votes_added',
+    on: 'votes',
+    after: 'insert',
+    run: [
+      ofPost('new', `"votesCount" = "votesCount" + 1, trending = trending + ${weight(engine, 'new."createdAt"')}`),
+      ofAuthor('new', 'vote_count', '+ 1'),
+    ].join('; '),
+  },
+  {
+    name: 'votes_removed',
+    on: 'votes',
+    after: 'delete',
+    run: [
+      // A difference of numbers may be a little too small
+      ofPost(
+        'old',
+        `"votesCount" = "votesCount" - 1, trending = ${engine === 'postgres' ? 'greatest' : 'max'}(trending - ${weight(engine, 'old."createdAt"')}, ${weight(engine, 'posts."createdAt"')})`,
+      ),
+      ofAuthor('old', 'vote_count', '- 1'),
+    ].join('; '),
+  },
+]
+
+/** The comments that everybody sees. */
+const comments = (): Trigger[] => {
+  const isShown = (row: Row) => `${row}.is_internal = 0 and ${row}.is_spam = 0`
+  const add = (row: Row, by: string) =>
+    `update posts set "commentsCount" = "commentsCount" ${by} where "postId" = ${row}.post_id`
+  return [
+    { name: 'comments_added', on: 'comments', after: 'insert', when: isShown('new'), run: add('new', '+ 1') },
+    { name: 'comments_removed', on: 'comments', after: 'delete', when: isShown('old'), run: add('old', '- 1') },
+    { name: 'comments_shown', on: 'comments', after: 'update', when: `${isShown('new')} and not (${isShown('old')})`, run: add('new', '+ 1') }, // prettier-ignore
+    { name: 'comments_hidden', on: 'comments', after: 'update', when: `${isShown('old')} and not (${isShown('new')})`, run: add('new', '- 1') }, // prettier-ignore
+  ]
+}
+
+/**
+ * The same by statement. PostgreSQL keeps each version of a row until the transaction ends, and reads them all for the
+ * next: thousands of comments on one post have to be one update of the post.
+ */
+const commentsByStatement = (): Trigger[] => {
+  const rows = (table: string, value: string) =>
+    `select post_id, ${value} as value from ${table} where is_internal = 0 and is_spam = 0`
+  const sum = (from: string) =>
+    `update posts set "commentsCount" = "commentsCount" + sums.value from (select post_id, sum(value) as value from (${from}) as changed group by post_id having sum(value) <> 0) as sums where posts."postId" = sums.post_id`
+  const on = 'comments'
+  return [
+    { name: 'comments_added', on, after: 'insert', referencing: 'new table as added', run: sum(rows('added', '1')) },
+    { name: 'comments_removed', on, after: 'delete', referencing: 'old table as removed', run: sum(rows('removed', '-1')) }, // prettier-ignore
+    { name: 'comments_shown', on, after: 'update', referencing: 'old table as removed new table as added', run: sum(`${rows('removed', '-1')} union all ${rows('added', '1')}`) }, // prettier-ignore
+  ]
+}
+
+/** The history of a post. The ids may be of rows that are gone. */
+const moves: Trigger[] = [
+  ['roadmap', 'roadmap_id'],
+  ['board', '"boardId"'],
+].map(([kind, column = '']) => ({
+  name: `posts_moved_${kind}`,
+  on: 'posts',
+  after: `update of ${column}`,
+  when: differs(column),
+  run: `insert into post_moves ("postId", kind, "fromId", "toId", "movedAt") values (new."postId", '${kind}', old.${column}, new.${column}, new."updatedAt")`,
+}))
+
+/** Maintain what is computed from other rows, so that every write is counted and no list has to count rows. */
+export const countingTriggers = (engine: Engine): readonly Trigger[] => [
+  ...totals('boards'),
+  ...people,
+  ...totals('roadmaps'),
+  ...posts(engine),
+  ...votes(engine),
+  ...(engine === 'postgres' ? commentsByStatement() : comments()),
+  ...moves,
+]

@@ -1,0 +1,105 @@
+import type { Topic } from '../cache/dependencies.js'
+import type { Trigger } from '../dialect.js'
+import type { Tables } from '../tables.js'
+
+/** `logged`: people write it. `derived`: triggers compute it from other tables, whose changes are logged. */
+type Columns<Table extends keyof Tables> = Record<keyof Tables[Table], 'logged' | 'derived'>
+
+const boards: Columns<'boards'> = {
+  boardId: 'logged',
+  name: 'logged',
+  nameFolded: 'logged',
+  url: 'logged',
+  color: 'logged',
+  display: 'logged',
+  view_voters: 'logged',
+  post_count: 'derived',
+  createdAt: 'logged',
+  updatedAt: 'logged',
+}
+
+const posts: Columns<'posts'> = {
+  postId: 'logged',
+  title: 'logged',
+  slug: 'logged',
+  slugId: 'logged',
+  contentMarkdown: 'logged',
+  userId: 'logged',
+  boardId: 'logged',
+  roadmap_id: 'logged',
+  votesCount: 'derived',
+  commentsCount: 'derived',
+  trending: 'derived',
+  display: 'derived',
+  hidesVoters: 'derived',
+  is_spam: 'logged',
+  number: 'logged',
+  createdAt: 'logged',
+  updatedAt: 'logged',
+}
+
+const users: Columns<'users'> = {
+  userId: 'logged',
+  name: 'logged',
+  username: 'logged',
+  email: 'logged',
+  password: 'logged',
+  avatar: 'logged',
+  isVerified: 'logged',
+  isOwner: 'logged',
+  isBlocked: 'logged',
+  notes: 'logged',
+  language: 'logged',
+  post_count: 'derived',
+  vote_count: 'derived',
+  sessions: 'logged',
+  createdAt: 'logged',
+  updatedAt: 'logged',
+}
+
+interface Logged {
+  /** The column whose value the log names. Without one it names the site. */
+  ref?: string
+  /** Whether an update may change `ref`, so that both rows are logged. */
+  moves?: boolean
+  /** Without them, an update of any column is logged. */
+  columns?: Readonly<Record<string, 'logged' | 'derived'>>
+  /** Limits which updates are logged. */
+  when?: string
+}
+
+/** The tables whose changes are logged in `row_changes`, under the name of the table. */
+const LOGGED = {
+  boards: { ref: 'boardId', moves: true, columns: boards },
+  // The insertion is logged already when a trigger gives the post its number
+  posts: { ref: 'postId', moves: true, columns: posts, when: 'old.number is not null' },
+  votes: { ref: 'postId', moves: true },
+  comments: { ref: 'post_id', moves: true },
+  roadmaps: { ref: 'id', moves: true },
+  users: { ref: 'userId', moves: true, columns: users },
+  roles: { ref: 'id', moves: true },
+  role_permissions: { ref: 'role_id', moves: true },
+  roles_users: { ref: 'user_id', moves: true },
+  settings: {},
+  api_keys: { ref: 'keyHash', moves: true }, // a request with a revoked key reads it anew
+  sessions: { ref: 'sessionId' },
+  totp: { ref: 'userId' },
+  reports: { ref: 'userId' }, // pages show what a user has reported
+} as const satisfies Record<Topic, Logged>
+
+export const loggingTriggers: readonly Trigger[] = Object.entries<Logged>(LOGGED).flatMap(
+  ([table, { ref, moves, columns, when }]) => {
+    const log = (row: 'new' | 'old') =>
+      `insert into row_changes (topic, ref) values ('${table}', ${ref === undefined ? `'site'` : `${row}."${ref}"`})`
+    const listed = Object.entries(columns ?? {}).filter(([column, kind]) => column !== ref && kind === 'logged')
+    const ofColumns = columns ? ` of ${listed.map(([column]) => `"${column}"`).join(', ')}` : ''
+    const name = (event: string) => `${table}_${event}_logged`
+    const on = table
+    return [
+      { name: name('insert'), on, after: 'insert', run: log('new') },
+      { name: name('update'), on, after: `update${ofColumns}`, ...(when !== undefined && { when }), run: log('new') },
+      ...(moves ? [{ name: name('move'), on, after: 'update', when: `new."${ref}" <> old."${ref}"`, run: log('old') }] : []), // prettier-ignore
+      { name: name('delete'), on, after: 'delete', run: log('old') },
+    ]
+  },
+)
