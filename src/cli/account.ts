@@ -7,6 +7,7 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { PERSON } from './lib/output/person.js'
+import { stated } from './lib/prompts/dryrun.js'
 
 /** The output of a command that only reports success. */
 const noOutput = { columns: [], id: String, rows: () => [] } as const
@@ -31,7 +32,7 @@ export function register(group: Command, cli: Cli): void {
       sendsMail: () => true,
       done({ user }, _, { server }) {
         const next = server === undefined ? '' : ` Next: feedbackctl login --server ${server}`
-        return `Signed up ${user.email}. A confirmation mail is on its way.${next}`
+        return stated(`Signed up ${user.email}. A confirmation mail is on its way.${next}`)
       },
     },
     cli,
@@ -82,7 +83,7 @@ export function register(group: Command, cli: Cli): void {
       as: false,
       examples: ['account check-token TOKEN'],
       output: noOutput,
-      done: () => 'The token is valid.',
+      done: () => stated('The token is valid.'),
       fixes: resetFix,
     },
     cli,
@@ -166,9 +167,11 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: { hidden: ['name'] },
       done: ({ user }) =>
-        user.language === undefined
-          ? 'Pages are in the language that the browser asks for.'
-          : `The language is now "${user.language}".`,
+        stated(
+          user.language === undefined
+            ? 'Pages are in the language that the browser asks for.'
+            : `The language is now "${user.language}".`,
+        ),
     },
     cli,
   )

@@ -3,6 +3,7 @@ import * as settings from '../service/settings.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
+import { stated } from './lib/prompts/dryrun.js'
 
 const yesNo = (on: boolean) => (on ? 'yes' : 'no')
 
@@ -28,8 +29,8 @@ const domainList = {
   list: true,
 } as const
 
-const nowBlocked = ({ domains }: { domains: string[] }): string =>
-  domains.length === 0 ? 'No domain is blocked.' : `Blocked, with their subdomains: ${domains.join(', ')}.`
+const nowBlocked = ({ domains }: { domains: string[] }) =>
+  stated(domains.length === 0 ? 'No domain is blocked.' : `Blocked, with their subdomains: ${domains.join(', ')}.`)
 
 export function register(group: Command, cli: Cli): void {
   command(group, settings.site, { usage: 'show', examples: ['settings show'], output }, cli)

@@ -1,3 +1,5 @@
+import { LISTS_OF_UNKNOWN, type UnknownCode } from './nouns.js'
+
 /**
  * All error codes. The server maps a code to a status; the remote client maps it back; a command maps it to an exit
  * code. `exit` is set where it differs from what the status implies. `serve` is the exit code of `feedbackctl serve`,
@@ -131,9 +133,7 @@ export interface Issue {
   value?: unknown
 }
 
-/** Codes of fields that name what does not exist. */
-const UNKNOWN = ['UNKNOWN_BOARD', 'UNKNOWN_ROADMAP', 'UNKNOWN_PERSON'] as const
-type Unknown = (typeof UNKNOWN)[number]
+const UNKNOWN_CODES = Object.keys(LISTS_OF_UNKNOWN) as UnknownCode[]
 
 /** Which of the causes that share a code it was. Commands and pages say what to do by it. It is not sent over HTTP. */
 export type Reason =
@@ -198,8 +198,8 @@ export class AppError extends Error {
   }
 
   /** The first field that names what does not exist, where all invalid fields do. */
-  get unknown(): Unknown | undefined {
-    const codes = this.errors?.map(({ code }) => UNKNOWN.find((known) => known === code)) ?? []
+  get unknown(): UnknownCode | undefined {
+    const codes = this.errors?.map(({ code }) => UNKNOWN_CODES.find((known) => known === code)) ?? []
     return codes.includes(undefined) ? undefined : codes[0]
   }
 

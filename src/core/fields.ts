@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import { Check, Compile, Errors } from 'typebox/schema'
 import { AppError, type Issue } from './errors.js'
 import { guess } from './guesses.js'
+import type { Noun } from './nouns.js'
 import { plainText, withoutControls } from './text.js'
 
 /**
@@ -42,21 +43,6 @@ interface Property {
   condition?: boolean
   rule?: string
 }
-
-/** What a field can name. An item is a post or a comment, a subject whatever events are about. */
-export const NOUNS = [
-  'post',
-  'comment',
-  'item',
-  'board',
-  'roadmap',
-  'user',
-  'role',
-  'key',
-  'session',
-  'subject',
-] as const
-export type Noun = (typeof NOUNS)[number]
 
 export interface Field {
   name: string

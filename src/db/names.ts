@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { NOUNS } from '../core/nouns.js'
 import type { Db } from './tables.js'
 
 /** A row that a name may stand for, with what tells it from the others. */
@@ -46,7 +47,7 @@ export const commentsStarting = (db: Db, start: string, seen: Seen, limit: numbe
   )
 
 type Titled = 'boards' | 'roadmaps'
-const ids = { boards: sql.ref('boardId'), roadmaps: sql.ref('id') }
+const ids = { boards: sql.ref(NOUNS.board.id), roadmaps: sql.ref(NOUNS.roadmap.id) }
 
 /** Boards or roadmaps whose id starts so. `hidden`: private ones too. */
 export const titledStarting = (db: Db, table: Titled, start: string, hidden: boolean, limit: number) =>

@@ -1,5 +1,5 @@
 import * as Type from 'typebox'
-import { NOUNS } from '../core/fields.js'
+import { NAMED_NOUNS } from '../core/nouns.js'
 import { idOf } from './lib/names.js'
 import { operation } from './lib/operation.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
@@ -12,7 +12,7 @@ export const find = operation({
   sensitive: true,
   errors: ['AMBIGUOUS_NAME', 'USER_NOT_FOUND'],
   input: fields({
-    noun: oneOf(NOUNS, {
+    noun: oneOf(NAMED_NOUNS, {
       description: 'What it names; an item is a post or a comment, a subject is what events are about',
     }),
     name: inPath(

@@ -9,7 +9,7 @@ import * as comments from '../../src/service/comments.js'
 import { operations } from '../../src/service/index.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
 import * as names from '../../src/service/names.js'
-import { NOUNS } from '../../src/core/fields.js'
+import { NAMED_NOUNS } from '../../src/core/nouns.js'
 import * as outbox from '../../src/service/outbox.js'
 import * as posts from '../../src/service/posts.js'
 import { EVERYONE } from '../../src/core/permissions.js'
@@ -255,7 +255,7 @@ describe.each(engines)('plans on %s', (engine) => {
     const { site } = await filled(engine)
     const found: string[] = []
     for (const call of [site.call, site.callAs(visitor(new AppError('INVALID_AUTH_HEADER', '')))])
-      for (const noun of NOUNS)
+      for (const noun of NAMED_NOUNS)
         for (const name of ['01900000', 'ideas']) {
           const queries = await statementsOf(site, () => Promise.all([call(names.find, { noun, name }), call(posts.list, {})])) // prettier-ignore
           for (const query of queries) found.push(...(await faults(site, query)))

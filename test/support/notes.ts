@@ -171,7 +171,7 @@ function register(group: Command, cli: Cli): void {
       output: { ...table, rows: () => [] },
       input: { flags: { password: 'pass-phrase' } },
       confirm: async (_call, { noteId: id }) => ({ question: `Delete ${String(id)}?`, type: 'Note 7' }),
-      done: () => 'Deleted.',
+      done: () => 'Deleted the note.',
     },
     cli,
   )

@@ -1,23 +1,10 @@
-import { AppError, type ErrorCode } from '../../core/errors.js'
+import { AppError } from '../../core/errors.js'
+import { notFoundCode, NOUNS, type Action } from '../../core/nouns.js'
 import { rolledBack, transaction } from '../../db/connect.js'
 import { insertEvents } from '../../db/events.js'
-import { ForeignKeyError, missingReference, type ReferencedTable } from '../../db/references.js'
+import { ForeignKeyError, missingReference } from '../../db/references.js'
 import { assertSignedIn } from './access.js'
 import type { Context } from './context.js'
-
-/** A noun and, in the past tense, what happened to a row of it. */
-export type Action =
-  | `${'board' | 'post' | 'comment' | 'roadmap' | 'role' | 'user'}.${'created' | 'updated' | 'deleted'}`
-  | `${'post' | 'comment'}.${'reported' | 'kept' | 'marked_spam' | 'reopened'}`
-  | 'post.voted'
-  | 'post.unvoted'
-  | 'roadmap.moved'
-  | `mail.${'retried' | 'cancelled'}`
-  | `role.${'assigned' | 'unassigned'}`
-  | `user.${'signed_up' | 'verified' | 'verification_requested' | 'reset_requested' | 'password_set' | 'link_created' | 'link_used' | 'promoted' | 'blocked' | 'unblocked' | 'signed_out' | 'sign_in_failed' | `totp_${'begun' | 'enabled' | 'disabled' | 'recovery' | 'reset' | 'guessed'}`}`
-  | `key.${'created' | 'revoked'}`
-  | 'session.ended'
-  | `site.${'set_up' | 'updated' | 'secret_replaced'}`
 
 /** A context inside a transaction. */
 export interface Change extends Context {
@@ -55,19 +42,11 @@ export async function namingMissing<T>(db: Context['db'], run: () => Promise<T>)
   }
 }
 
-const NOT_FOUND: Record<ReferencedTable, [code: ErrorCode, noun: string]> = {
-  users: ['USER_NOT_FOUND', 'account'],
-  posts: ['POST_NOT_FOUND', 'post'],
-  boards: ['BOARD_NOT_FOUND', 'board'],
-  roadmaps: ['ROADMAP_NOT_FOUND', 'roadmap'],
-}
-
 /** Another transaction deleted a row between its look-up and the write; where no row is missing, the write is a bug. */
 async function referenceError(db: Context['db'], error: ForeignKeyError): Promise<unknown> {
-  const table = await missingReference(db, error.references)
-  if (table === undefined) return error.cause
-  const [code, noun] = NOT_FOUND[table]
-  return new AppError(code, `This ${noun} does not exist any more.`, { cause: error })
+  const noun = await missingReference(db, error.references)
+  if (noun === undefined) return error.cause
+  return new AppError(notFoundCode(noun), `This ${NOUNS[noun].label} does not exist any more.`, { cause: error })
 }
 
 async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {

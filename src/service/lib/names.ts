@@ -1,6 +1,14 @@
 import { AppError } from '../../core/errors.js'
-import type { Noun } from '../../core/fields.js'
 import { isId, isIdStart } from '../../core/ids.js'
+import {
+  hasName,
+  membersOf,
+  NOUNS,
+  type Noun,
+  type NounOfSubjects,
+  type NounWithName,
+  type NounWithRows,
+} from '../../core/nouns.js'
 import { PERMISSIONS, type Permission } from '../../core/permissions.js'
 import { printable, quoted, searchKey } from '../../core/text.js'
 import { listKeys } from '../../db/keys.js'
@@ -65,70 +73,78 @@ function shown({ name, handle }: Candidate): string {
   return typeof handle === 'number' ? `#${handle} ${short}` : `${short} (${handle})`
 }
 
+type Find = (ctx: Context, given: string) => Promise<readonly Candidate[]>
+
+const titled = (noun: 'board' | 'roadmap'): { byName: Find; byStart: Find } => {
+  const { table, read } = NOUNS[noun]
+  return {
+    byName: async ({ db, actor }, name) => titledNamed(db, table, searchKey(name), can(actor, read), MOST + 1),
+    byStart: ({ db, actor }, start) => titledStarting(db, table, start, can(actor, read), MOST + 1),
+  }
+}
+
+const among = (seen: (ctx: Context) => Promise<Candidate[]>): { byName: Find; byStart: Find } => ({
+  byName: async (ctx, name) => (await seen(ctx)).filter((row) => searchKey(row.name) === searchKey(name)),
+  byStart: async (ctx, start) => (await seen(ctx)).filter(({ id }) => id.startsWith(start)),
+})
+
+/** Rows by the start of their id, among those that the actor may see. */
+const BY_START: Readonly<Record<NounWithRows, Find>> = {
+  post: async (ctx, start) => postsStarting(ctx.db, start, await seenBy(ctx), MOST + 1),
+  comment: async (ctx, start) => commentsStarting(ctx.db, start, await seenBy(ctx), MOST + 1),
+  board: titled('board').byStart,
+  roadmap: titled('roadmap').byStart,
+  user: async ({ db, actor }, start) => (actor.isOwner ? usersStarting(db, start, MOST + 1) : []),
+  role: among(rolesSeen).byStart,
+  key: among(keysSeen).byStart,
+  session: among(sessionsSeen).byStart,
+}
+
+/** Rows by their name, in any letter case. */
+const BY_NAME: Readonly<Record<NounWithName, Find>> = {
+  board: titled('board').byName,
+  roadmap: titled('roadmap').byName,
+  role: among(rolesSeen).byName,
+  key: among(keysSeen).byName,
+}
+
+/** Rows that the owner looks for events of, by what operations find them by. */
+const AS_SUBJECT: Readonly<Record<NounOfSubjects, Find>> = {
+  post: async ({ db }, name) =>
+    listOf(await findPost(db, name), (post) => ({ id: post.postId, name: post.title, handle: post.number })),
+  comment: none,
+  board: async ({ db }, name) =>
+    listOf(await findBoard(db, name), (board) => ({ id: board.boardId, name: board.name, handle: board.url })),
+  roadmap: async ({ db }, name) =>
+    listOf(await findRoadmap(db, name), (roadmap) => ({ id: roadmap.id, name: roadmap.name, handle: roadmap.url })),
+  user: async ({ db }, name) =>
+    listOf(await findUser(db, name), (user) => ({ id: user.userId, name: user.username, handle: user.email })),
+  role: async ({ db }, name) => (await findRoles(db, name)).map(({ id, name }) => ({ id, name, handle: null })),
+  key: none,
+}
+
+async function none(): Promise<Candidate[]> {
+  return []
+}
+
+const listOf = <Row>(row: Row | undefined, of: (row: Row) => Candidate): Candidate[] => (row ? [of(row)] : [])
+
 /** What may be named by its name: where it is unique, in any letter case. */
 async function namedSo(ctx: Context, noun: Noun, name: string): Promise<Candidate[]> {
-  const folded = searchKey(name)
-  const hasName = (row: Candidate) => searchKey(row.name) === folded
-  switch (noun) {
-    case 'board':
-      return titledNamed(ctx.db, 'boards', folded, can(ctx.actor, 'board:read'), MOST + 1)
-    case 'roadmap':
-      return titledNamed(ctx.db, 'roadmaps', folded, can(ctx.actor, 'roadmap:read'), MOST + 1)
-    case 'role':
-      return (await rolesSeen(ctx)).filter(hasName)
-    case 'key':
-      return (await keysSeen(ctx)).filter(hasName)
-    case 'subject':
-      return ctx.actor.isOwner ? subjectsNamed(ctx, name) : []
-    default:
-      return []
-  }
+  if (hasName(noun)) return [...(await BY_NAME[noun](ctx, name))]
+  if (noun !== 'subject' || !ctx.actor.isOwner) return []
+  const found: Candidate[] = []
+  for (const find of Object.values(AS_SUBJECT)) found.push(...(await find(ctx, name)))
+  return found
 }
 
 async function startingSo(ctx: Context, noun: Noun, start: string): Promise<Candidate[]> {
-  const { db, actor } = ctx
-  const begins = ({ id }: Candidate) => id.startsWith(start)
-  switch (noun) {
-    case 'post':
-      return postsStarting(db, start, await seenBy(ctx), MOST + 1)
-    case 'comment':
-      return commentsStarting(db, start, await seenBy(ctx), MOST + 1)
-    case 'item':
-      return [...(await startingSo(ctx, 'post', start)), ...(await startingSo(ctx, 'comment', start))]
-    case 'subject':
-      if (!actor.isOwner) return []
-      return (await Promise.all(SUBJECTS.map((each) => startingSo(ctx, each, start)))).flat()
-    case 'board':
-      return titledStarting(db, 'boards', start, can(actor, 'board:read'), MOST + 1)
-    case 'roadmap':
-      return titledStarting(db, 'roadmaps', start, can(actor, 'roadmap:read'), MOST + 1)
-    case 'user':
-      return actor.isOwner ? usersStarting(db, start, MOST + 1) : []
-    case 'role':
-      return (await rolesSeen(ctx)).filter(begins)
-    case 'key':
-      return (await keysSeen(ctx)).filter(begins)
-    case 'session':
-      return (await sessionsSeen(ctx)).filter(begins)
-  }
-}
-
-const SUBJECTS = ['post', 'comment', 'board', 'roadmap', 'user', 'role', 'key'] as const
-
-/** Every row that operations find by this name. */
-async function subjectsNamed({ db }: Context, name: string): Promise<Candidate[]> {
-  const [post, user, board, roadmap, roles] = [await findPost(db, name), await findUser(db, name), await findBoard(db, name), await findRoadmap(db, name), await findRoles(db, name)] // prettier-ignore
-  return [
-    ...(post ? [{ id: post.postId, name: post.title, handle: post.number }] : []),
-    ...(user ? [{ id: user.userId, name: user.username, handle: user.email }] : []),
-    ...(board ? [{ id: board.boardId, name: board.name, handle: board.url }] : []),
-    ...(roadmap ? [{ id: roadmap.id, name: roadmap.name, handle: roadmap.url }] : []),
-    ...roles.map((role) => ({ id: role.id, name: role.name, handle: null })),
-  ]
+  if (noun === 'subject' && !ctx.actor.isOwner) return []
+  return (await Promise.all(membersOf(noun).map((each) => BY_START[each](ctx, start)))).flat()
 }
 
 const seenBy = async (ctx: Context): Promise<Seen> => ({
-  privatePosts: can(ctx.actor, 'board:read'),
+  privatePosts: can(ctx.actor, NOUNS.post.read),
   internalComments: can(ctx.actor, 'comment:view_internal'),
   spam: can(ctx.actor, 'comment:update:any'),
   viewer: await viewerOf(ctx),

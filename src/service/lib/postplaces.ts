@@ -1,4 +1,5 @@
 import { invalidField } from '../../core/fields.js'
+import { unknownCode } from '../../core/nouns.js'
 import { findBoard } from '../../db/boards.js'
 import { findRoadmap } from '../../db/roadmaps.js'
 import type { BoardRow } from '../../db/tables.js'
@@ -61,17 +62,17 @@ export async function roadmapIdAfter(
 export async function authorIdFrom(ctx: Reader, given: string | undefined): Promise<string | undefined> {
   if (given === undefined || given === '') return undefined
   const user = await findPerson(ctx, given)
-  if (!user) throw unknown('authorId', 'person', given)
+  if (!user) throw unknown('authorId', 'user', given)
   return user.userId
 }
 
-const unknown = (field: string, noun: string, given: string) => {
+const unknown = (field: string, noun: 'board' | 'roadmap' | 'user', given: string) => {
   const [value, rule] = [
     given.slice(0, 100).toWellFormed(),
-    noun === 'person' ? 'the id or user name of a user' : `the id or url of a ${noun}`,
+    noun === 'user' ? 'the id or user name of a user' : `the id or url of a ${noun}`,
   ]
   return invalidField({
-    code: `UNKNOWN_${noun.toUpperCase()}`,
+    code: unknownCode(noun),
     message: `${field} must be ${rule}; ${JSON.stringify(value)} is not.`,
     field,
     rule,

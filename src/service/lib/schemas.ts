@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
-import type { Ignored, Noun } from '../../core/fields.js'
+import type { Ignored } from '../../core/fields.js'
+import type { Noun } from '../../core/nouns.js'
 
 /** A field that may be null: `type: ['string', 'null']`. */
 export const nullable = <T extends 'string' | 'integer'>(type: T, options: object = {}) =>

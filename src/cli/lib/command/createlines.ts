@@ -8,7 +8,7 @@ import type { Values } from '../flags/fieldoption.js'
 import { linesGiven, type Line } from '../flags/lines.js'
 import { isSource, type FieldOption } from '../flags/options.js'
 import { formatOf, isStructured } from '../output/output.js'
-import { wouldHave } from '../prompts/dryrun.js'
+import { wouldHave, type Done as Said } from '../prompts/dryrun.js'
 import { readsStdin } from '../prompts/inputs.js'
 import { counter } from '../terminal/progress.js'
 import { colors, hasColor, say, tell, type Terminal } from '../terminal/terminal.js'
@@ -106,7 +106,7 @@ function summary(
   failed: number,
 ): string[] {
   if (tried === 0) return ['No lines were given. Nothing was changed.']
-  const done = `Created ${counted(created, noun)}.`
+  const done: Said = `Created ${counted(created, noun)}.`
   return [
     ...(created > 0 ? [dryRun ? wouldHave(done) : done] : []),
     ...(there > 0 ? [`${counted(there, noun)} existed already.`] : []),

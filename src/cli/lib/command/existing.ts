@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/errors.js'
-import type { Noun } from '../../../core/fields.js'
+import type { Noun } from '../../../core/nouns.js'
 import { slugOf } from '../../../core/slugs.js'
 import { searchKey } from '../../../core/text.js'
 import type { Call, Operation } from '../../../service/lib/operation.js'

@@ -3,6 +3,7 @@ import type { Fixes } from '../errors/fixes.js'
 import type { Values } from '../flags/fieldoption.js'
 import type { Switch } from '../flags/switches.js'
 import type { Output, OutputFlags } from '../output/output.js'
+import type { Done } from '../prompts/dryrun.js'
 import type { Confirmation } from '../prompts/prompts.js'
 
 /** What a command adds to an operation: its usage, its flags, and its output as rows. */
@@ -29,7 +30,7 @@ export interface View<In, Out, Row> {
     answer: Out,
     input: Values,
     about: { server: string | undefined; removed: Row | undefined; named: string },
-  ): string // printed to stderr after a change
+  ): Done // printed to stderr after a change
   follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
   verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
   fixes?: Fixes // instead of the usual suggestions

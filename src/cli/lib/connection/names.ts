@@ -1,6 +1,7 @@
 import { AppError } from '../../../core/errors.js'
-import { fieldsOf, type Noun } from '../../../core/fields.js'
+import { fieldsOf } from '../../../core/fields.js'
 import { isId } from '../../../core/ids.js'
+import type { Noun } from '../../../core/nouns.js'
 import type { Call, Operation } from '../../../service/lib/operation.js'
 
 /** The id of what has this name or start of an id; the name itself where there is no such thing. Throws AMBIGUOUS_NAME. */

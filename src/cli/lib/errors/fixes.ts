@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
 import type { AppError, ErrorCode } from '../../../core/errors.js'
+import { LISTS_OF_UNKNOWN } from '../../../core/nouns.js'
 import { FieldOption } from '../flags/options.js'
 import { commandLine, connectionOptions } from '../texts/commandline.js'
 import { Mistyped } from '../texts/mistyped.js'
@@ -22,9 +23,6 @@ export interface Failed {
   fixes?: Fixes
 }
 
-/** The list of what an invalid field may name. */
-const UNKNOWN_LISTS = { UNKNOWN_BOARD: 'boards', UNKNOWN_ROADMAP: 'roadmaps', UNKNOWN_PERSON: 'users' } as const
-
 const fixesByCommand = new WeakMap<Command, Fixes>()
 
 export const setFixes = (command: Command, fixes: Fixes): void => void fixesByCommand.set(command, fixes)
@@ -42,6 +40,6 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
   if (error instanceof Mistyped && error.corrected) return [commandLine(error.corrected, secrets)]
   const ownFixes = fixes[error.code]
   if (ownFixes) return run(...ownFixes)
-  if (error.unknown !== undefined) return run(`${UNKNOWN_LISTS[error.unknown]} list`)
+  if (error.unknown !== undefined) return run(`${LISTS_OF_UNKNOWN[error.unknown]} list`)
   return usualFixes({ error, args, server, contexts, command, names, secrets })[error.code]
 }

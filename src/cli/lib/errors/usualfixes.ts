@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { AppError, ErrorCode, Reason } from '../../../core/errors.js'
+import { notFoundCode, NOUNS, NOUNS_WITH_ROWS, type NotFoundCode } from '../../../core/nouns.js'
 import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
 
 /** What the usual fixes are made of. */
@@ -81,7 +82,11 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     'feedbackctl help environment',
   ]
   const backups = run('backup list')
+  const lists = Object.fromEntries(
+    NOUNS_WITH_ROWS.map((noun) => [notFoundCode(noun), run(`${NOUNS[noun].plural} list`)]),
+  ) as Record<NotFoundCode, string[]>
   return {
+    ...lists,
     VALIDATION_ERROR: help,
     EMAIL_INVALID: help,
     PASSWORD_MISSING: help,
@@ -127,16 +132,9 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     FORM_REFUSED: help,
     NOT_FOUND: run('status'),
     USER_NOT_FOUND: byReason[error.reason ?? 'database-refuses'] ?? users,
-    BOARD_NOT_FOUND: run('boards list'),
     BOARD_ID_OR_URL_MISSING: help,
-    POST_NOT_FOUND: run('posts list'),
     VOTE_NOT_FOUND: of('votes list', 'POST'),
-    COMMENT_NOT_FOUND: run('comments list'),
-    ROADMAP_NOT_FOUND: run('roadmaps list'),
     ROADMAP_ID_OR_URL_MISSING: help,
-    ROLE_NOT_FOUND: run('roles list'),
-    KEY_NOT_FOUND: run('keys list'),
-    SESSION_NOT_FOUND: run('sessions list'),
     USER_EXISTS: run('users list'),
     USERNAME_EXISTS: run('users list'),
     BOARD_URL_EXISTS: otherUrl(),

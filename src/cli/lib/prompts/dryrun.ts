@@ -3,7 +3,7 @@ import { tell, type Terminal } from '../terminal/terminal.js'
 import type { Confirmation } from './prompts.js'
 
 /** What commands say that they did, and what a dry run says in its place. */
-const VERBS: Readonly<Record<string, string>> = {
+const VERBS = {
   Added: 'add',
   Blocked: 'block',
   Changed: 'change',
@@ -31,14 +31,23 @@ const VERBS: Readonly<Record<string, string>> = {
   Unblocked: 'unblock',
   Updated: 'update',
   Voted: 'vote',
-}
+} as const
+
+/** What a command says that it did. It begins with a verb, so that a dry run can say what the command would do. */
+export type Done = `${keyof typeof VERBS} ${string}` | Stated
+
+type Stated = string & { readonly isStated: true }
+
+/** A sentence that begins with no verb. A dry run says that the command would succeed, and repeats the sentence. */
+export const stated = (sentence: string): Stated => sentence as Stated
+
+const isVerb = (word: string): word is keyof typeof VERBS => Object.hasOwn(VERBS, word)
 
 /** `Created board "Ideas".` as `Would create board "Ideas".` */
-export function wouldHave(done: string): string {
+export function wouldHave(done: Done): string {
   const [sentence = ''] = done.split('\n') // what follows tells what came of it
   const [first = '', ...rest] = sentence.split(' ')
-  const verb = VERBS[first]
-  return verb === undefined ? `Would succeed: ${sentence}` : `Would ${verb} ${rest.join(' ')}`
+  return isVerb(first) ? `Would ${VERBS[first]} ${rest.join(' ')}` : `Would succeed: ${sentence}`
 }
 
 /** The question before a loss, as what would be lost: `Delete board "Ideas"? …` as `Would delete board "Ideas". …` */
