@@ -150,7 +150,7 @@ export const openReports = (db: Db, kind: Candidate['kind'], ids: readonly strin
 
 /** Stores a report, once for each person and item. Returns whether it is a new one; an earlier one is open again. */
 export async function putReport(db: Db, report: Insertable<Tables['reports']>): Promise<boolean> {
-  const rows = await referringTo({ users: report.userId, posts: report.postId }, () =>
+  const rows = await referringTo({ users: report.userId, posts: report.postId, comments: report.commentId }, () =>
     db
       .insertInto('reports')
       .values(report)
@@ -188,11 +188,13 @@ export const setReportsOpen = (db: Db, item: Item, open: boolean) =>
     .execute()
 
 export const putReview = (db: Db, item: Item, review: { reviewId: string; decidedAt: string }) =>
-  db
-    .insertInto('reviews')
-    .values({ ...review, ...item })
-    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt, isOpen: 0 }))
-    .execute()
+  referringTo('postId' in item ? { posts: item.postId } : { comments: item.commentId }, () =>
+    db
+      .insertInto('reviews')
+      .values({ ...review, ...item })
+      .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt, isOpen: 0 }))
+      .execute(),
+  )
 
 /** Takes the decision back. What was edited waits again however old it is, as before the decision. */
 export async function reopenReview(db: Db, item: Item): Promise<void> {

@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { NOUNS, NOUNS_WITH_ROWS } from '../../src/core/nouns.js'
+import { connect } from '../../src/db/connect.js'
+import { untilLocked } from '../support/locks.js'
+import { cleanup, engines, makeSite, type Engine, type TestSite } from '../support/site.js'
+
+/** What a request answers if the row that it refers to is deleted while it waits to write. */
+interface Race {
+  /** `user` is the token of a member, `owner` that of the owner. */
+  as: 'user' | 'owner' | 'nobody'
+  request(this: void, world: World): { line: string; body?: object }
+  code: string
+  /** The code on SQLite, where it differs. */
+  onSqlite?: string | undefined
+}
+
+type World = Awaited<ReturnType<typeof world>>
+
+const race = (as: Race['as'], code: string, request: Race['request'], onSqlite?: string): Race => ({ as, request, code, onSqlite }) // prettier-ignore
+
+/** Every reference between tables, and a request that writes one; or why none can meet a deleted row. */
+const RACES: Record<string, Race | string> = {
+  'api_key_uses.keyId': 'a use of a revoked key is not stored (test/service/keys.test.ts)',
+  'api_keys.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /keys', body: { name: 'Key' } })), // prettier-ignore
+  'comments.author_id': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
+  'comments.parent_id': 'the comment loses its parent (test/service/change.test.ts)',
+  'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
+  'former_usernames.userId': 'no operation writes it after the migration',
+  'one_time_tokens.userId': race('nobody', 'USER_NOT_FOUND', ({ email }) => ({ line: 'POST /auth/password/reset', body: { email } })), // prettier-ignore
+  'post_moves.actorId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'PATCH /posts', body: { id: postId, boardId, partial: true } })), // prettier-ignore
+  'post_moves.postId': 'triggers of the post write it',
+  'posts.boardId': race('owner', 'BOARD_NOT_FOUND', ({ boardId }) => ({ line: 'POST /posts', body: { title: 'x', boardId } }), 'UNKNOWN_BOARD'), // prettier-ignore
+  'posts.roadmap_id': race('owner', 'ROADMAP_NOT_FOUND', ({ postId, roadmapId }) => ({ line: 'PATCH /posts', body: { id: postId, roadmapId, partial: true } }), 'UNKNOWN_ROADMAP'), // prettier-ignore
+  'posts.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /posts', body: { title: 'x' } })),
+  'recovery_codes.userId': 'totp.enable updates the second factor of the person first, and refuses without one',
+  'reports.commentId': race('user', 'COMMENT_NOT_FOUND', ({ postId, commentId }) => ({ line: `POST /posts/${postId}/comments/${commentId}/report`, body: {} })), // prettier-ignore
+  'reports.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/report`, body: {} })), // prettier-ignore
+  'reports.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/report`, body: {} })), // prettier-ignore
+  'reviews.commentId': race('owner', 'POST_NOT_FOUND', ({ commentId }) => ({ line: `POST /moderation/${commentId}`, body: { decision: 'keep' } })), // prettier-ignore
+  'reviews.postId': race('owner', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /moderation/${postId}`, body: { decision: 'keep' } })), // prettier-ignore
+  'role_permissions.role_id': race('owner', 'ROLE_NOT_FOUND', ({ roleId }) => ({ line: 'PATCH /roles', body: { id: roleId, name: 'Team', permissions: ['board:read'] } })), // prettier-ignore
+  'roles_users.role_id': race('owner', 'ROLE_NOT_FOUND', ({ roleId, userId }) => ({ line: `PUT /roles/${roleId}/users/${userId}` })), // prettier-ignore
+  'roles_users.user_id': race('owner', 'USER_NOT_FOUND', ({ roleId, userId }) => ({ line: `PUT /roles/${roleId}/users/${userId}` })), // prettier-ignore
+  'session_uses.sessionId': 'a use of an ended session is not stored (test/service/sessions.test.ts)',
+  'sessions.userId': race('nobody', 'INCORRECT_PASSWORD', ({ email }) => ({ line: 'POST /auth/login', body: { email, password: PASSWORD } })), // prettier-ignore
+  'totp.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /totp', body: {} })),
+  'votes.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
+  'votes.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
+}
+
+const PASSWORD = 'a good password'
+const EMAIL = 'bob@example.org'
+
+async function world(engine: Engine) {
+  const site = await makeSite(engine)
+  const owner = await site.owner()
+  const { userId, token: user } = await site.member(['post:update'], { email: EMAIL, password: PASSWORD })
+  const made = async (line: string, body: object) => (await site.http(line, { token: owner, body })).body
+  const { post } = await made('POST /posts', { title: 'Dark mode' })
+  const { board } = await made('POST /boards', { name: 'Ideas' })
+  const { roadmap } = await made('POST /roadmaps', { name: 'Next' })
+  const { role } = await made('POST /roles', { name: 'Team' })
+  const { activity } = await made(`POST /posts/${post.postId}/comments`, { body: 'first' })
+  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '' } // prettier-ignore
+  const named = { postId: ids.post, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, commentId: ids.comment, userId } // prettier-ignore
+  return { site, tokens: { user, owner, nobody: undefined }, email: EMAIL, ids, ...named }
+}
+
+/** Each reference of the newest schema: its table and column, and what it refers to. */
+async function referencesOf({ db }: TestSite, engine: Engine) {
+  const { rows } = await (
+    engine === 'sqlite'
+      ? sql<Reference>`
+          select m.name as "table", f."from" as "column", f."table" as target from sqlite_master m, pragma_foreign_key_list(m.name) f
+          where m.type = 'table'`
+      : sql<Reference>`
+          select t.relname::text as "table", a.attname::text as "column", o.relname::text as target
+          from pg_constraint c join pg_class t on t.oid = c.conrelid join pg_class o on o.oid = c.confrelid
+          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1] where c.contype = 'f'`
+  ).execute(db)
+  return rows
+}
+interface Reference {
+  table: string
+  column: string
+  target: string
+}
+
+describe.each(engines)('a row that another connection deletes before a write refers to it, on %s', (engine) => {
+  it('every reference has a line here', async () => {
+    const references = await referencesOf(await makeSite(engine), engine)
+    expect(references.map(({ table, column }) => `${table}.${column}`).toSorted()).toEqual(Object.keys(RACES))
+  })
+
+  it.each(Object.entries(RACES).flatMap(([name, each]) => (typeof each === 'string' ? [] : [{ name, ...each }])))(
+    '$name: $code',
+    async ({ name, as, request, code, onSqlite }) => {
+      const w = await world(engine)
+      const reference = (await referencesOf(w.site, engine)).find(({ table, column }) => `${table}.${column}` === name)
+      if (!reference) throw new Error(name)
+      const noun = NOUNS_WITH_ROWS.find((each) => NOUNS[each].table === reference.target)
+      if (!noun) throw new Error(`core/nouns.ts has no noun for the table ${reference.target}`)
+      const other = await connect(w.site.databaseUrl)
+      cleanup(() => other.destroy())
+      const { line, ...rest } = request(w)
+      let answering: ReturnType<TestSite['http']> | undefined
+      await other.transaction().execute(async (db) => {
+        await sql`delete from ${sql.table(reference.target)} where ${sql.ref(NOUNS[noun].id)} = ${w.ids[noun]}`.execute(db) // prettier-ignore
+        await untilLocked(engine, w.site.db, () => (answering = w.site.http(line, { token: w.tokens[as], ...rest })))
+      })
+      const answer = await answering
+      // SQLite waits before it looks the row up, PostgreSQL after that
+      const codes = [answer?.body?.code, ...(answer?.body?.errors ?? []).map((issue: { code: string }) => issue.code)]
+      expect(codes).toContain(engine === 'sqlite' ? (onSqlite ?? code) : code)
+    },
+  )
+})
