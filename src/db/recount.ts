@@ -1,55 +1,52 @@
 import { sql } from 'kysely'
+import { NOUNS } from '../core/nouns.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
 import type { Db } from './tables.js'
+import type { CountedColumns } from './triggers/logged.js'
 
 /** A count that triggers keep, and the rows that it counts. */
-interface Derived {
+interface Count {
   /** What is counted, for people. */
   what: string
-  table: 'boards' | 'posts' | 'users'
-  key: string
-  column: string
   count: string
 }
 
-const DERIVED: readonly Derived[] = [
-  {
-    what: 'votes of posts',
-    table: 'posts',
-    key: 'postId',
-    column: 'votesCount',
-    count: 'select count(*) from votes where votes."postId" = posts."postId"',
+/** Each column that `triggers/logged.ts` says is counted, or this does not compile. */
+const COUNTS: { [Table in keyof CountedColumns]: Record<CountedColumns[Table], Count> } = {
+  posts: {
+    votesCount: {
+      what: 'votes of posts',
+      count: 'select count(*) from votes where votes."postId" = posts."postId"',
+    },
+    commentsCount: {
+      what: 'comments of posts',
+      count:
+        'select count(*) from comments where comments.post_id = posts."postId" and is_internal = 0 and is_spam = 0',
+    },
   },
-  {
-    what: 'comments of posts',
-    table: 'posts',
-    key: 'postId',
-    column: 'commentsCount',
-    count: 'select count(*) from comments where comments.post_id = posts."postId" and is_internal = 0 and is_spam = 0',
+  boards: {
+    post_count: {
+      what: 'posts of boards',
+      count: 'select count(*) from posts where posts."boardId" = boards."boardId"',
+    },
   },
-  {
-    what: 'posts of boards',
-    table: 'boards',
-    key: 'boardId',
-    column: 'post_count',
-    count: 'select count(*) from posts where posts."boardId" = boards."boardId"',
+  users: {
+    post_count: {
+      what: 'posts of users',
+      count: 'select count(*) from posts where posts."userId" = users."userId"',
+    },
+    vote_count: {
+      what: 'votes of users',
+      count: 'select count(*) from votes where votes."userId" = users."userId"',
+    },
   },
-  {
-    what: 'posts of users',
-    table: 'users',
-    key: 'userId',
-    column: 'post_count',
-    count: 'select count(*) from posts where posts."userId" = users."userId"',
-  },
-  {
-    what: 'votes of users',
-    table: 'users',
-    key: 'userId',
-    column: 'vote_count',
-    count: 'select count(*) from votes where votes."userId" = users."userId"',
-  },
-]
+}
+const KEYS = { posts: NOUNS.post.id, boards: NOUNS.board.id, users: NOUNS.user.id }
+
+const DERIVED = (Object.keys(COUNTS) as (keyof typeof COUNTS)[]).flatMap((table) =>
+  Object.entries<Count>(COUNTS[table]).map(([column, each]) => ({ ...each, table, key: KEYS[table], column })),
+)
 
 /** The rows of `counters` that count; the others are locks, and the last number of a post. */
 const TOTALS: Readonly<Record<string, string>> = {

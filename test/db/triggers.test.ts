@@ -1,18 +1,32 @@
-import { Migrator, sql } from 'kysely'
+import { Migrator, sql, type RawBuilder } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { connect, transaction } from '../../src/db/connect.js'
+import { connect, rolledBack, transaction } from '../../src/db/connect.js'
 import { triggerStatements } from '../../src/db/dialect.js'
 import { migrations } from '../../src/db/migrations/index.js'
+import { miscounts } from '../../src/db/recount.js'
 import { isPruningDue, pruneRowChanges } from '../../src/db/rowchanges.js'
 import { ensureTriggers, migrate } from '../../src/db/migrate.js'
 import { NEWEST, TRIGGERS } from '../../src/db/schema.js'
 import type { Db } from '../../src/db/tables.js'
 import { fingerprintOf, triggersOf } from '../../src/db/triggers/index.js'
+import { newUser } from '../../src/service/lib/people.js'
 import { cleanup, engines, makeDatabase, temporaryFolder, type Engine } from '../support/site.js'
 
 /** The fingerprints of the triggers of each schema. A released line never changes: add a migration and a line. */
 const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0029_row_changes': { sqlite: '0ab0f0dcf6681e3d', postgres: '8ae0d240538e1177' },
+}
+
+/** What triggers compute, and nothing recounts. */
+const UNCOUNTED = ['counters post_numbers', 'posts.display', 'posts.number', 'posts.trending']
+
+/** A board, a post and a user, so that there is something to count. */
+async function fill(db: Db): Promise<void> {
+  const times = { createdAt: '', updatedAt: '' }
+  const user = { ...newUser(new Date(), { email: 'ada@example.org', name: 'Ada', password: '!' }) }
+  await db.insertInto('users').values(user).execute()
+  await db.insertInto('boards').values({ boardId: 'b', name: 'b', nameFolded: 'b', url: 'b', color: '', display: 1, view_voters: 1, ...times }).execute() // prettier-ignore
+  await db.insertInto('posts').values({ postId: 'p', title: 't', slug: 's', slugId: 's', boardId: 'b', userId: user.userId, ...times }).execute() // prettier-ignore
 }
 
 /** Every trigger in the database, as text. PostgreSQL writes its own text, so its functions are compared. */
@@ -124,5 +138,33 @@ describe.each(engines)('the triggers on %s', (engine) => {
     expect(seen.length).toBe(5)
     await transaction(db, pruneRowChanges)
     expect(await isPruningDue(db)).toBe(false)
+  })
+
+  it('keep no count that nothing recounts', async () => {
+    const db = await open({ bare: false })
+    await fill(db)
+    expect(await miscounts(db)).toEqual([])
+    const runs = triggersOf(engine).map(({ run }) => run)
+    const counters = runs.flatMap((run) => [...run.matchAll(/update counters .*? where name = '([^']+)'/g)].map(([, name = '']) => name)) // prettier-ignore
+    const columns = runs.flatMap((run) =>
+      [...run.matchAll(/update (\w+) set (.*?) (?:where|from \(select)/g)].flatMap(([, table = '', set = '']) =>
+        [...set.matchAll(/(?:^|, )"?(\w+)"? = /g)].map(([, column = '']) => `${table}.${column}`),
+      ),
+    )
+    const unseen: string[] = []
+    const look = async (what: string, spoil: RawBuilder<unknown>) => {
+      await rolledBack(db, async (inside) => {
+        await spoil.execute(inside)
+        if ((await miscounts(inside)).length === 0) unseen.push(what)
+      })
+    }
+    for (const name of new Set(counters))
+      await look(`counters ${name}`, sql`update counters set value = value + 7 where name = ${name}`)
+    for (const name of new Set(columns.filter((each) => !each.startsWith('counters.')))) {
+      const [table = '', column = ''] = name.split('.')
+      await look(name, sql`update ${sql.table(table)} set ${sql.ref(column)} = ${sql.ref(column)} + 7`)
+    }
+    expect(unseen.toSorted()).toEqual(UNCOUNTED)
+    expect([...new Set([...counters, ...columns])].length).toBeGreaterThan(UNCOUNTED.length + 9)
   })
 })

@@ -2,10 +2,14 @@ import type { Topic } from '../cache/dependencies.js'
 import type { Trigger } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** `logged`: people write it. `derived`: triggers compute it from other tables, whose changes are logged. */
-type Columns<Table extends keyof Tables> = Record<keyof Tables[Table], 'logged' | 'derived'>
+/**
+ * `logged`: people write it. The others are computed by triggers from rows of tables whose changes are logged. `counted`:
+ * `recount.ts` compares it with the rows. `derived`: nothing does.
+ */
+type Kind = 'logged' | 'counted' | 'derived'
+type Columns<Table extends keyof Tables> = Record<keyof Tables[Table], Kind>
 
-const boards: Columns<'boards'> = {
+const boards = {
   boardId: 'logged',
   name: 'logged',
   nameFolded: 'logged',
@@ -13,12 +17,12 @@ const boards: Columns<'boards'> = {
   color: 'logged',
   display: 'logged',
   view_voters: 'logged',
-  post_count: 'derived',
+  post_count: 'counted',
   createdAt: 'logged',
   updatedAt: 'logged',
-}
+} as const satisfies Columns<'boards'>
 
-const posts: Columns<'posts'> = {
+const posts = {
   postId: 'logged',
   title: 'logged',
   slug: 'logged',
@@ -27,8 +31,8 @@ const posts: Columns<'posts'> = {
   userId: 'logged',
   boardId: 'logged',
   roadmap_id: 'logged',
-  votesCount: 'derived',
-  commentsCount: 'derived',
+  votesCount: 'counted',
+  commentsCount: 'counted',
   trending: 'derived',
   display: 'derived',
   hidesVoters: 'derived',
@@ -36,9 +40,9 @@ const posts: Columns<'posts'> = {
   number: 'logged',
   createdAt: 'logged',
   updatedAt: 'logged',
-}
+} as const satisfies Columns<'posts'>
 
-const users: Columns<'users'> = {
+const users = {
   userId: 'logged',
   name: 'logged',
   username: 'logged',
@@ -50,12 +54,12 @@ const users: Columns<'users'> = {
   isBlocked: 'logged',
   notes: 'logged',
   language: 'logged',
-  post_count: 'derived',
-  vote_count: 'derived',
+  post_count: 'counted',
+  vote_count: 'counted',
   sessions: 'logged',
   createdAt: 'logged',
   updatedAt: 'logged',
-}
+} as const satisfies Columns<'users'>
 
 interface Logged {
   /** The column whose value the log names. Without one it names the site. */
@@ -63,7 +67,7 @@ interface Logged {
   /** Whether an update may change `ref`, so that both rows are logged. */
   moves?: boolean
   /** Without them, an update of any column is logged. */
-  columns?: Readonly<Record<string, 'logged' | 'derived'>>
+  columns?: Readonly<Record<string, Kind>>
   /** Limits which updates are logged. */
   when?: string
 }
@@ -86,6 +90,19 @@ const LOGGED = {
   totp: { ref: 'userId' },
   reports: { ref: 'userId' }, // pages show what a user has reported
 } as const satisfies Record<Topic, Logged>
+
+interface Computed {
+  boards: typeof boards
+  posts: typeof posts
+  users: typeof users
+}
+
+/** The columns that `recount.ts` counts, by table. */
+export type CountedColumns = {
+  [Table in keyof Computed]: {
+    [Column in keyof Computed[Table]]: Computed[Table][Column] extends 'counted' ? Column : never
+  }[keyof Computed[Table]]
+}
 
 export const loggingTriggers: readonly Trigger[] = Object.entries<Logged>(LOGGED).flatMap(
   ([table, { ref, moves, columns, when }]) => {
