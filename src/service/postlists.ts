@@ -8,7 +8,16 @@ import type { PostView } from '../db/posts/row.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
 import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
+import {
+  alias,
+  cappedKey,
+  pageFields,
+  pageKeys,
+  pageOf,
+  uncountedKeys,
+  uncountedPage,
+  type Listing,
+} from './lib/paging.js'
 import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
 import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
@@ -68,13 +77,13 @@ export const list = operation({
     query: Type.Optional(
       Type.String({
         maxLength: 500,
-        description: `Only posts with all these words, or words that begin with them, in the title or text; only the newest ${MOST_FOUND} matches count`,
+        description: `Only posts with all these words, or words that begin with them, in the title or text; of these posts only the newest ${MOST_FOUND} count`,
       }),
     ),
     votes: votesGiven,
     userId: voterGiven,
   }),
-  output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys }),
+  output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys, ...cappedKey }),
   async run(ctx, { votes, userId, ...input }) {
     const { db } = ctx
     const { boardId, roadmapId, authorId, since, until, mine = false, query, sort, created, ...page } = input
@@ -92,14 +101,14 @@ export const list = operation({
             : wordsOf(query),
     }
     const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
-    const { total } = await countPosts(db, filter, order)
+    const { total, isCapped } = await countPosts(db, filter, order)
     const { rows: posts, keys } = await pageOf(POSTS, page, {
       total,
       find: (after) => postAtCursor(db, filter, after),
       read: (slice) => listPosts(db, filter, order, slice),
       show: (rows) => postsShown(ctx, rows, { votes, voter: userId }),
     })
-    return { posts, ...keys }
+    return { posts, ...keys, ...(isCapped && { is_capped: true }) }
   },
 })
 
@@ -120,18 +129,29 @@ export const search = operation({
     posts: Type.Array(Post),
     has_next_page: Type.Boolean({ description: 'The same as in page_info' }),
     ...uncountedKeys,
+    ...cappedKey,
   }),
   async run(ctx, { words: text, votes, boardId, roadmapId, authorId, created, since, until, ...page }) {
     const filter: PostFilter = {
       ...(await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })),
       words: wordsOf(text),
     }
+    let isCapped: boolean | undefined
     const { rows: posts, keys } = await uncountedPage(FOUND, page, {
       find: (after) => postAtCursor(ctx.db, filter, after),
-      read: (slice) => searchPosts(ctx.db, filter, created, slice),
+      async read(slice) {
+        const found = await searchPosts(ctx.db, filter, created, slice)
+        isCapped = found.isCapped
+        return found.rows
+      },
       show: (rows) => postsShown(ctx, rows, { votes }),
     })
-    return { posts, has_next_page: keys.page_info.has_next_page, ...keys }
+    return {
+      posts,
+      has_next_page: keys.page_info.has_next_page,
+      ...keys,
+      ...(isCapped && { is_capped: true }),
+    }
   },
 })
 

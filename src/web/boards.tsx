@@ -123,7 +123,7 @@ export const board = page({
             </a>
           </Empty>
         )}
-        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} />
+        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
       </>
     )
   },

@@ -66,7 +66,7 @@ export const home = page({
             </a>
           </Empty>
         )}
-        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} />
+        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
       </>
     )
   },
@@ -85,22 +85,22 @@ export const search = page({
     const { roadmap } = view.query
     const { rows: stages } = await roadmapsWith(view, roadmap)
     if (text === '' || /^\.{1,2}$/.test(text))
-      return { text: '', stages, numbered: undefined, found: [], hasNext: false }
+      return { text: '', stages, numbered: undefined, found: [], hasNext: false, isCapped: false }
     const numbered = pageNumber(view) === 1 ? await postNumbered(view, text) : undefined
     if (numbered && text.startsWith('#')) throw new Redirect(`/posts/${encodeURIComponent(numbered.slug)}`)
     const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
-    const { posts: found, has_next_page: hasNext } = await view.call(posts.search, {
+    const list = await view.call(posts.search, {
       words: text,
       ...(stage && { roadmapId: stage.id }),
       page: Math.min(pageNumber(view), 250),
       limit: 20,
       votes: false,
     })
-    const others = found.filter(({ postId }) => postId !== numbered?.postId)
-    return { text, stages, numbered, found: others, hasNext }
+    const others = list.posts.filter(({ postId }) => postId !== numbered?.postId)
+    return { text, stages, numbered, found: others, hasNext: list.has_next_page, isCapped: list.is_capped }
   },
   title: ({ t }, { text }) => (text === '' ? t('search.title') : t('search.results', { text })),
-  show(view, { text, stages, numbered, found, hasNext }) {
+  show(view, { text, stages, numbered, found, hasNext, isCapped }) {
     const { t, href, query } = view
     return (
       <>
@@ -135,7 +135,7 @@ export const search = page({
             </a>
           </Empty>
         )}
-        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} />
+        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
       </>
     )
   },

@@ -120,7 +120,7 @@ export const roadmap = page({
             </p>
           </Empty>
         )}
-        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} />
+        <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
       </>
     )
   },

@@ -201,3 +201,24 @@ it('every list takes the account to act as', async () => {
   expect(rows).toHaveLength(5)
   expect((await pageOf(machine, 'posts list --mine --as a@example.org', 'posts')).rows).toEqual([])
 })
+
+it('a list that ends before all that matches says so, and a program reads it', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const titles = Array.from({ length: 1001 }, (_, number) => `Post ${number}`).join('\n')
+  expect(await machine.run('posts create - -q', { stdin: titles })).toMatchObject({ code: 0 })
+  const said = 'Only the newest matches are listed. Narrow the search to find older ones.\n'
+  for (const command of [
+    'posts list --query post',
+    'posts list --query post --all -o csv',
+    'posts list --query post --all -o jsonl',
+  ])
+    expect(await machine.run(command)).toMatchObject({ code: 0, stderr: said })
+  for (const command of ['posts list', 'posts list --query 17', 'posts list --query post -q', 'posts search post'])
+    expect(await machine.run(command)).toMatchObject({ code: 0, stderr: '' })
+  const read = async (command: string) => JSON.parse((await machine.run(command)).stdout) as object
+  for (const command of ['posts list --query post --json', 'posts list --query post --all --json'])
+    expect(await read(command)).toMatchObject({ total_count: 1000, is_capped: true })
+  for (const command of ['posts list --json', 'posts list --all --json', 'posts list --query 17 --all --json'])
+    expect(await read(command)).not.toHaveProperty('is_capped')
+})

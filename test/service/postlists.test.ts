@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { SORTS } from '../../src/db/posts/order.js'
+import { indexMissing } from '../../src/db/search.js'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
@@ -113,5 +114,69 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     expect(secret.posts.length).toBeGreaterThan(2)
     expect((await search(`export?after=${secret.posts[2]!.postId}`, authors[0]!.token)).errors?.[0]?.code).toBe('INVALID_CURSOR') // prettier-ignore
     expect((await search(`export?after=${newId()}`)).errors?.[0]?.code).toBe('INVALID_CURSOR')
+  })
+})
+
+describe.each(engines)('a list of many posts on %s', (engine) => {
+  /** Posts that have a word, the oldest first: more than a search looks at. The oldest is on a board. */
+  async function many() {
+    const site = await makeSite(engine)
+    await site.owner()
+    const { board } = await site.call(boards.create, { name: 'Ideas' })
+    const post = (number: number) => ({
+      postId: newId(),
+      title: `Post ${number < 1000 ? 'small' : 'large'}`,
+      slug: `post-${number}`,
+      slugId: `${number}`.padStart(20, '0'),
+      contentMarkdown: number === 0 ? 'oldest' : null,
+      userId: null,
+      boardId: number === 0 ? board.boardId : null,
+      roadmap_id: null,
+      createdAt: new Date(Date.UTC(2026, 0, 1, 0, 0, number)).toISOString(),
+      updatedAt: '',
+    })
+    for (let from = 0; from < 5002; from += 500) {
+      const numbers = Array.from({ length: Math.min(500, 5002 - from) }, (_, index) => from + index)
+      await site.db.insertInto('posts').values(numbers.map(post)).execute()
+    }
+    await indexMissing(site.db)
+    return site
+  }
+
+  it('says where it has only the newest 1,000, and a search where it looked at the newest 5,000', async () => {
+    const site = await many()
+    const list = async (body: object) => {
+      const { body: answer } = await site.http('POST /posts/get', { body: { ...body, limit: 1 } })
+      return [answer.total_count, answer.is_capped]
+    }
+    expect(await list({ query: 'post' })).toEqual([1000, true])
+    expect(await list({ query: 'large', sort: 'votes', page: 1000 })).toEqual([1000, true])
+    expect(await list({ query: 'small' })).toEqual([1000, undefined])
+    expect(await list({ query: 'oldest post' })).toEqual([1, undefined])
+    expect(await list({ query: 'post', boardId: ['ideas'] })).toEqual([0, true])
+    expect(await list({ since: '2026-01-01', sort: 'votes' })).toEqual([1000, true])
+    expect(await list({ since: '2026-01-01T00:00:00Z', until: '2026-01-01T00:16:40Z', sort: 'votes' })).toEqual([1000, undefined]) // prettier-ignore
+    expect(await list({ since: '2026-01-01' })).toEqual([5002, undefined])
+    expect(await list({ sort: 'votes' })).toEqual([5002, undefined])
+
+    const search = async (path: string) => {
+      const { body: answer } = await site.http(`GET /posts/search/${path}`)
+      return [answer.posts.length, answer.has_next_page, answer.is_capped]
+    }
+    expect(await search('post?limit=100&page=49')).toEqual([100, true, undefined])
+    expect(await search('post?limit=100&page=50')).toEqual([100, false, true])
+    expect(await search('post?boardId=ideas')).toEqual([0, false, true])
+    expect(await search('oldest%20post?boardId=ideas')).toEqual([1, false, undefined])
+    expect(await search('small?limit=100&page=10')).toEqual([100, false, undefined])
+    const [last] = (await site.http('GET /posts/search/post?page=5&limit=1')).body.posts as Listed[]
+    expect(await search(`post?boardId=ideas&created=asc`)).toEqual([1, false, true])
+    expect((await site.http(`GET /posts/search/post?after=${last!.postId}&limit=100`)).body.is_capped).toBe(undefined)
+
+    const page = async (path: string) => (await site.http(`GET //board${path}`)).text
+    const said = 'Only the newest matches are shown. Use more words to find older posts.'
+    for (const path of ['/?q=post', '/?q=post&page=50', '/boards/ideas?q=post', '/search?q=post&page=250'])
+      expect(await page(path)).toContain(said)
+    for (const path of ['/', '/?q=small', '/search?q=post', '/search?q=small&page=50'])
+      expect(await page(path)).not.toContain(said)
   })
 })

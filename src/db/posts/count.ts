@@ -1,11 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compiled } from '../cache/compiled.js'
 import type { Refs } from '../cache/dependencies.js'
-import { numbersIn } from '../search.js'
 import type { Db } from '../tables.js'
-import { conditionsOf, conditionsOn, countersOf, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
+import { conditionsOf, countersOf, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
 import type { Sort } from './order.js'
-import { isLimited, MOST_FOUND } from './read.js'
+import { isLimited, ledFrom, MOST_FOUND } from './read.js'
 
 interface Count {
   /** Posts in the list. */
@@ -56,18 +55,21 @@ function sumOf(conditions: Conditions, most: number): RawBuilder<{ total: number
 
 /** One number more than a list has tells whether there are more; its post does not count. */
 async function countLed(db: Db, conditions: Conditions): Promise<Count> {
-  const [row] = await compiled(db, 'countLed', conditions, (given) => {
-    const lead = leadOf(given)
-    if (!lead) throw new Error('No filter leads to the posts.')
-    const numbers = numbersIn(lead.index(db), lead.value, { created: 'desc', most: MOST_FOUND + 1 })
-    const passes = [sql`posts.number = found.number`, ...conditionsOn(db, given, lead.name)]
-    return {
-      compile: () =>
-        sql<{ looked: number; total: number; last: number | null; oldest: number | null }>`
-          select count(*) as looked, count(posts.number) as total, min(found.number) as last, min(posts.number) as oldest
-          from (${numbers}) as found left join posts on ${sql.join(passes, sql` and `)}`.compile(db),
-    }
-  }, REFS) // prettier-ignore
+  const [row] = await compiled(
+    db,
+    'countLed',
+    conditions,
+    (given) => {
+      const { numbers, rest } = ledFrom(db, given, { created: 'desc', most: MOST_FOUND + 1 })
+      return {
+        compile: () =>
+          sql<{ looked: number; total: number; last: number | null; oldest: number | null }>`
+            select count(*) as looked, count(posts.number) as total, min(found.number) as last, min(posts.number) as oldest
+            from (${numbers}) as found left join posts on ${rest}`.compile(db),
+      }
+    },
+    REFS,
+  )
   const { looked = 0, total = 0, last = null, oldest = null } = row ?? {}
   const isCapped = looked > MOST_FOUND
   return { total: isCapped && last === oldest ? total - 1 : total, isCapped }

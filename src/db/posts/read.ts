@@ -110,37 +110,53 @@ function newestOf(db: Db, conditions: Conditions): RawBuilder<unknown> {
 
 /** Posts that an index of another table leads to, as the end of a statement. A cross join makes SQLite begin there. */
 function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof numbersIn>[2]): RawBuilder<unknown> {
-  const lead = leadOf(conditions)
-  if (!lead) return sql`posts where false`
-  const { name, index, value } = lead
-  return sql`(${numbersIn(index(db), value, slice)}) as found cross join posts
-    where ${sql.join([sql`posts.number = found.number`, ...conditionsOn(db, conditions, name)], sql` and `)}`
+  const { numbers, rest } = ledFrom(db, conditions, slice)
+  return sql`(${numbers}) as found cross join posts where ${rest}`
 }
 
-/** Posts that a search looks at, for one page: a word can be in most of them. */
-const MOST_SEARCHED = 5000
+/** Numbers that an index of another table leads to, and when a post of `found` passes the other filters. */
+export function ledFrom(db: Db, conditions: Conditions, slice: Parameters<typeof numbersIn>[2]) {
+  const lead = leadOf(conditions)
+  if (!lead) throw new Error('No filter leads to the posts.')
+  const { name, index, value } = lead
+  const rest = [sql`posts.number = found.number`, ...conditionsOn(db, conditions, name)]
+  return { numbers: numbersIn(index(db), value, slice), rest: sql.join(rest, sql` and `) }
+}
 
-/** Those that pass a filter with words, by number. */
+/** Posts with the words that a search looks at, for one page: a word can be in most of them. */
+export const MOST_SEARCHED = 5000
+
+/**
+ * Those that pass a filter with words, by number. `isCapped` tells of a page that is not full whether there are more
+ * posts with the words, which were not looked at.
+ */
 export async function searchPosts(
   db: Db,
   filter: PostFilter,
   created: Direction,
   { limit, offset = 0, after }: Page<Pick<PostRow, 'number'>>,
-): Promise<PostView[]> {
+): Promise<{ rows: PostView[]; isCapped: boolean }> {
   const conditions = conditionsOf(db, filter)
-  if (!conditions) return []
-  return compiled(
+  if (!conditions) return { rows: [], isCapped: false }
+  const place = { ...conditions, ...(after && { after: after.number }) }
+  const slice = (given: { after?: number }, most = MOST_SEARCHED) => ({ created, most, after: given.after })
+  const rows = await compiled(db, `searchPosts ${created}`, { ...place, limit, offset }, (given) => {
+    const order = sql`posts.number ${sql.raw(created)}`
+    const page = sql`order by ${order} limit ${given.limit} offset ${given.offset}`
+    return viewsOf(db, sql`select posts.* from ${ledBy(db, given, slice(given))} ${page}`, order)
+  })
+  if (rows.length === limit) return { rows, isCapped: false }
+  const [looked] = await compiled(
     db,
-    `searchPosts ${created}`,
-    { ...conditions, limit, offset, ...(after && { after: after.number }) },
+    `searched ${created}`,
+    place,
     (given) => {
-      // prettier-ignore
-      const { limit: most, offset: skipped, after: last, ...where } = given as typeof given & { after?: number }
-      const slice = { created, most: MOST_SEARCHED, after: last }
-      const order = sql`posts.number ${sql.raw(created)}`
-      return viewsOf(db, sql`select posts.* from ${ledBy(db, where, slice)} order by ${order} limit ${most} offset ${skipped}`, order) // prettier-ignore
+      const { numbers } = ledFrom(db, given, slice(given, MOST_SEARCHED + 1))
+      return { compile: () => sql<{ count: number }>`select count(*) as count from (${numbers}) as found`.compile(db) }
     },
+    { votes: [], comments: [] },
   )
+  return { rows, isCapped: (looked?.count ?? 0) > MOST_SEARCHED }
 }
 
 /** The post that a page is to come after; undefined where it does not pass the filter. */

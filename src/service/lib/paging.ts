@@ -51,6 +51,15 @@ export const pageFields = <Row>({ rows, id, pages = Number.MAX_SAFE_INTEGER, ...
 /** The output of a paged list, apart from its rows. */
 export const pageKeys = { page_info: PageInfo, total_count: Type.Integer(), total_pages: Type.Integer() }
 
+/** Beside the rows of a list that may end before its last row. */
+export const cappedKey = {
+  is_capped: Type.Optional(
+    Type.Boolean({
+      description: 'true if more rows match, or may: the list ends before them, at a limit; otherwise absent',
+    }),
+  ),
+}
+
 /** The rows once more, where `page` is not given. */
 export const alias = <T extends Type.TSchema>(rows: T) =>
   Type.Optional(Type.Array(rows, { description: 'The same list; only when page is not given' }))

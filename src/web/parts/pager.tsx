@@ -7,13 +7,31 @@ export function Pager({
   page,
   pages,
   hasNext = page < pages,
+  isCapped = false,
 }: {
   view: View
   page: number
   pages: number
   hasNext?: boolean
+  /** Whether the list ends before all that matches. */
+  isCapped?: boolean | undefined
 }) {
-  if (page <= 1 && !hasNext) return null
+  return (
+    <>
+      {isCapped ? <p class="soft">{view.t('pager.capped')}</p> : null}
+      {page > 1 || hasNext ? <Pages view={view} page={page} pages={pages} hasNext={hasNext} /> : null}
+    </>
+  )
+}
+
+interface PagesProps {
+  view: View
+  page: number
+  pages: number
+  hasNext: boolean
+}
+
+function Pages({ view, page, pages, hasNext }: PagesProps) {
   const at = (number: number) => {
     const { done: _, ...query } = view.query
     return view.href(withQuery(view.path, { ...query, page: number === 1 ? undefined : number }))

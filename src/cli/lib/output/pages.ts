@@ -23,7 +23,11 @@ interface Paged {
   /** Absent where the list is too long to count. */
   total_count?: number
   total_pages?: number
+  /** Whether the list ends before all that matches. */
+  is_capped?: boolean
 }
+
+const CAPPED = 'Only the newest matches are listed. Narrow the search to find older ones.'
 
 /**
  * The page fields of a list response. They are next to the rows: in the body, or in an object inside it
@@ -58,11 +62,13 @@ export async function streamAll<Out, Row>(
   const shown = await shownBy(fields)
   const [begin, end] =
     fields === undefined
-      ? [`${keys.map((key) => `{"${key}":`).join('')}[`, (total: number) => `],${also(total)}"total_count":${total},"total_pages":1${'}'.repeat(keys.length)}`] // prettier-ignore
+      ? [`${keys.map((key) => `{"${key}":`).join('')}[`, (total: number) => `],${also(total)}"total_count":${total},"total_pages":1${isCapped ? ',"is_capped":true' : ''}${'}'.repeat(keys.length)}`] // prettier-ignore
       : ['[', () => ']']
   let count = 0
-  for await (const { rows, first } of pages(request)) {
+  let isCapped = false
+  for await (const { rows, first, capped } of pages(request)) {
     count += rows.length
+    isCapped ||= capped
     if (format === 'json') {
       const text = rows.map((row) => jsonOf(shown(row), flags)).join(',')
       await write(terminal, `${first ? begin : text && ','}${text}`)
@@ -74,6 +80,8 @@ export async function streamAll<Out, Row>(
   }
   if (format === 'json') await write(terminal, `${end(count)}\n`)
   if (count === 0 && !flags.quiet && !isStructured(format)) nothingFound(terminal, request.empty)
+  const hasKeys = format === 'json' && fields === undefined
+  if (isCapped && !flags.quiet && !hasKeys) tell(terminal, CAPPED)
 }
 
 async function shownBy(fields: string | undefined): Promise<(row: unknown) => unknown> {
@@ -89,7 +97,7 @@ async function* pages<Out, Row>({
   read,
   output,
   list,
-}: ListRequest<Out, Row>): AsyncGenerator<{ rows: readonly Row[]; first: boolean }> {
+}: ListRequest<Out, Row>): AsyncGenerator<{ rows: readonly Row[]; first: boolean; capped: boolean }> {
   let cursors: string[] = []
   for (let first = true; ; first = false) {
     const answer = await read({ limit: PAGE_SIZE, ...(!first && { after: cursors.at(-1) }) }).catch(
@@ -104,8 +112,8 @@ async function* pages<Out, Row>({
       continue
     }
     const rows = output.rows(answer)
-    yield { rows, first }
-    const { page_info: page } = pagedOf(answer, list)
+    const { page_info: page, is_capped: capped = false } = pagedOf(answer, list)
+    yield { rows, first, capped }
     if (!page.has_next_page || page.end_cursor === null) return
     cursors = cursorsOf(rows as readonly Record<string, unknown>[], page.end_cursor)
   }
@@ -129,7 +137,8 @@ interface Footer {
 
 /** Prints the position in the list, and the command for the next page, to stderr. */
 export function footer(terminal: Terminal, answer: unknown, { list, shown, numbered, empty }: Footer): void {
-  const { page_info: page, total_count: total, total_pages: count } = pagedOf(answer, list)
+  const { page_info: page, total_count: total, total_pages: count, is_capped: isCapped } = pagedOf(answer, list)
+  if (isCapped) tell(terminal, CAPPED)
   const { current_page: current } = page
   if (total === 0 || (total === undefined && shown === 0 && current === 1)) return nothingFound(terminal, empty)
   if (shown === 0) return tell(terminal, pastEnd(current, total, count))
