@@ -180,6 +180,22 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
+    posts.similar,
+    {
+      usage: 'similar <title>',
+      examples: ['posts similar "Dark mode for the evening"'],
+      output: {
+        columns,
+        id,
+        rows: (answer): readonly ListedPost[] => answer.posts,
+        list: true,
+        empty: () => 'No post is like it.',
+      },
+    },
+    cli,
+  )
+  command(
+    group,
     history,
     {
       usage: 'history <post_id:post>',

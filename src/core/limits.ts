@@ -18,7 +18,7 @@ export function rateOf(text: string): Rate | null | undefined {
 }
 
 /** What an operation may declare as its `limit`, or a page guards its work with. */
-export type LimitName = 'sign-in' | 'mail' | 'token' | 'preview' | 'posts' | 'comments' | 'reports'
+export type LimitName = 'sign-in' | 'mail' | 'token' | 'preview' | 'similar' | 'posts' | 'comments' | 'reports'
 
 interface Limit {
   default: string
@@ -95,6 +95,15 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     successes: true,
     accounts: 'none',
     message: 'Too many previews.',
+  },
+  similar: {
+    default: '60/1m',
+    what: 'searches for posts like a new one, of one account',
+    counted: 'searches for posts like a new one',
+    failures: [],
+    successes: true,
+    accounts: 'together',
+    message: 'Too many searches for similar posts.',
   },
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),

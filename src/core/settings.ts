@@ -263,6 +263,7 @@ const SETTINGS = {
   'limits.mail': limitOf('mail'),
   'limits.token': limitOf('token'),
   'limits.preview': limitOf('preview'),
+  'limits.similar': limitOf('similar'),
   'limits.posts': limitOf('posts'),
   'limits.comments': limitOf('comments'),
   'limits.reports': limitOf('reports'),

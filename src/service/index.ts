@@ -69,6 +69,7 @@ export const operations = [
   posts.list,
   posts.show,
   posts.search,
+  posts.similar,
   posthistory.history,
   posts.create,
   posts.update,

@@ -5,6 +5,7 @@ import type { PostFilter } from '../db/posts/filter.js'
 import { SORTS } from '../db/posts/order.js'
 import { listPosts, MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
+import { similarPosts } from '../db/posts/similar.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
 import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -33,6 +34,15 @@ const FOUND: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', siz
 const MAX_WORDS = 16
 
 const wordsOf = (text: string) => searchWords(text).slice(0, MAX_WORDS)
+
+/** Posts shown beside a new one. */
+const MAX_SIMILAR = 5
+/** Shorter words say little, in scripts that have them. */
+const MIN_LENGTH = 3
+/** Words of a title that are looked for: the longest. */
+const MAX_TITLE_WORDS = 5
+/** Characters of a title that are read. */
+const MAX_TITLE = 200
 
 /** Which posts. */
 const placeFields = {
@@ -152,6 +162,28 @@ export const search = operation({
       ...keys,
       ...(isCapped && { is_capped: true }),
     }
+  },
+})
+
+export const similar = operation({
+  id: 'posts.similar',
+  summary: 'Find up to five posts whose words are most like the title of a new one',
+  http: 'GET /posts/similar 200',
+  access: 'public',
+  limit: 'similar',
+  errors: [],
+  input: fields({
+    title: Type.String({ description: `Title of the new post; its first ${MAX_TITLE} characters count` }),
+  }),
+  output: Type.Object({ posts: Type.Array(Post) }),
+  async run(ctx, { title }) {
+    const words = searchWords(title.slice(0, MAX_TITLE))
+      .filter((word) => word.length >= MIN_LENGTH || /\p{Lo}/u.test(word))
+      .toSorted((one, other) => other.length - one.length)
+      .slice(0, MAX_TITLE_WORDS)
+    const searches = words.length > 1 ? [words, ...words.map((word) => [word])] : words.map((word) => [word])
+    const found = await similarPosts(ctx.db, await filterFrom(ctx, {}), searches, MAX_SIMILAR)
+    return { posts: await postsShown(ctx, found, { votes: false }) }
   },
 })
 

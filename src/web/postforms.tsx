@@ -1,8 +1,9 @@
+import { AppError } from '../core/errors.js'
 import { invalidField, parse } from '../core/fields.js'
+import type { Post } from '../service/lib/postshapes.js'
 import * as service from '../service/posts.js'
 import { boardsWith, roadmapsWith } from './lib/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from './lib/page.js'
-import { similarTo } from './lib/similar.js'
 import { asksForBoards, boardText } from './parts/boardfield.js'
 import { Summary } from './parts/form.js'
 import { PostForm, previewOf } from './parts/postform.js'
@@ -17,6 +18,21 @@ const placesOf = async (view: View, board = view.form.values.boardId, roadmap = 
   roadmaps: view.can('post:update') ? await roadmapsWith(view, roadmap).catch(() => roadmapsWith(view)) : undefined,
 })
 
+/**
+ * Posts like one with this title, for those who are signed in. They are help: nobody is kept from writing by the limit of
+ * them.
+ */
+async function similarTo(view: LiveView, title: string): Promise<readonly Post[] | undefined> {
+  if (!view.viewer) return undefined
+  if (title.trim() === '') return []
+  try {
+    return (await view.call(service.similar, { title })).posts
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'RATE_LIMITED') return []
+    throw error
+  }
+}
+
 export const newPost = page({
   cache: 'never',
   isUnlisted: true,
@@ -25,7 +41,7 @@ export const newPost = page({
     const title = view.form.values.title ?? view.query.title ?? ''
     return {
       ...(await placesOf(view, view.form.values.boardId ?? view.query.board)),
-      similar: title ? await similarTo(view, title) : [],
+      similar: await similarTo(view, title),
     }
   },
   texts: previewOf,
@@ -39,7 +55,7 @@ export const newPost = page({
         to="/posts/new"
         of={service.create}
         boards={places}
-        similar={similar}
+        {...(similar && { similar })}
         values={{ title: view.query.title, boardId: view.query.board }}
         submit={view.t('post.send')}
       />
@@ -51,7 +67,8 @@ export const newPost = page({
 export const similar = page({
   cache: 'never',
   isUnlisted: true,
-  load: (view) => similarTo(view, view.query.title ?? ''),
+  signedIn: true,
+  load: async (view) => (await view.call(service.similar, { title: view.query.title ?? '' })).posts,
   title: ({ t }) => t('similar.title'),
   show: (view, found) => (
     <>
@@ -87,11 +104,11 @@ export const create = action({
   async before(view, form) {
     const isPreview = form.preview !== undefined
     const isUnfinished = isPreview || asksForBoards(form)
-    if (!isUnfinished && !form.title?.trim()) return undefined
+    if (!isUnfinished && (!view.viewer || !form.title?.trim())) return undefined // visitors sign in first
     if (!isUnfinished && form.checked !== undefined) return named(view, form)
     if (isPreview) await admitPreview(view, form)
     const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
-    if (!isUnfinished && found.length === 0) return named(view, form)
+    if (!isUnfinished && !found?.length) return named(view, form)
     return {
       title: view.t('post.new'),
       texts: previewOf(view),
@@ -104,7 +121,7 @@ export const create = action({
             to="/posts/new"
             of={service.create}
             boards={places.boards}
-            similar={found}
+            {...(found && { similar: found })}
             isChecked={!isUnfinished}
             submit={view.t(isUnfinished ? 'post.send' : 'similar.sendAnyway')}
           />

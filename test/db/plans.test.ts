@@ -345,7 +345,7 @@ const EVENT_FILTERS: Record<string, string>[] = [
 
 /** Inputs of a read: none, and for a list filters and a page number, each in both directions. */
 function inputsOf({ input: { properties } }: AnyOperation): Record<string, string>[] {
-  const inputs: Record<string, string>[] = [{}]
+  const inputs: Record<string, string>[] = ['title' in properties ? { title: 'Posts and ideas' } : {}]
   if ('since' in properties && 'subject' in properties) inputs.push(...EVENT_FILTERS)
   else if ('since' in properties) inputs.push({ since: '2026-01-01' }, { since: '2026-01-01', until: '2099-01-01' })
   if ('query' in properties)

@@ -113,6 +113,7 @@ export const table: Record<string, Row> = {
   'posts.show': { needs: 'public', silent: true, input: (w) => ({ id: w.openPost }) },
   'posts.history': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'posts.search': { needs: 'public', input: () => ({ words: 'secret' }) },
+  'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },

@@ -67,7 +67,6 @@ it.each([
     path,
     `${path}/voters`,
     '/posts/new',
-    '/posts/similar?title=dark',
     '/nowhere',
   ]
   await look(
@@ -87,7 +86,7 @@ it.each([
   await page.fill('#field-password', OWNER.password)
   await page.click('main form button')
   await page.locator('text=Sign out').waitFor()
-  await look(...lists, '/settings', '/setup/create-board')
+  await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board')
   for (const each of ['edit', 'delete', 'report'])
     await look(`${path}/${each}`, `${path}/comments/${activity.id}/${each}`)
   await page.goto(`${site.url}/posts/new`)

@@ -119,7 +119,7 @@ it('no page, feed or answer renders more than little of any Markdown in one turn
   const texts = fc.array(hostileText(LONG), { minLength: 1, maxLength: 2 })
   await assertProperty(
     fc.asyncProperty(texts, async (all) => {
-      const paths = ['', '?sort=votes', 'boards/ideas', 'feed.atom', 'boards/ideas/feed.atom', 'search?query=table', 'posts/similar?title=table+text', 'sitemap.xml'] // prettier-ignore
+      const paths = ['', '?sort=votes', 'boards/ideas', 'feed.atom', 'boards/ideas/feed.atom', 'search?query=table', 'sitemap.xml'] // prettier-ignore
       for (const text of all) {
         const body = { title: 'A table of text', contentMarkdown: `${text}\n\n${newId()}`, boardId: 'ideas' }
         const { status, body: made } = await site.http('POST /posts', { token, body })
@@ -132,6 +132,7 @@ it('no page, feed or answer renders more than little of any Markdown in one turn
         await read(`GET /posts/${slug}/activity`)
       }
       for (const path of paths) await readPage(path)
+      await read('GET //posts/similar?title=table+text', { headers: { cookie: `feedbackctl=${token}` } })
       await read('POST /posts/get', { body: { limit: 100 } })
       await read('GET /posts/search/table?limit=100')
       await read('GET /moderation?limit=100', { token })

@@ -125,7 +125,6 @@ it.each([
     '/roadmaps/:url': `/roadmaps/${encodeURIComponent(roadmap)}`,
     '/search': '/search?q=θέμα',
     '/posts/new': '/posts/new',
-    '/posts/similar': '/posts/similar?title=θέμα',
     '/posts/:slug': at,
     '/posts/:slug/voters': `${at}/voters`,
     missing: '/nowhere',
@@ -136,7 +135,11 @@ it.each([
       [`/posts/:slug/${each}`]: `${at}/${each}`,
       [`/posts/:slug/comments/:comment/${each}`]: `${at}/comments/${comment}/${each}`,
     })
-  await look({ '/settings': '/settings', '/settings/delete': '/settings/delete' })
+  await look({
+    '/posts/similar': '/posts/similar?title=θέμα',
+    '/settings': '/settings',
+    '/settings/delete': '/settings/delete',
+  })
   await send('/posts/new', '.post-form')
   await send('/settings', 'form[action$="/settings/password"]')
   await page.goto(`${site.url}/settings`)

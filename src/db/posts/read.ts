@@ -109,7 +109,7 @@ function newestOf(db: Db, conditions: Conditions): RawBuilder<unknown> {
 }
 
 /** Posts that an index of another table leads to, as the end of a statement. A cross join makes SQLite begin there. */
-function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof numbersIn>[2]): RawBuilder<unknown> {
+export function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof numbersIn>[2]): RawBuilder<unknown> {
   const { numbers, rest } = ledFrom(db, conditions, slice)
   return sql`(${numbers}) as found cross join posts where ${rest}`
 }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+
+async function filled(engine: Engine, options: Parameters<typeof makeSite>[1] = {}) {
+  const site = await makeSite(engine, { siteUrl: 'http://localhost', ...options })
+  await site.owner()
+  await site.call(boards.create, { name: 'Secret', display: false })
+  for (const title of [
+    'Dark mode for the evening',
+    'Export as CSV',
+    'Evening mails',
+    'Dark mode',
+    'Modes of transport',
+  ])
+    await site.call(posts.create, { title })
+  await site.call(posts.create, { title: 'Dark mode of the team', boardId: 'secret' })
+  const member = await site.member()
+  const like = async (title: string, token?: string) => {
+    const { body } = await site.http(`GET /posts/similar?${new URLSearchParams({ title }).toString()}`, { token })
+    return (body.posts as { title: string }[]).map((post) => post.title)
+  }
+  return { site, member, like }
+}
+
+describe.each(engines)('similar posts on %s', (engine) => {
+  it('are those that share most words with a title, and of each word the newest', async () => {
+    const { site, like } = await filled(engine)
+    expect(await like('A dark mode!')).toEqual(['Dark mode', 'Dark mode for the evening', 'Modes of transport'])
+    expect(await like('evening mode')).toEqual([
+      'Dark mode for the evening',
+      'Evening mails',
+      'Modes of transport',
+      'Dark mode',
+    ])
+    expect(await like('csv')).toEqual(['Export as CSV'])
+    for (const title of ['', '!', 'as of', 'nothing', `${'x'.repeat(200)} csv`]) expect(await like(title)).toEqual([])
+    for (let number = 0; number < 6; number++) await site.call(posts.create, { title: `Dark ${number}` })
+    expect(await like('dark')).toEqual([5, 4, 3, 2, 1].map((number) => `Dark ${number}`))
+    const { body } = await site.http('GET /posts/similar?title=csv')
+    const listed = (await site.http('POST /posts/get', { body: { query: 'csv', votes: false } })).body.posts
+    expect(body).toEqual({ posts: listed })
+    expect((await site.http('GET /posts/similar')).body.code).toBe('VALIDATION_ERROR')
+  })
+
+  it('are none of a private board, but for who may read it', async () => {
+    const { site, like } = await filled(engine)
+    expect(await like('team')).toEqual([])
+    expect(await like('team', (await site.member(['board:read'])).token)).toEqual(['Dark mode of the team'])
+  })
+
+  it('have a limit of their own, which keeps nobody from writing', async () => {
+    const { site, member } = await filled(engine, { rates: { similar: { points: 2, seconds: 60 } } })
+    const look = async (token?: string) => (await site.http('GET /posts/similar?title=dark', { token })).status
+    expect([await look(member.token), await look(member.token), await look(member.token)]).toEqual([200, 200, 429])
+    expect([await look(), await look((await site.member()).token)]).toEqual([200, 200])
+    expect((await site.call(posts.similar, { title: 'dark' })).posts).toHaveLength(3) // a command
+    const cookie = `feedbackctl=${member.token}`
+    expect((await site.http('GET //posts/similar?title=dark', { headers: { cookie } })).status).toBe(429)
+    const body = new URLSearchParams({ title: 'Dark night', name: 'Eve' }).toString()
+    const { status, headers } = await site.http('POST //posts/new', { body, headers: { ...FORM, cookie } })
+    expect([status, headers.location]).toEqual([303, expect.stringContaining('/posts/dark-night')])
+  })
+
+  it('are looked for after a visitor has signed in, and shown before the post is written', async () => {
+    const { site, member } = await filled(engine)
+    const { status, headers } = await site.http('GET //posts/similar?title=dark')
+    expect([status, headers.location]).toEqual([303, expect.stringMatching(/\/login\?redirect=/)])
+    const body = new URLSearchParams({ title: 'Dark night', name: 'Eve' }).toString()
+    const send = async (more: object) => (await site.http('POST //posts/new', { body, headers: { ...FORM, ...more } })).text // prettier-ignore
+    const [before, after] = [await send({}), await send({ cookie: `feedbackctl=${member.token}` })]
+    expect([before.includes('<h1>Sign in</h1>'), before.includes('for the evening')]).toEqual([true, false])
+    expect([after.includes('<h1>Similar posts</h1>'), after.includes('for the evening')]).toEqual([true, true])
+    expect((await site.http('GET //posts/new?title=dark')).text).not.toContain('for the evening')
+    expect((await site.call(posts.list, { query: 'night' })).posts).toEqual([])
+  })
+})
