@@ -134,6 +134,9 @@ function register(group: Command, cli: Cli): void {
     cli,
   )
   command(group, show, { usage: 'show <noteId:note>', examples: [], output }, cli)
+  const lose = { usage: 'lose <noteId:note>', examples: [], output, confirm: async () => 'Sure?' }
+  // @ts-expect-error a command that asks before a loss says with `done` what it did
+  void (() => command(group, show, lose, cli))
   command(
     group,
     create,

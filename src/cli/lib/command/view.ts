@@ -6,51 +6,80 @@ import type { Output, OutputFlags } from '../output/output.js'
 import type { Done } from '../prompts/dryrun.js'
 import type { Confirmation } from '../prompts/prompts.js'
 
-/** What a command adds to an operation: its usage, its flags, and its output as rows. */
-export interface View<In, Out, Row> {
+/**
+ * What a command adds to an operation: how it is written, what it calls, and what it shows. A command that changes
+ * something says what it did; one that only reads has none of the keys of a change.
+ */
+export type View<In, Out, Row> = Usage & Request<In> & Answer<Out, Row> & (Change<Out, Row> | None<Change<Out, Row>>)
+
+/** Keys that a view does not have. */
+type None<Keys> = { [Key in keyof Keys]?: undefined }
+
+/** How the command is written, as its help shows it. */
+export interface Usage {
   usage: string // with the positional field: 'create <name>', or 'show <url:board>' to show another word for the field
   formerly?: readonly string[] // other words for the verb, which help does not show
   summary?: string // instead of the operation's, where it has more than one command
   examples: readonly string[]
-  output: Output<Out, Row>
+  fixes?: Fixes // instead of the usual suggestions
+}
+
+/** Which operation is called, and how its fields become flags. */
+export interface Request<In> {
   input?: InputView<In>
   as?: false | OnBehalf // not for --as, the user to act as: nobody acts here; or the operation that does it for another account
   instead?(this: void, input: Values): unknown // the operation to call instead, with the same output: where the row is left out
-  requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
-  // Asked before data is lost; undefined if the operation will refuse.
-  confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined>
-  // What a deletion removes, read before it; undefined if the operation will refuse. A program gets it as `deleted`, `done` as `removed`.
-  deletes?(this: void, call: Call, input: Values): Promise<Row | undefined>
-  lines?: 'together' | 'alone' // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own
-  existing?: Existing<Out> // --if-not-exists
-  names?(this: void, call: Call, input: Values): Promise<string> // what the change is about, read after it for `done`
-  sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
-  done?(
+}
+
+/** What is shown of the response. */
+interface Answer<Out, Row> {
+  output: Output<Out, Row>
+  follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
+  verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
+}
+
+/** What a change says, asks before it, and does after it. */
+interface Change<Out, Row> extends Creation<Out> {
+  done(
     this: void,
     answer: Out,
     input: Values,
     about: { server: string | undefined; removed: Row | undefined; named: string },
-  ): Done // printed to stderr after a change
-  follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
-  verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
-  fixes?: Fixes // instead of the usual suggestions
+  ): Done // printed to stderr after the change
+  names?(this: void, call: Call, input: Values): Promise<string> // what the change is about, read after it for `done`
+  // Asked before data is lost; undefined if the operation will refuse.
+  confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined>
+  // What a deletion removes, read before it; undefined if the operation will refuse. A program gets it as `deleted`, `done` as `removed`.
+  deletes?(this: void, call: Call, input: Values): Promise<Row | undefined>
+  requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
+  sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
+}
+
+/** What a command adds that creates things. */
+interface Creation<Out> {
+  lines?: 'together' | 'alone' // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own
+  existing?: Existing<Out> // --if-not-exists
 }
 
 /** How the fields of an operation become flags. */
-interface InputView<In> {
+interface InputView<In> extends FlagNames<In> {
   hidden?: readonly string[] // fields without a flag
-  flags?: Partial<Record<keyof In & string, string>> // flags that are not named like their field: { boardId: 'board' }
-  formerly?: Partial<Record<keyof In & string, string>> // flags of earlier versions, which help does not show
-  switches?: Partial<Record<keyof In & string, Switch>> // fields that are true or false and have a better word: { display: { word: 'private', on: false } }
   defaults?: Partial<In> // sent if a flag is missing, where the CLI default differs from that of the API
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
   generated?: keyof In & string // a secret with a --generate-… flag
-  flagged?: readonly (keyof In & string)[] // positional fields that have a flag too, which help does not show
   joined?: keyof In & string // the positional field that takes all arguments: a list, or a text joined by spaces
   text?: keyof In & string // a long text, with a …-file flag
   finds?: Finds<In> // fields that only say where the row is
   // The initial text in the editor; undefined for no editor.
   editor?(this: void, call: Call, input: Values): Promise<string | undefined>
+}
+
+/** Flags that are not simply their field. */
+interface FlagNames<In> {
+  flags?: Partial<Record<keyof In & string, string>> // flags that are not named like their field: { boardId: 'board' }
+  formerly?: Partial<Record<keyof In & string, string>> // flags of earlier versions, which help does not show
+  switches?: Partial<Record<keyof In & string, Switch>> // fields that are true or false and have a better word: { display: { word: 'private', on: false } }
+  flagged?: readonly (keyof In & string)[] // positional fields that have a flag too, which help does not show
 }
 
 /** Looks fields up that an operation needs to find its row, where no flag gives them. */

@@ -1,0 +1,62 @@
+import type { Command } from 'commander'
+import { setFixes } from '../errors/fixes.js'
+import { linesNote } from '../flags/columns.js'
+import type { Values } from '../flags/fieldoption.js'
+import { explain } from '../flags/helptext.js'
+import { takeSwitchValues } from '../flags/switches.js'
+import { allOption } from '../output/pages.js'
+import { withFields } from '../output/rowfields.js'
+import type { Kind } from './invocation.js'
+import type { Shape } from './shape.js'
+import type { View } from './view.js'
+
+/** Other words for verbs, as in a shell. */
+const ALIASES: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm' }
+
+/** Adds a command with its flags and its help to its branch. */
+export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out, Row>): Command {
+  const { usage, summary = op.summary, output } = view
+  const leaf = parent.command(usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(summary)
+  for (const option of shape.options) leaf.addOption(option)
+  declareFlags(leaf, view, shape)
+  if (view.fixes) setFixes(leaf, view.fixes)
+  takeSwitchValues(leaf)
+  withFields(leaf, async () => (await import('../output/choice.js')).fieldsOfRows(op.output, output))
+  explain(leaf, {
+    examples: view.examples,
+    required: shape.required,
+    asked: promptedArguments(leaf, view, shape),
+    ...(view.lines && { notes: [linesNote(parent.name(), shape.columns)] }),
+  })
+  const alias = ALIASES[leaf.name()]
+  if (alias !== undefined) leaf.alias(alias)
+  for (const word of view.formerly ?? []) leaf.alias(word)
+  return leaf
+}
+
+/** The flags that no field of the operation stands for. */
+function declareFlags<Out, Row>(leaf: Command, view: View<Values, Out, Row>, { list }: Shape): void {
+  if (view.as !== false)
+    leaf.option(
+      '--as <user>',
+      `act as this user: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
+    )
+  if (list !== undefined) leaf.addOption(allOption())
+  if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')
+  if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
+  if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
+  if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
+}
+
+/** Arguments, by their names in the usage line, whose fields have a prompt. */
+export function promptedArguments(
+  leaf: Command,
+  { input: { prompts = [] } = {} }: Pick<View<Values, never, never>, 'input'>,
+  { positional, flagged }: Shape,
+): Record<string, string> {
+  const prompted = positional.flatMap((name, index) => {
+    const shown = leaf.registeredArguments[index]?.name()
+    return shown !== undefined && flagged.includes(name) && prompts.includes(name) ? [[shown, name]] : []
+  })
+  return Object.fromEntries(prompted) as Record<string, string>
+}
