@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from './config.js'
+import { atomicFile, replaceFile } from './core/atomicfile.js'
 import { AppError } from './core/errors.js'
-import { createBeside, replaceFile } from './core/files.js'
 import { secretProblem } from './core/settings.js'
 
 /** The file that holds the secret where the setting does not. */
@@ -113,13 +113,14 @@ function read(file: string): string | undefined {
 
 /** If two processes create the file at once, one wins and both read its secret. */
 function create(file: string): string {
-  const temporary = createBeside(file, newSecret())
+  const fresh = atomicFile(file)
   try {
-    linkSync(temporary, file) // unlike a rename, it fails if the file exists by now
+    fresh.write(newSecret())
+    fresh.create()
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
   } finally {
-    rmSync(temporary)
+    fresh.discard()
   }
   return readFileSync(file, 'utf8').trim()
 }

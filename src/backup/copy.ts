@@ -1,16 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../core/errors.js'
 import { inFolder } from '../core/files.js'
 import type { Snapshot } from '../db/carried.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
-import { load, type Contents } from '../db/load.js'
+import { load } from '../db/load.js'
 import { NEWEST, newer, newestApplied } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
-import { syncFile, syncFolder } from './create.js'
+import { assertUnused, filledFile, hasContent } from './files.js'
 import { differences, linesOf, summed, type Manifest, type Told } from './records.js'
-import { assertUnused, hasContent } from './restore.js'
 
 /** A line of the balance sheet. `there` is null where it was not read back. */
 export interface Balance {
@@ -112,25 +109,14 @@ async function fill(
     }
     return
   }
-  await inFolder(path.dirname(file), async () => fillFile(file, contents))
-}
-
-/** Fills a file that gets its name at the end. */
-async function fillFile(file: string, contents: Contents): Promise<void> {
-  const fresh = `${file}.copying-${process.pid}-${randomBytes(4).toString('hex')}`
-  try {
-    const { db, close } = await openDatabase(`sqlite:${fresh}`)
+  await inFolder(path.dirname(file), async () => {
+    const fresh = await filledFile(file, 'copying', contents)
     try {
-      await load(db, contents)
+      fresh.replace()
     } finally {
-      await close()
+      fresh.discard()
     }
-    await syncFile(fresh)
-    renameSync(fresh, file)
-    await syncFolder(path.dirname(file))
-  } finally {
-    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${fresh}${ending}`, { force: true })
-  }
+  })
 }
 
 async function sumsOf(url: string, told: Told): Promise<Manifest> {

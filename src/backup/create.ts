@@ -1,21 +1,18 @@
-import { randomBytes } from 'node:crypto'
-import { createWriteStream, existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { createWriteStream, existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Config } from '../config.js'
+import { atomicFile } from '../core/atomicfile.js'
 import { AppError } from '../core/errors.js'
 import { inFolder, openNewFile } from '../core/files.js'
-import { newer } from '../db/schema.js'
-import { NEWEST } from '../db/schema.js'
+import { NEWEST, newer } from '../db/schema.js'
 import { openSnapshot, type Snapshot } from '../db/snapshot.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 import { secretFile } from '../secret.js'
 import { writeContainer } from './container.js'
+import { ENDING, stampOf } from './files.js'
 import { backupLeftovers, removeLeftovers } from './leftovers.js'
 import { linesOf, type Manifest, type SiteFiles, type Told } from './records.js'
-
-export const ENDING = '.backup'
 
 /** A backup that was made. `file` is null where it went to a stream. */
 export interface Made {
@@ -42,9 +39,6 @@ interface Options {
   /** Adds a number to a name in a folder that is taken: there may have been a backup in the same second. */
   numbered?: boolean
 }
-
-/** 2026-11-22T23:01:02.345Z as 20261122T230102Z, for names of files. */
-export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
 /** Writes a backup of the configured site, whole or not at all. Nothing waits for it, not even what writes. */
 export async function createBackup(config: Config, options: Options): Promise<Made> {
@@ -128,42 +122,16 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
 }
 
 async function writeWhole(file: string, write: (to: Writable) => Promise<string>): Promise<string> {
-  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
+  const fresh = atomicFile(file, { ending: (_pid, random) => `.${random}.part` })
   try {
     removeLeftovers(backupLeftovers(path.dirname(file), new Date()))
-    const stream = createWriteStream(temporary, { fd: openNewFile(temporary), flush: true })
+    const stream = createWriteStream(fresh.temporary, { fd: openNewFile(fresh.temporary), flush: true })
     const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
     const hash = await Promise.race([write(stream), failed])
     await Promise.race([new Promise<void>((resolve) => stream.end(resolve)), failed])
-    linkSync(temporary, file) // unlike a rename, it fails where the file exists by now
-    await syncFolder(path.dirname(file))
+    fresh.create()
     return hash
   } finally {
-    remove(temporary)
-  }
-}
-
-function remove(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // Where it could not be made either, that error counts
-  }
-}
-
-/** Makes the names in a folder outlast a power failure. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder).catch(() => undefined)
-  await handle?.sync().catch(() => {}) // some file systems cannot
-  await handle?.close()
-}
-
-/** Waits until what was written to a file is on the disk. */
-export async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+    fresh.discard()
   }
 }

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { syncFolder } from '../core/atomicfile.js'
 import { AppError } from '../core/errors.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
-import { syncFolder } from './create.js'
 import type { Told } from './records.js'
 import { listBackups, verifyBackup, type Listed } from './verify.js'
 
@@ -51,7 +51,7 @@ export async function planPrune(config: Config, options: Options = {}): Promise<
 
 export async function removePlanned({ folder, removed }: Pruned): Promise<void> {
   for (const { file } of removed) remove(file)
-  if (removed.length > 0) await syncFolder(folder)
+  if (removed.length > 0) syncFolder(folder)
 }
 
 async function siteOf(config: Config): Promise<string> {

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { replaceFile } from '../core/atomicfile.js'
 import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
-import { inFolder, replaceFile } from '../core/files.js'
+import { inFolder } from '../core/files.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
 import { clear, holdWrites, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
@@ -12,7 +12,8 @@ import type { Db } from '../db/tables.js'
 import { secretFile } from '../secret.js'
 import { wayTo, type Way } from './aside.js'
 import { readHeader } from './container.js'
-import { createBackup, stampOf, syncFile, syncFolder } from './create.js'
+import { createBackup } from './create.js'
+import { assertUnused, filledFile, hasContent, stampOf } from './files.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
 import { counter, rowsOf, type Steps } from './steps.js'
 import { assertSchemaKnown, fileOf, verifyBackup } from './verify.js'
@@ -148,8 +149,6 @@ async function contentsOf(
   return { schema: opened.header.schema, rows, sequences: () => found.manifest?.sequences ?? {} }
 }
 
-export const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
-
 /** A free name: there may have been a restore in the same second. */
 function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
   if (file === undefined || !hasContent(file)) return null
@@ -159,16 +158,6 @@ function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
   return free
 }
 
-export async function assertUnused(
-  { url, file }: Pick<Target, 'url' | 'file'>,
-  options: { patience?: number } = {},
-): Promise<void> {
-  if (file === undefined) return (await import('../db/postgres/alone.js')).assertAlone(url)
-  if (!hasContent(file)) return
-  const { lockFile } = await import('../db/sqlite/alone.js')
-  lockFile(file, options).release()
-}
-
 /** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */
 async function intoFile(
   file: string,
@@ -176,29 +165,21 @@ async function intoFile(
   { now, way }: { now: Date; way: Pick<Way, 'clear'> },
 ): Promise<string | null> {
   removeLeftovers(file)
-  const fresh = `${file}.restoring-${process.pid}-${randomBytes(4).toString('hex')}`
+  const fresh = await filledFile(file, 'restoring', contents)
   try {
-    const { db, close } = await openDatabase(`sqlite:${fresh}`)
-    try {
-      await load(db, contents)
-    } finally {
-      await close()
-    }
-    await syncFile(fresh)
     await way.clear()
     const { lockFile } = await import('../db/sqlite/alone.js')
     const lock = hasContent(file) ? lockFile(file) : undefined
     const kept = keptName({ file }, now)
     try {
       if (kept !== null) lock?.keep(kept)
-      renameSync(fresh, file)
+      fresh.replace()
     } finally {
       lock?.release()
     }
-    await syncFolder(path.dirname(file))
     return kept
   } finally {
-    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${fresh}${ending}`, { force: true })
+    fresh.discard()
   }
 }
 

@@ -1,11 +1,12 @@
 import { renameSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { syncFolder } from '../core/atomicfile.js'
 import { isPostgres } from '../db/connect.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
-import { stampOf, syncFolder } from './create.js'
-import type { Steps } from './steps.js'
+import { stampOf } from './files.js'
 import { restoreBackup } from './restore.js'
+import type { Steps } from './steps.js'
 import { lastBeforeUpgrade, type Before } from './upgrade.js'
 
 /** What a rollback did, or would do. */
@@ -55,6 +56,6 @@ export async function rollBack(config: Config, { version, now, dryRun = false, t
   } finally {
     lock.release()
   }
-  await syncFolder(path.dirname(database))
+  syncFolder(path.dirname(database))
   return { ...done, kept }
 }

@@ -5,7 +5,8 @@ import { AppError } from '../core/errors.js'
 import { isPostgres } from '../db/connect.js'
 import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
-import { createBackup, stampOf, syncFolder } from './create.js'
+import { createBackup } from './create.js'
+import { stampOf } from './files.js'
 import { listBackups } from './verify.js'
 
 /** How many are kept of what was there before an upgrade. */
@@ -54,7 +55,6 @@ export async function keepBeforeUpgrade(
   if (dryRun || existsSync(to)) return to
   const { copyDatabase } = await import('../db/sqlite/copy.js')
   copyDatabase(database, to)
-  await syncFolder(path.dirname(to))
   for (const file of copiesOf(database).slice(KEPT)) rmSync(file, { force: true })
   return to
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { migrationNames } from '../db/migrate.js'
 import { checkHash, readHeader, type Header, type Opened } from './container.js'
-import { ENDING } from './create.js'
+import { ENDING } from './files.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
 
 /** What is known of a backup without its passphrase. */

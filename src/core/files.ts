@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -13,7 +12,6 @@ import {
   openSync,
   readdirSync,
   realpathSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -23,7 +21,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 
-// Every file and folder of the program is made and removed here. Another user of the machine may own a folder in the
+// Every file and folder of the program is made and removed here, or as a whole by `atomicfile.ts`. Another user of the machine may own a folder in the
 // path, or be able to write in it, and replace an entry by a link between two calls. Where root runs a command for a
 // site of another user, new files and folders get the owner of their folder, or the server could not use them.
 
@@ -102,31 +100,6 @@ export function createFile(file: string, data: string | Uint8Array = ''): void {
   } finally {
     closeSync(fd)
   }
-}
-
-/** Writes a file that only its owner can use, with its folder, whole or not at all. It replaces one of that name. */
-export function replaceFile(file: string, data: string | Uint8Array): void {
-  const temporary = createBeside(file, data)
-  try {
-    renameSync(temporary, file)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
-}
-
-/**
- * Creates a temporary file to replace a file with, in its folder, which is made, and returns its name. Throws EINVAL for
- * what is no file: a rename would replace a device such as /dev/null for all programs.
- */
-export function createBeside(file: string, data: string | Uint8Array): string {
-  const there = lstatSync(file, { throwIfNoEntry: false })
-  if (there && !there.isFile() && !there.isSymbolicLink())
-    throw Object.assign(new Error(`${file} is not a regular file`), { code: 'EINVAL' })
-  const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  makeFolder(path.dirname(file))
-  createFile(temporary, data)
-  return temporary
 }
 
 /**

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { NodemailerError, SendMailOptions, Transporter } from 'nodemailer'
-import { makeFolder, replaceFile } from '../core/files.js'
+import { replaceFile } from '../core/atomicfile.js'
+import { makeFolder } from '../core/files.js'
 
 const MAX_SEND_MS = 300_000
 

@@ -9,7 +9,8 @@ import { json, makeOlder } from '../support/backups.js'
 import { makeMachine, PROGRAM, signedAnew, type Machine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
 import { prepareSettings } from '../../src/cli/lib/settings/configfile.js'
-import { createFile, makeFolder, replaceFile } from '../../src/core/files.js'
+import { atomicFile, replaceFile } from '../../src/core/atomicfile.js'
+import { createFile, makeFolder } from '../../src/core/files.js'
 import { askAside } from '../../src/db/sqlite/aside.js'
 
 /** The user of a service, or somebody else on the machine. Only root can make files of another user. */
@@ -354,6 +355,23 @@ it('what is no file, such as a device or a socket, is not replaced by one', asyn
   )
   expect(lstatSync(socket).isSocket()).toBe(true)
   expect(readdirSync(folder).filter((name) => /^(socket|link)\./.test(name))).toEqual([])
+})
+
+it('a file that cannot be written leaves neither a temporary file nor a folder behind', async () => {
+  const { folder } = await makeMachine('sqlite')
+  const before = readdirSync(folder)
+  const tooLong = path.join(folder, 'new', `${'x'.repeat(248)}.toml`) // with the ending of a temporary file
+  expect(() => prepareSettings(tooLong, { 'mail.url': 'sendmail:' })).toThrow(/Cannot write .*: ENAMETOOLONG\./)
+  const taken = path.join(folder, 'taken')
+  mkdirSync(taken)
+  const fresh = atomicFile(path.join(taken, 'file'))
+  fresh.write('new')
+  mkdirSync(path.join(taken, 'file')) // someone was faster
+  expect(fresh.replace).toThrow(/EISDIR/)
+  expect(fresh.create).toThrow(/EEXIST/)
+  fresh.discard()
+  expect(readdirSync(taken)).toEqual(['file'])
+  expect(readdirSync(folder)).toEqual([...before, 'taken'].toSorted())
 })
 
 it('a mark of a restore is not written through a link', async () => {

@@ -1,26 +1,24 @@
-import { renameSync, rmSync } from 'node:fs'
-import { createFile } from '../../core/files.js'
+import { atomicFile } from '../../core/atomicfile.js'
 import { openSqlite } from './binding.js'
 import { explained } from './errors.js'
 
 /** Writes the database as it is at this moment to a new file, whole or not at all. Others read and write meanwhile. */
 export function copyDatabase(file: string, to: string): void {
-  const temporary = `${to}.${process.pid}.part`
+  const fresh = atomicFile(to)
   try {
-    rmSync(temporary, { force: true }) // left behind by a process with the same number
-    createFile(temporary) // SQLite would make it readable for others
+    fresh.write('') // SQLite would make it readable for others
     const database = openSqlite(file)
     try {
       database.pragma('busy_timeout = 5000')
-      database.prepare('vacuum into ?').run(temporary)
+      database.prepare('vacuum into ?').run(fresh.temporary)
     } finally {
       database.close()
     }
-    renameSync(temporary, to)
+    fresh.replace() // SQLite does not sync what it writes here
   } catch (error) {
     throw explained(error, to)
   } finally {
-    rmSync(temporary, { force: true })
+    fresh.discard()
   }
 }
 

@@ -1,14 +1,15 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'smol-toml'
+import { atomicFile } from '../../../core/atomicfile.js'
 import { AppError } from '../../../core/errors.js'
-import { createBeside, makeFolder, removeEmpty } from '../../../core/files.js'
+import { makeFolder, removeEmpty } from '../../../core/files.js'
 import { variableOf, type Key } from '../../../core/settings.js'
 
 /** A checked change in a temporary file, to be committed by a rename. */
 export interface PreparedSettings {
-  commit(): void
-  discard(): void
+  commit(this: void): void
+  discard(this: void): void
 }
 
 /** Settings and their values. */
@@ -65,7 +66,15 @@ function valueIn(text: string, section: string, name: string): unknown {
 }
 
 /** Replaces a file atomically, readable by its owner only. A symbolic link is followed. */
-export const replaceFile = (file: string, text: string): void => stage(file, text).commit()
+export function replaceFile(file: string, text: string): void {
+  const { commit, discard } = stage(file, text)
+  try {
+    commit()
+  } catch (error) {
+    discard()
+    throw error
+  }
+}
 
 function stage(file: string, text: string): PreparedSettings {
   // Root would replace a device such as /dev/null for all programs
@@ -73,12 +82,18 @@ function stage(file: string, text: string): PreparedSettings {
     throw Object.assign(new Error(`${file} is not a file`), { code: 'not a file' })
   const made = makeFolder(path.dirname(file))
   const target = existsSync(file) ? realpathSync(file) : file
-  const temporary = createBeside(target, text)
+  const fresh = atomicFile(target)
   const discard = () => {
-    rmSync(temporary, { force: true })
+    fresh.discard()
     removeEmpty(made)
   }
-  return { commit: () => renameSync(temporary, target), discard }
+  try {
+    fresh.write(text)
+  } catch (error) {
+    discard()
+    throw error
+  }
+  return { commit: fresh.replace, discard }
 }
 
 function withSetting(text: string, section: string, name: string, line: string): string {
