@@ -96,6 +96,39 @@ describe.each(engines)('what is named at the command line on %s', (engine) => {
     expect((await json('keys list')).keys).toEqual([])
   })
 
+  it('is looked up before a change, which is sent once', async () => {
+    const { machine, token, run, post } = await filled(engine)
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const there = { env: { FEEDBACKCTL_SERVER: url, FEEDBACKCTL_TOKEN: token } }
+    for (const args of [
+      "boards update 'secret PLANS' --color 1d4ed8",
+      `posts update ${startOf(post)} --board 'Secret plans' --roadmap 'coming soon'`,
+      'posts update 1 --board thoughts --roadmap soon',
+      'posts update 99 --title Lost',
+      `votes add ${startOf(post)}`,
+    ]) {
+      const { stderr } = await run(`${args} --verbose`, there)
+      const changes = stderr
+        .match(/ms {2}(PATCH|PUT|DELETE|POST) \S+/g)
+        ?.filter((each) => !each.endsWith('/posts/slug'))
+      expect([args, changes]).toMatchObject([args, { length: 1 }])
+    }
+  })
+
+  it('is what the operation itself finds, before what has such a name', async () => {
+    const { run, json } = await filled(engine)
+    await run('boards create Thoughts --url other')
+    await run('boards create THOUGHTS --url another')
+    const user = (await json('users show eve@example.org')).user.userId as string
+    await run("posts create 'By Eve' --body x --board thoughts --as eve@example.org")
+    expect((await run(`posts list --board thoughts --author ${startOf(user)} -q`)).stdout.split('\n')).toHaveLength(2)
+    expect((await json('boards update thoughts --color 1d4ed8')).board.name).toBe('💡 Ideas')
+    expect(await run('boards delete OTHERS --yes')).toMatchObject({ code: 3 })
+    expect((await run('boards delete thoughts --yes')).code).toBe(0)
+    expect((await json('boards list')).boards.map((board: { url: string }) => board.url)).not.toContain('thoughts')
+  })
+
   it('shows nobody what they may not see', async () => {
     const { machine, run, json, comment } = await filled(engine)
     const hidden = (await json("posts create Hidden --body x --board 'secret plans'")).post.postId as string

@@ -2,7 +2,7 @@ import { AppError } from '../../../core/errors.js'
 import { fieldsOf } from '../../../core/fields.js'
 import { isId } from '../../../core/ids.js'
 import type { Noun } from '../../../core/nouns.js'
-import type { Call, Operation } from '../../../service/lib/operation.js'
+import type { AnyOperation, Call } from '../../../service/lib/operation.js'
 
 /** The id of what has this name or start of an id; the name itself where there is no such thing. Throws AMBIGUOUS_NAME. */
 export async function idOf(call: Call, noun: Noun, name: unknown): Promise<unknown> {
@@ -11,53 +11,98 @@ export async function idOf(call: Call, noun: Noun, name: unknown): Promise<unkno
   return (await call(find, { noun, name })).id ?? name
 }
 
+type Show = (call: Call, name: string) => Promise<unknown>
+const showPost: Show = async (call, id) => call((await import('../../../service/posts.js')).show, { id })
+
+/** Shows the row that operations find by a name themselves: a url, a number, an address. Others they find by id alone. */
+const SHOW: Readonly<Record<Noun, Show | undefined>> = {
+  board: async (call, url) => call((await import('../../../service/boards.js')).show, { url }),
+  roadmap: async (call, url) => call((await import('../../../service/roadmaps.js')).show, { url }),
+  role: async (call, id) => call((await import('../../../service/roles.js')).show, { id }),
+  user: async (call, user) => call((await import('../../../service/users.js')).show, { user }),
+  post: showPost,
+  item: showPost,
+  comment: undefined,
+  key: undefined,
+  session: undefined,
+  subject: undefined,
+}
+
 /**
- * Lets a call take names and starts of ids too. They are looked up only where the operation finds nothing, so that what
- * it finds wins, and a usual call costs nothing.
+ * Lets a call take names and starts of ids too. What the operation itself finds by a name wins. A change is sent once:
+ * names are looked up before it. A read is tried first, so that a usual one costs nothing.
  */
 export function withNames(call: Call): Call {
   const known = new Map<string, string>()
-  const keyOf = (noun: Noun, name: string) => `${noun} ${name}`
 
-  async function found(noun: Noun, name: unknown): Promise<unknown> {
-    const id = await idOf(call, noun, name).catch((error: unknown) => {
-      if (error instanceof AppError && error.code !== 'AMBIGUOUS_NAME' && error.exit < 6) return name
-      throw error
-    })
-    if (id !== name) known.set(keyOf(noun, String(name)), String(id))
+  async function resolve(noun: Noun, name: unknown): Promise<unknown> {
+    if (typeof name !== 'string') return name
+    const key = `${noun} ${name}`
+    const id = known.get(key) ?? (await resolved(call, noun, name))
+    known.set(key, id)
     return id
   }
 
-  /** The input, with what `replace` gives for every name. */
-  async function named<In, Out, Subject>(
-    op: Operation<In, Out, Subject>,
-    input: Record<string, unknown>,
-    replace: (noun: Noun, name: unknown, early: boolean) => unknown,
-  ): Promise<Record<string, unknown>> {
-    const replaced = { ...input }
-    for (const { name, names: noun, early = false } of fieldsOf(op.input)) {
-      const value = input[name]
-      if (noun === undefined || value === undefined) continue
-      replaced[name] = Array.isArray(value)
-        ? await Promise.all(value.map((each) => replace(noun, each, early)))
-        : await replace(noun, value, early)
-    }
-    return replaced
-  }
-
   return async (op, given) => {
-    const input = await named(op, given as Record<string, unknown>, (noun, name, early) => {
-      const id = typeof name === 'string' ? known.get(keyOf(noun, name)) : undefined
-      return id ?? (early ? found(noun, name) : name)
-    })
+    const input = given as Record<string, unknown>
+    if (!isRead(op)) return call(op, await replaced(op, input, resolve))
+    const first = await replaced(op, input, (noun, name, early) =>
+      early ? resolve(noun, name) : (known.get(`${noun} ${String(name)}`) ?? name),
+    )
     try {
-      return await call(op, input)
+      return await call(op, first)
     } catch (error) {
       const isUnknown = error instanceof AppError && error.exit === 3
       if (!isUnknown || error.code === 'SITE_NOT_FOUND') throw error
-      const renamed = await named(op, input, found)
-      if (JSON.stringify(renamed) === JSON.stringify(input)) throw error
+      const renamed = await replaced(op, input, resolve)
+      if (JSON.stringify(renamed) === JSON.stringify(first)) throw error
       return call(op, renamed)
     }
   }
 }
+
+/** Only a read may be repeated. Some reads that are cached are a POST. */
+const isRead = ({ http, cache }: Pick<AnyOperation, 'http' | 'cache'>): boolean =>
+  http.startsWith('GET ') || cache !== undefined
+
+/** The input, with what `replace` gives for every name. */
+async function replaced(
+  op: Pick<AnyOperation, 'input'>,
+  input: Record<string, unknown>,
+  replace: (noun: Noun, name: unknown, early: boolean) => unknown,
+): Promise<Record<string, unknown>> {
+  const output = { ...input }
+  for (const { name, names: noun, early = false } of fieldsOf(op.input)) {
+    const value = input[name]
+    if (noun === undefined || value === undefined) continue
+    output[name] = Array.isArray(value)
+      ? await Promise.all(value.map((each) => replace(noun, each, early)))
+      : await replace(noun, value, early)
+  }
+  return output
+}
+
+/** The id that a name stands for, or the name where the operation finds it itself, or nobody does. */
+async function resolved(call: Call, noun: Noun, name: string): Promise<string> {
+  let id: string
+  try {
+    id = String(await idOf(call, noun, name))
+  } catch (error) {
+    if (isRefusal(error) && error.code !== 'AMBIGUOUS_NAME') return name
+    if (!isRefusal(error) || !(await isShown(call, noun, name))) throw error
+    return name
+  }
+  return id === name || (await isShown(call, noun, name)) ? name : id
+}
+
+async function isShown(call: Call, noun: Noun, name: string): Promise<boolean> {
+  try {
+    return (await SHOW[noun]?.(call, name)) !== undefined
+  } catch (error) {
+    if (isRefusal(error)) return false
+    throw error
+  }
+}
+
+/** An answer to the request, not an unreachable server. */
+const isRefusal = (error: unknown): error is AppError => error instanceof AppError && error.exit < 6
