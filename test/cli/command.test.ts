@@ -495,7 +495,7 @@ describe('a deletion that loses much data', () => {
       code: 5,
       stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
     })
-    expect(await machine.run('notes delete n7 --yes')).toMatchObject({ code: 0, stderr: 'Deleted.\n' })
+    expect(await machine.run('notes delete n7 --yes')).toMatchObject({ code: 0, stderr: 'Deleted the note.\n' })
     for (const [answer, code] of [
       ['y', 5],
       ['', 5],
