@@ -19,6 +19,11 @@ interface RowNoun {
   unknown?: string
   /** What events say happened to a row, in the past tense. */
   verbs: readonly string[]
+  /**
+   * The columns whose changes events record with both values. Leave out secrets, what people may erase, and texts that
+   * would outlive a deletion.
+   */
+  details: Readonly<Record<string, 'text' | 'number' | 'flag'>>
 }
 
 /** Stands for one of several nouns. */
@@ -29,6 +34,7 @@ interface Group {
 /** Only events are about it. */
 interface EventNoun {
   verbs: readonly string[]
+  details?: RowNoun['details']
 }
 
 /**
@@ -46,6 +52,7 @@ export const NOUNS = {
     byName: false,
     isSubject: true,
     verbs: ['created', 'updated', 'deleted', 'voted', 'unvoted', 'reported', 'kept', 'marked_spam', 'reopened'],
+    details: { title: 'text', boardId: 'text', roadmap_id: 'text', is_spam: 'flag' },
   },
   comment: {
     table: 'comments',
@@ -56,6 +63,7 @@ export const NOUNS = {
     byName: false,
     isSubject: true,
     verbs: ['created', 'updated', 'deleted', 'reported', 'kept', 'marked_spam', 'reopened'],
+    details: { is_internal: 'flag', is_spam: 'flag' },
   },
   item: { group: ['post', 'comment'] },
   board: {
@@ -68,6 +76,7 @@ export const NOUNS = {
     isSubject: true,
     unknown: 'UNKNOWN_BOARD',
     verbs: ['created', 'updated', 'deleted'],
+    details: { name: 'text', url: 'text', color: 'text', display: 'flag', view_voters: 'flag' },
   },
   roadmap: {
     table: 'roadmaps',
@@ -79,6 +88,7 @@ export const NOUNS = {
     isSubject: true,
     unknown: 'UNKNOWN_ROADMAP',
     verbs: ['created', 'updated', 'deleted', 'moved'],
+    details: { name: 'text', url: 'text', color: 'text', display: 'flag', index: 'number' },
   },
   user: {
     table: 'users',
@@ -112,6 +122,7 @@ export const NOUNS = {
       'totp_reset',
       'totp_guessed',
     ],
+    details: {},
   },
   role: {
     table: 'roles',
@@ -122,6 +133,7 @@ export const NOUNS = {
     byName: true,
     isSubject: true,
     verbs: ['created', 'updated', 'deleted', 'assigned', 'unassigned'],
+    details: { name: 'text', description: 'text', require_totp: 'flag' },
   },
   key: {
     table: 'api_keys',
@@ -132,6 +144,7 @@ export const NOUNS = {
     byName: true,
     isSubject: true,
     verbs: ['created', 'revoked'],
+    details: {},
   },
   session: {
     table: 'sessions',
@@ -142,10 +155,24 @@ export const NOUNS = {
     byName: false,
     isSubject: false, // it ends with its row
     verbs: ['ended'],
+    details: {},
   },
   subject: { group: 'subjects' },
   mail: { verbs: ['retried', 'cancelled'] },
-  site: { verbs: ['set_up', 'updated', 'secret_replaced'] },
+  site: {
+    verbs: ['set_up', 'updated', 'secret_replaced'],
+    details: {
+      title: 'text',
+      description: 'text',
+      logo: 'text',
+      accentColor: 'text',
+      googleAnalyticsId: 'text',
+      allowSignup: 'flag',
+      developer_mode: 'flag',
+      labs: 'text',
+      blockedDomains: 'text',
+    },
+  },
 } as const satisfies Record<string, RowNoun | Group | EventNoun>
 
 type Nouns = typeof NOUNS

@@ -32,6 +32,7 @@ export const CARRIED = [
   'boards',
   'comments',
   'counters',
+  'event_cursors',
   'event_erasures',
   'event_seals',
   'events',

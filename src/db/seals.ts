@@ -3,23 +3,28 @@ import type { SelectQueryBuilder } from 'kysely'
 import { lastGiven } from './dialect.js'
 import type { Db, EventRow, SealRow, Tables } from './tables.js'
 
-/** An event, with the hash of a name that was erased. */
-type SealedEvent = EventRow & { erasedHash: string | null }
+/** An event, with the hashes of a name and of details that were erased. */
+type SealedEvent = EventRow & { erasedHash: string | null; erasedDetails: string | null }
+
+/** The version of new seals. */
+export const SEAL_VERSION = 2
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /**
- * The hash of a block of events and of all before it. A column that is added to events later is not part of it: the
+ * The hash of a block of events and of all before it. A column that is added to events later needs another version: the
  * blocks that are sealed already would not match any more.
  */
-export const hashOfBlock = (before: string, events: readonly SealedEvent[]): string =>
-  sha256([before, ...events.map(digestOf)].join('\n'))
+export const hashOfBlock = (before: string, events: readonly SealedEvent[], version: number): string =>
+  sha256([before, ...events.map((event) => digestOf(event, version))].join('\n'))
 
-/** The name is hashed apart, so that it can be erased. */
-function digestOf(event: SealedEvent): string {
+/** The name and the details are hashed apart, so that they can be erased. */
+function digestOf(event: SealedEvent, version: number): string {
   const { id, action, subject_id, subject, person_id, actor_id, origin, address, key_id, created_at } = event
   const others = [id, action, subject_id, person_id, actor_id, origin, address, key_id, created_at]
-  return sha256(JSON.stringify([...others, subject === null ? event.erasedHash : sha256(subject)]))
+  const name = subject === null ? event.erasedHash || null : sha256(subject)
+  const details = event.details === null ? event.erasedDetails : sha256(event.details)
+  return sha256(JSON.stringify([...others, name, ...(version >= 2 ? [details] : [])]))
 }
 
 export const newestSeal = (db: Db): Promise<SealRow | undefined> =>
@@ -114,7 +119,7 @@ export const eventsOfBlock = (db: Db, { after, until, limit }: Block): Promise<S
     .selectFrom('events')
     .leftJoin('event_erasures', 'event_erasures.event_id', 'events.id')
     .selectAll('events')
-    .select('event_erasures.subject_hash as erasedHash')
+    .select(['event_erasures.subject_hash as erasedHash', 'event_erasures.details_hash as erasedDetails'])
     .where('events.id', '>', after)
     .$if(until !== undefined, (query) => query.where('events.id', '<=', until ?? 0))
     .orderBy('events.id')
@@ -124,19 +129,30 @@ export const eventsOfBlock = (db: Db, { after, until, limit }: Block): Promise<S
 /** Rows in a statement: both engines limit its parameters. */
 const MAX_ROWS = 1000
 
-/** Erases the names in the events of these rows. Their hashes stay, as the seals include them. */
+/** Erases the names and the details in the events of these rows. Their hashes stay, as the seals include them. */
 export async function eraseNames(db: Db, subjectIds: readonly string[]): Promise<void> {
   for (let at = 0; at < subjectIds.length; at += MAX_ROWS) {
     const some = subjectIds.slice(at, at + MAX_ROWS)
-    const ofSome = db.selectFrom('events').where('subject_id', 'in', some).where('subject', 'is not', null)
-    const named = await ofSome.select(['id', 'subject']).execute()
+    const ofSome = db
+      .selectFrom('events')
+      .where('subject_id', 'in', some)
+      .where((eb) => eb.or([eb('subject', 'is not', null), eb('details', 'is not', null)]))
+    const named = await ofSome.select(['id', 'subject', 'details']).execute()
     if (named.length === 0) continue
-    const hashes = named.map(({ id, subject }) => ({ event_id: id, subject_hash: sha256(subject ?? '') }))
+    const hashes = named.map(({ id, subject, details }) => ({
+      event_id: id,
+      subject_hash: subject === null ? '' : sha256(subject),
+      details_hash: details === null ? null : sha256(details),
+    }))
     await db
       .insertInto('event_erasures')
       .values(hashes)
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-    await db.updateTable('events').set({ subject: null }).where('id', 'in', ofSome.select('id')).execute()
+    await db
+      .updateTable('events')
+      .set({ subject: null, details: null })
+      .where('id', 'in', ofSome.select('id'))
+      .execute()
   }
 }

@@ -238,11 +238,23 @@ export interface Tables {
     /** The API key of the request. */
     key_id: string | null
     created_at: string
+    /** What changed, as JSON: an array of FieldChange (`core/details.ts`). */
+    details: string | null
   }
   /** The hash of the events after `after_id` up to `last_id`, and of all before them. */
-  event_seals: { after_id: number; last_id: number; events: number; hash: string; sealed_at: string }
-  /** The hash of the name that an event had before it was erased. */
-  event_erasures: { event_id: number; subject_hash: string }
+  event_seals: {
+    after_id: number
+    last_id: number
+    events: number
+    hash: string
+    sealed_at: string
+    /** 2: the hash includes the details of the events. */
+    version: Generated<number>
+  }
+  /** The hashes of the name and of the details that an event had before they were erased. '' and null: it had none. */
+  event_erasures: { event_id: number; subject_hash: string; details_hash: string | null }
+  /** The last event that a consumer has handled. */
+  event_cursors: { consumer: string; last_id: number }
 }
 
 export type SealRow = Selectable<Tables['event_seals']>

@@ -1,5 +1,5 @@
 import { transaction } from '../db/connect.js'
-import { eventsOfBlock, hashOfBlock, insertSeal, newestEventId, newestSeal } from '../db/seals.js'
+import { eventsOfBlock, hashOfBlock, insertSeal, newestEventId, newestSeal, SEAL_VERSION } from '../db/seals.js'
 import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
 import type { Job, Run } from './runner.js'
 
@@ -30,7 +30,8 @@ function sealBlock({ db, now }: Pick<Run, 'db' | 'now'>): Promise<'more' | undef
       after_id: after,
       last_id: last.id,
       events: events.length,
-      hash: hashOfBlock(before?.hash ?? '', events),
+      hash: hashOfBlock(before?.hash ?? '', events, SEAL_VERSION),
+      version: SEAL_VERSION,
       sealed_at: now().toISOString(),
     })
     return events.length === MAX_EVENTS ? 'more' : undefined

@@ -108,7 +108,7 @@ async function missingSetup(db: Db): Promise<{ first: number; last: number } | u
 async function checkBlock(
   db: Db,
   before: Pick<SealRow, 'last_id' | 'hash'>,
-  { after_id, last_id, events: expected, hash }: SealRow,
+  { after_id, last_id, events: expected, hash, version }: SealRow,
 ): Promise<{ count: number; problem?: string }> {
   const events = await eventsOfBlock(db, { after: after_id, until: last_id, limit: expected + 1 })
   const count = events.length
@@ -119,7 +119,7 @@ async function checkBlock(
     }
   if (count < expected) return { count, problem: `${expected - count} of ${expected} events are missing.` }
   if (count > expected) return { count, problem: `There are more than the ${expected} events of this block.` }
-  if (hashOfBlock(before.hash, events) !== hash)
+  if (hashOfBlock(before.hash, events, version) !== hash)
     return { count, problem: 'An event of this block was changed, or a hash of this block or the one before.' }
   return { count }
 }

@@ -1,8 +1,10 @@
 import * as Type from 'typebox'
+import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
+import { stateBefore } from '../db/details.js'
 import {
   boardsAfter,
   boardTotal,
@@ -193,13 +195,14 @@ export const update = operation({
     const slug = await noun.slugOfChanged(input, subject)
     return change(ctx, async (tx) => {
       if (input.display !== undefined) await lock(tx.db, 'post_counts') // posts are as private as their board
+      const before = await stateBefore(tx.db, 'board', subject.boardId)
       const outcome = await updateBoard(tx.db, subject.boardId, {
         ...noun.changes(input, slug),
         ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
         updatedAt: ctx.now().toISOString(),
       })
       const board = await noun.updated(tx, slug, input.boardId, outcome)
-      tx.record('board.updated', board.boardId, board.name)
+      tx.record('board.updated', board.boardId, board.name, undefined, before && changesOf('board', before, board))
       return { board: toBoard(board) }
     })
   },

@@ -1,6 +1,7 @@
 import { withoutHtml } from '../core/markdown/index.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
+import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
@@ -216,8 +217,9 @@ export const update = operation({
         updated_at: ctx.now().toISOString(),
       })
       if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })
-      tx.record('comment.updated', id, comment.title)
-      return { comment: toComment(ctx.actor, await existing(tx, id)) }
+      const after = await existing(tx, id)
+      tx.record('comment.updated', id, comment.title, undefined, changesOf('comment', comment, after))
+      return { comment: toComment(ctx.actor, after) }
     })
   },
 })

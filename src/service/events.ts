@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import type { FieldChange } from '../core/details.js'
 import { asStored, isId } from '../core/ids.js'
 import { quoted, searchKey } from '../core/text.js'
 import { AppError } from '../core/errors.js'
@@ -14,6 +15,12 @@ import { orderFields, periodFields, periodFrom } from './lib/times.js'
 const person = (description: string) =>
   Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
 
+const Detail = Type.Object({
+  field: Type.String({ description: 'Name of the field, as in the row' }),
+  before: nullable('string', { description: 'The value before; long texts are cut' }),
+  after: nullable('string', { description: 'The value after; long texts are cut' }),
+})
+
 const Event = Type.Object({
   id: Type.Integer({ description: 'Increases in commit order' }),
   action: Type.String({ description: 'What happened, such as post.created' }),
@@ -28,6 +35,9 @@ const Event = Type.Object({
   address: nullable('string', { description: 'The address that the request came from; null at the command line' }),
   key_id: nullable('string', { description: 'Id of the API key of the request' }),
   created_at: Type.String({ format: 'date-time' }),
+  details: Type.Union([Type.Array(Detail), Type.Null()], {
+    description: 'What changed; null where the action says it, or after the account of the author was deleted',
+  }),
 })
 
 export type Event = Type.Static<typeof Event>
@@ -132,6 +142,7 @@ function toEvent({
   address,
   key_id,
   created_at,
+  details,
   ...names
 }: NamedEvent): Event {
   const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
@@ -147,8 +158,13 @@ function toEvent({
     address,
     key_id,
     created_at,
+    details: details === null ? null : (JSON.parse(details) as FieldChange[]).map(toDetail),
   }
 }
+
+const toDetail = ({ field, before, after }: FieldChange) => ({ field, before: asText(before), after: asText(after) })
+
+const asText = (value: FieldChange['before']): string | null => (value === null ? null : String(value))
 
 const personOf = (userId: string | null, username: string | null) =>
   userId === null ? null : { userId, username: username ?? DELETED_USER.username }

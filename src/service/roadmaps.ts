@@ -1,7 +1,9 @@
 import * as Type from 'typebox'
+import { changeOf, changesOf } from '../core/details.js'
 import { asStored, newId } from '../core/ids.js'
 import { searchKey } from '../core/text.js'
 import { lock } from '../db/counters.js'
+import { stateBefore } from '../db/details.js'
 import {
   deleteRoadmap,
   findRoadmap,
@@ -161,12 +163,13 @@ export const update = operation({
   async run(ctx, input, subject) {
     const slug = await noun.slugOfChanged(input, subject)
     return change(ctx, async (tx) => {
+      const before = await stateBefore(tx.db, 'roadmap', subject.id)
       const outcome = await updateRoadmap(tx.db, subject.id, {
         ...noun.changes(input, slug),
         updated_at: ctx.now().toISOString(),
       })
       const roadmap = await noun.updated(tx, slug, input.id, outcome)
-      tx.record('roadmap.updated', roadmap.id, roadmap.name)
+      tx.record('roadmap.updated', roadmap.id, roadmap.name, undefined, before && changesOf('roadmap', before, roadmap))
       return { roadmap: toRoadmap(roadmap) }
     })
   },
@@ -244,10 +247,17 @@ export const sort = operation({
           ? wanted
           : numbered(rows.toSorted((one, other) => index(one) - index(other)))
       await updateRoadmapIndexes(db, rows, indexes, now().toISOString())
-      for (const row of moved) if (indexes.get(row.id) !== row.index) record('roadmap.moved', row.id, row.name)
+      for (const row of moved)
+        if (indexes.get(row.id) !== row.index)
+          record('roadmap.moved', row.id, row.name, undefined, indexChange(row, indexes))
       return 'OK' as const
     }),
 })
+
+const indexChange = ({ id: rowId, index }: RoadmapRow, indexes: ReadonlyMap<string, number>) => {
+  const after = indexes.get(rowId) ?? index
+  return index === after ? [] : [changeOf('index', index, after)]
+}
 
 export const move = operation({
   id: 'roadmaps.move',
@@ -274,7 +284,7 @@ export const move = operation({
       const indexes = numbered(rows.toSpliced(at, 1).toSpliced(position - 1, 0, row))
       await updateRoadmapIndexes(db, rows, indexes, now().toISOString())
       const index = indexes.get(row.id) ?? row.index
-      if (index !== at + 1) record('roadmap.moved', row.id, row.name)
+      if (index !== at + 1) record('roadmap.moved', row.id, row.name, undefined, indexChange(row, indexes))
       return { roadmap: toRoadmap({ ...row, index }) }
     }),
 })

@@ -1,8 +1,10 @@
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
+import { changeOf, changesOf } from '../core/details.js'
 import { AppError, type ErrorCode } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
 import { PERMISSIONS, type Permission } from '../core/permissions.js'
+import { stateBefore } from '../db/details.js'
 import { LENGTHS } from '../core/lengths.js'
 import {
   assignRole,
@@ -175,6 +177,7 @@ export const update = operation({
   async run(ctx, input, subject) {
     assertOrdinary(subject)
     return change(ctx, async ({ db, actor, record }) => {
+      const before = await stateBefore(db, 'role', subject.id)
       const role = await updateRole(db, subject.id, {
         ...(input.name !== undefined && { name: input.name }),
         ...(input.description !== undefined && { description: input.description || null }),
@@ -188,7 +191,12 @@ export const update = operation({
       const added = wanted.filter((permission) => !had.includes(permission))
       assertOwn(actor, added)
       await replacePermissions(db, role.id, wanted)
-      record('role.updated', role.id, role.name)
+      const listed = (permissions: readonly string[]) =>
+        PERMISSIONS.filter((each) => permissions.includes(each)).join(' ')
+      record('role.updated', role.id, role.name, undefined, [
+        ...(before ? changesOf('role', before, role) : []),
+        ...(listed(had) === listed(wanted) ? [] : [changeOf('permissions', listed(had), listed(wanted))]),
+      ])
       return { role: toRole(role), permissions: wanted }
     })
   },

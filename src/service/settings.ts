@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url'
 import * as Type from 'typebox'
 import isFQDN from 'validator/lib/isFQDN.js'
 import isURL from 'validator/lib/isURL.js'
+import { changesOf } from '../core/details.js'
 import { AppError, type Failure } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { quoted } from '../core/text.js'
@@ -82,8 +83,9 @@ export const update = operation({
     }
     if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
+      const before = await readSettings(db)
       const row = await updateSettings(db, changes)
-      record('site.updated', 'site', row.title)
+      record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { settings: toSettings(row) }
     })
   },
@@ -220,7 +222,8 @@ const changeDomains = (ctx: Context, next: (before: string[]) => string[]): Prom
   change(ctx, async ({ db, record }) => {
     const domains = next(listIn(await lockSettings(db)))
     if (domains.length > 1000) throw refused('TOO_MANY', `domains must be ${RULE}.`, String(domains.length))
-    await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
+    const before = await readSettings(db)
+    const after = await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
     const owner = await findOwner(db)
     const locking = owner && blocking(domains, owner.email)
     if (locking !== undefined)
@@ -229,7 +232,7 @@ const changeDomains = (ctx: Context, next: (before: string[]) => string[]): Prom
         `${locking} would lock out the owner of the site, whose address is at this domain.`,
         locking,
       )
-    record('site.updated', 'site')
+    record('site.updated', 'site', undefined, undefined, changesOf('site', before, after))
     return { domains }
   })
 

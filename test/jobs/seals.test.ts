@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { connect, rolledBack, transaction } from '../../src/db/connect.js'
 import { insertEvents } from '../../src/db/events.js'
+import { eventsOfBlock, hashOfBlock } from '../../src/db/seals.js'
 import type { Db } from '../../src/db/tables.js'
 import { seals } from '../../src/jobs/seals.js'
 import * as audit from '../../src/service/audit.js'
@@ -177,6 +178,38 @@ describe.each(engines)('the chain of events on %s', (engine) => {
     expect(await verify(site)).toMatchObject({ findings: [], unsealed: 0 })
     const [erasure] = await site.db.selectFrom('event_erasures').selectAll().execute()
     await site.db.updateTable('events').set({ actor_id: 'x' }).where('id', '=', erasure!.event_id).execute()
+    expect((await verify(site)).findings).toHaveLength(1)
+  })
+
+  it('covers what changed, also once that is erased, and seals of earlier versions still match', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const { board } = await site.call(boards.create, { name: 'Ideas' })
+    // As a server of an earlier version seals what a newer one has written
+    const rename = (name: string) => site.call(boards.update, { boardId: board.boardId, name, partial: true })
+    await rename('Earlier')
+    const first = await eventsOfBlock(site.db, { after: 0, limit: 100 })
+    const seal1 = { after_id: 0, last_id: first.at(-1)?.id ?? 0, events: first.length, hash: hashOfBlock('', first, 1), sealed_at: '2026' } // prettier-ignore
+    await site.db.insertInto('event_seals').values(seal1).execute()
+    await rename('Later')
+    const { userId, token: eve } = await site.member()
+    const { post } = await site.callAs({ ...operator, userId })(posts.create, { title: 'What I wrote' })
+    const { body } = await site.http(`POST /posts/${post.postId}/comments`, { token: eve, body: { body: 'mine' } })
+    const comment = `/posts/${post.postId}/comments/${body.activity.comment.id}`
+    await site.http(`PUT ${comment}`, { token, body: { is_spam: true, partial: true } })
+    await seal(site)
+    expect((await verify(site)).findings).toEqual([])
+    const detailed = () => site.db.selectFrom('events').select('action').where('details', 'is not', null).orderBy('id').execute() // prettier-ignore
+    expect((await detailed()).map(({ action }) => action)).toEqual([
+      'board.updated',
+      'board.updated',
+      'comment.updated',
+    ])
+    await site.call(users.remove, { user: userId, posts: 'delete' })
+    expect((await detailed()).map(({ action }) => action)).toEqual(['board.updated', 'board.updated'])
+    await seal(site)
+    expect((await verify(site)).findings).toEqual([])
+    await site.db.updateTable('events').set({ details: '[]' }).where('subject', '=', 'Later').execute()
     expect((await verify(site)).findings).toHaveLength(1)
   })
 

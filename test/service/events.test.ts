@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { NOUNS } from '../../src/core/nouns.js'
 import { connect, transaction } from '../../src/db/connect.js'
 import { insertEvents } from '../../src/db/events.js'
 import { operator } from '../../src/service/lib/access.js'
@@ -59,6 +61,7 @@ describe.each(engines)('events on %s', (engine) => {
           address: null,
           key_id: null,
           created_at: '2026-03-02T10:00:00.000Z',
+          details: null,
         },
         {
           id: second,
@@ -72,6 +75,7 @@ describe.each(engines)('events on %s', (engine) => {
           address: null,
           key_id: null,
           created_at: '2026-03-02T10:00:00.000Z',
+          details: null,
         },
         {
           id: third,
@@ -85,12 +89,58 @@ describe.each(engines)('events on %s', (engine) => {
           address: '127.0.0.1',
           key_id: null,
           created_at: '2026-03-02T11:00:00.000Z',
+          details: [{ field: 'name', before: 'Ideas', after: 'Bright ideas' }],
         },
       ],
       next: third,
       page_info: { count: 3, current_page: 1, has_next_page: false, start_cursor: `${first}`, end_cursor: `${third}` },
     })
     expect(JSON.stringify(body)).not.toContain(OWNER.email)
+  })
+
+  it('say what changed, before and after, and nothing that did not', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const changed = async (line: string, body: object) => {
+      const answer = await site.http(line, { token, body })
+      expect([line, answer.status, answer.body?.code]).toEqual([line, expect.toBeOneOf([200, 201, 204]), undefined])
+      return (await site.call(events.list, { created: 'desc', limit: 1 })).events[0]?.details
+    }
+    await changed('POST /boards', { name: 'Ideas' })
+    const board = { boardId: 'ideas', partial: true }
+    expect(await changed('PATCH /boards', { ...board, display: false, view_voters: true })).toEqual([
+      { field: 'display', before: 'true', after: 'false' },
+    ])
+    expect(await changed('PATCH /boards', { ...board, display: false })).toBe(null)
+    await changed('POST /roles', { name: 'Team', permissions: ['board:read'] })
+    const { rows } = await sql<{ id: string }>`select id from roles where name = 'Team'`.execute(site.db)
+    const role = { id: rows[0]?.id, name: 'Crew', permissions: ['post:update', 'board:read'] }
+    expect(await changed('PATCH /roles', { ...role, description: 'All of us' })).toEqual([
+      { field: 'name', before: 'Team', after: 'Crew' },
+      { field: 'description', before: null, after: 'All of us' },
+      { field: 'permissions', before: 'board:read', after: 'post:update board:read' },
+    ])
+    for (const name of ['One', 'Two']) await changed('POST /roadmaps', { name })
+    expect(await changed('PUT /roadmaps/two/position', { position: 1 })).toEqual([
+      { field: 'index', before: '2', after: '1' },
+    ])
+    expect(await changed('PATCH /settings/site', { title: 'Moon', allowSignup: false })).toEqual([
+      { field: 'title', before: OWNER.siteTitle, after: 'Moon' },
+      { field: 'allowSignup', before: 'true', after: 'false' },
+    ])
+    expect(await changed('PUT /settings/blocked-domains', { domains: ['spam.example'] })).toEqual([
+      { field: 'blockedDomains', before: '[]', after: '["spam.example"]' },
+    ])
+    const domains = Array.from({ length: 100 }, (_, number) => `spam${number}.example`)
+    const [long] = (await changed('PUT /settings/blocked-domains', { domains })) ?? []
+    expect(long?.after).toMatch(/^\["spam0\.example",.{580,}…$/)
+    expect(long?.after).toHaveLength(600)
+  })
+
+  it('say nothing of fields that are secret or personal', () => {
+    const recorded = Object.values(NOUNS).flatMap((noun) => ('details' in noun ? Object.keys(noun.details) : []))
+    const secret = ['password', 'secret', 'keyHash', 'secretFingerprint', 'email', 'username', 'notes', 'address', 'body', 'contentMarkdown'] // prettier-ignore
+    expect(recorded.filter((field) => secret.includes(field))).toEqual([])
   })
 
   it('are paged in both directions, with `created` in any letter case, by `next`', async () => {

@@ -28,6 +28,7 @@ import { up as ownDeletion } from './0026_own_deletion.js'
 import { up as movers } from './0027_movers.js'
 import { up as reportsLogged } from './0028_reports_logged.js'
 import { up as rowChanges } from './0029_row_changes.js'
+import { up as eventDetails } from './0030_event_details.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -63,4 +64,5 @@ export const migrations: Record<string, Migration> = {
   '0027_movers': { up: movers },
   '0028_reports_logged': { up: reportsLogged },
   '0029_row_changes': { up: rowChanges },
+  '0030_event_details': { up: eventDetails },
 }

@@ -1,3 +1,4 @@
+import type { FieldChange } from '../../core/details.js'
 import { AppError } from '../../core/errors.js'
 import { notFoundCode, NOUNS, type Action } from '../../core/nouns.js'
 import { rolledBack, transaction } from '../../db/connect.js'
@@ -10,9 +11,16 @@ import type { Context } from './context.js'
 export interface Change extends Context {
   /**
    * Adds an event. `subject` is the present name of the row; leave it out for people, who may erase theirs, and for
-   * votes. `personId` is the other person concerned.
+   * votes. `personId` is the other person concerned. `changes` says what changed.
    */
-  record(this: void, action: Action, subjectId: string, subject?: string, personId?: string): void
+  record(
+    this: void,
+    action: Action,
+    subjectId: string,
+    subject?: string,
+    personId?: string,
+    changes?: readonly FieldChange[],
+  ): void
 }
 
 /**
@@ -51,7 +59,7 @@ async function referenceError(db: Context['db'], error: ForeignKeyError): Promis
 
 async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
   const events: Parameters<typeof insertEvents>[1] = []
-  const record: Change['record'] = (action, subjectId, subject, personId) =>
+  const record: Change['record'] = (action, subjectId, subject, personId, changes = []) =>
     void events.push({
       action,
       subject_id: subjectId,
@@ -62,6 +70,7 @@ async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Cha
       address: ctx.client?.address ?? null,
       key_id: ctx.actor.key?.keyId ?? null,
       created_at: ctx.now().toISOString(),
+      details: changes.length > 0 ? JSON.stringify(changes) : null,
     })
   const result = await work({ ...ctx, db, record })
   await insertEvents(db, events) // last: on PostgreSQL it takes the lock of all writers of events

@@ -1,0 +1,40 @@
+import { NOUNS } from './nouns.js'
+
+type Nouns = typeof NOUNS
+/** A noun whose events say what changed. */
+export type DetailedNoun = { [N in keyof Nouns]: Nouns[N] extends { details: object } ? N : never }[keyof Nouns]
+
+/** A field that changed. `details` of a noun says which fields events record, so secrets and long texts are not there. */
+export interface FieldChange {
+  field: string
+  before: string | number | boolean | null
+  after: string | number | boolean | null
+}
+
+/** The values of the recorded fields, as a row has them. */
+export type Recorded<N extends DetailedNoun> = Record<keyof Nouns[N]['details'], string | number | null>
+
+/** Characters of a recorded text. */
+const MAX_TEXT = 600
+
+const bounded = (value: FieldChange['before']): FieldChange['before'] =>
+  typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT - 1).toWellFormed()}…` : value
+
+/** The recorded fields that differ between two states of a row. */
+export function changesOf<N extends DetailedNoun>(noun: N, before: Recorded<N>, after: Recorded<N>): FieldChange[] {
+  const { details } = NOUNS[noun] as { details: Readonly<Record<string, 'text' | 'number' | 'flag'>> }
+  const [old, changed] = [before, after] as Record<string, string | number | null>[]
+  const valueOf = (field: string, value: string | number | null = null) =>
+    details[field] === 'flag' && value !== null ? value === 1 : value
+  return Object.keys(details).flatMap((field) => {
+    const [one, other] = [valueOf(field, old?.[field]), valueOf(field, changed?.[field])]
+    return one === other ? [] : [changeOf(field, one, other)]
+  })
+}
+
+/** The change of a field that is not a column. */
+export const changeOf = (field: string, before: FieldChange['before'], after: FieldChange['after']): FieldChange => ({
+  field,
+  before: bounded(before),
+  after: bounded(after),
+})
