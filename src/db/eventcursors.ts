@@ -1,0 +1,34 @@
+import { newestEventId } from './seals.js'
+import type { Db, EventRow } from './tables.js'
+
+/** The last event that a consumer has handled; undefined before its first start. */
+export async function readCursor(db: Db, consumer: string): Promise<number | undefined> {
+  const row = await db.selectFrom('event_cursors').select('last_id').where('consumer', '=', consumer).executeTakeFirst()
+  return row?.last_id
+}
+
+/** Begins a cursor at the newest event, unless there is one. Returns where the cursor is. */
+export async function beginCursor(db: Db, consumer: string): Promise<number> {
+  await db
+    .insertInto('event_cursors')
+    .values({ consumer, last_id: await newestEventId(db) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return (await readCursor(db, consumer)) ?? 0
+}
+
+/** Moves a cursor. Returns false where another process has moved it meanwhile. */
+export async function moveCursor(db: Db, consumer: string, from: number, to: number): Promise<boolean> {
+  const row = await db
+    .updateTable('event_cursors')
+    .set({ last_id: to })
+    .where('consumer', '=', consumer)
+    .where('last_id', '=', from)
+    .returning('consumer')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The events after one, in commit order. */
+export const eventsAfter = (db: Db, after: number, limit: number): Promise<EventRow[]> =>
+  db.selectFrom('events').selectAll().where('id', '>', after).orderBy('id').limit(limit).execute()
