@@ -62,6 +62,11 @@ module.exports = {
       ['core', 'db', 'mail/delivery', 'service', 'backup', 'app', 'config', 'secret', 'marker', 'process'],
       'doctor looks at everything below the commands.',
     ),
+    onlyImports(
+      'app',
+      ['core', 'db', 'mail', 'service', 'jobs', 'backup', 'config', 'secret', 'marker'],
+      'app opens a site. Neither a server nor a command is known there.',
+    ),
     onlyImports('process', [], 'process imports nothing of ours: the launcher loads what was built.'),
     onlyImports(
       'cli',

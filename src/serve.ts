@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { App } from './app.js'
+import type { App } from './app/open.js'
 import { gzippedFile } from './core/built.js'
 import { AppError } from './core/errors.js'
 import { isAsked } from './db/aside.js'

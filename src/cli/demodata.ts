@@ -1,4 +1,5 @@
-import { localCall, type App } from '../app.js'
+import { localCall } from '../app/call.js'
+import type { App } from '../app/open.js'
 import { seededRandom } from '../core/random.js'
 import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'

@@ -90,7 +90,7 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
   assertLocal(await cli.config(), `mail queue ${verb}`)
   formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
   const app = await cli.open()
-  const { operatorContext } = await import('../app.js')
+  const { operatorContext } = await import('../app/call.js')
   return operatorContext(app, { dryRun: flags.dryRun ?? false })
 }
 

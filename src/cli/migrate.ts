@@ -21,7 +21,7 @@ export function register(command: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { dryRun?: boolean; backup?: boolean }>()
       const config = await cli.config()
       assertLocal(config, 'migrate')
-      const { migrateDatabase, pendingMigrations } = await import('../app.js')
+      const { migrateDatabase, pendingMigrations } = await import('../app/schema.js')
       const done = await (flags.dryRun ? pendingMigrations : migrateDatabase)(config, {
         version,
         keep: flags.backup ?? true,

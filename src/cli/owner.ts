@@ -51,7 +51,7 @@ export function register(group: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'owner link')
       const app = await cli.open()
-      const { operatorContext } = await import('../app.js')
+      const { operatorContext } = await import('../app/call.js')
       const link = await owner.createLink(operatorContext(app, { dryRun }))
       const { url, email } = link
       await print(cli.terminal, flags, {

@@ -28,7 +28,7 @@ export function register(group: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'secret new')
       const app = await cli.open()
-      const { lossOfSecret, resetSecret, secretFile } = await import('../app.js')
+      const { lossOfSecret, resetSecret, secretFile } = await import('../app/secret.js')
       const ends = await lossOfSecret(app)
       const loss = listed({ session: ends.sessions, 'authenticator app': ends.apps }) || 'no session'
       if (!flags.dryRun) await confirm(cli.terminal, flags, `Replace the secret? This ends ${loss}.`)
@@ -79,7 +79,7 @@ export function register(group: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'secret rotate')
       const app = await cli.open()
-      const { rotateSecretFile } = await import('../app.js')
+      const { rotateSecretFile } = await import('../app/secret.js')
       const file = await rotateSecretFile(app, config, { hours, dryRun: flags.dryRun ?? false })
       const columns = [{ head: 'SECRET', field: 'file', text: () => file, drop: 0 }]
       await print(cli.terminal, flags, { body: { file }, rows: [{ file }], columns, id: () => file, single: true })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import type { App, OpenOptions } from '../app.js'
+import type { App, OpenOptions } from '../app/open.js'
 import type { Config } from '../config.js'
 import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
@@ -229,8 +229,9 @@ function logEnding(log: Logger, ending: Ending): void {
 const shutdownTimeout = (config: Config): number => secondsOf(config.get('shutdown.timeout') ?? '25s')
 
 async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>, at?: string): Promise<void> {
-  const [{ exposedSecret, localCall }, { listenAddress }] = await Promise.all([
-    import('../app.js'),
+  const [{ localCall }, { exposedSecret }, { listenAddress }] = await Promise.all([
+    import('../app/call.js'),
+    import('../app/secret.js'),
     import('../config.js'),
   ])
   const { is_setup } = await localCall(app)(site.status, {})

@@ -99,7 +99,7 @@ function givenFlags(command: Command): Record<string, string | undefined> {
 async function isMissing(config: Config): Promise<boolean> {
   const database = config.get('database.url') ?? ''
   if (database.startsWith('sqlite:')) return !existsSync(database.slice('sqlite:'.length))
-  const { schemaOf } = await import('../app.js')
+  const { schemaOf } = await import('../app/schema.js')
   return (await schemaOf(config)).schema === undefined
 }
 
@@ -127,7 +127,11 @@ async function setUpLocally(
 ): Promise<void> {
   const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
   assertMayHold(config, kept)
-  const { localCall, markSite, openTrial } = await import('../app.js')
+  const [{ localCall }, { markSite }, { openTrial }] = await Promise.all([
+    import('../app/call.js'),
+    import('../app/open.js'),
+    import('../app/trial.js'),
+  ])
   const isNew = await isMissing(config)
   const isTrial = flags.dryRun === true && isNew
   // No other process uses an empty database. One with older tables is left to "feedbackctl migrate".

@@ -131,7 +131,7 @@ interface Found {
 
 /** Looks at the schema first, as opening the site would update it. */
 async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
-  const { schemaOf } = await import('../app.js')
+  const { schemaOf } = await import('../app/schema.js')
   const url = config.get('database.url') ?? ''
   const file = url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined
   const there = neighbours(file)

@@ -1,4 +1,4 @@
-import { localCall } from '../app.js'
+import { localCall } from '../app/call.js'
 import { counted } from '../core/text.js'
 import * as operations from '../service/audit.js'
 import { seen, type Check, type Finding } from './check.js'

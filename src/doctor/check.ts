@@ -1,4 +1,4 @@
-import type { App } from '../app.js'
+import type { App } from '../app/open.js'
 import type { Config } from '../config.js'
 import type { AppError } from '../core/errors.js'
 import type { NAMES } from './names.js'

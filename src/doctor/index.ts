@@ -1,4 +1,4 @@
-import type { App } from '../app.js'
+import type { App } from '../app/open.js'
 import { AppError } from '../core/errors.js'
 import { lastNumber } from '../db/counters.js'
 import type { Check, CheckId, Finding, Seen, Site } from './check.js'

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { localCall } from '../app.js'
+import { localCall } from '../app/call.js'
 import { isOlder } from '../core/versions.js'
 import { neighbours } from '../process/neighbours.js'
 import * as operations from '../service/site.js'

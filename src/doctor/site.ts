@@ -1,5 +1,6 @@
 import path from 'node:path'
-import { openApp, schemaOf } from '../app.js'
+import { openApp } from '../app/open.js'
+import { schemaOf } from '../app/schema.js'
 import type { Config } from '../config.js'
 import { AppError, serverError } from '../core/errors.js'
 import type { Opened, Site } from './check.js'

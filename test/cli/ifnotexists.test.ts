@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { localTransaction } from '../../src/app.js'
+import { localTransaction } from '../../src/app/call.js'
 import { connect } from '../../src/db/connect.js'
 import { lock } from '../../src/db/counters.js'
 import { run } from '../../src/cli/run.js'

@@ -1,4 +1,4 @@
-import type { App } from '../../../app.js'
+import type { App } from '../../../app/open.js'
 import { tell, type Terminal } from '../terminal/terminal.js'
 import type { Cli } from './session.js'
 

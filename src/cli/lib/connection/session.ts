@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { App, OpenOptions } from '../../../app.js'
+import type { App, OpenOptions } from '../../../app/open.js'
 import type { Config } from '../../../config.js'
 import { hasPassword } from '../../../core/addresses.js'
 import { AppError } from '../../../core/errors.js'
@@ -61,7 +61,7 @@ export function session(terminal: Terminal, program: Command): Cli {
         return settings
       }))
   const open: Cli['open'] = (options) =>
-    (opened ??= Promise.all([config(), import('../../../app.js')])
+    (opened ??= Promise.all([config(), import('../../../app/open.js')])
       .then(([settings, { openApp }]) => openApp(settings, { upgraded: tellUpgrade, ...options }))
       .catch((error: unknown) => {
         opened = undefined // the next call tries again
@@ -83,7 +83,7 @@ export function session(terminal: Terminal, program: Command): Cli {
       const settings = await config()
       const server = settings.get('server')
       if (server === undefined)
-        return Promise.all([import('../../../app.js'), import('./names.js')]).then(
+        return Promise.all([import('../../../app/call.js'), import('./names.js')]).then(
           async ([{ localCall }, { withNames }]) =>
             withNames(localCall(await open({ creating, trace: traceOf() }), { ...options, as })),
         )
@@ -119,7 +119,10 @@ export function session(terminal: Terminal, program: Command): Cli {
     },
     async together({ as, looks = false, creating = false, dryRun = false }, work) {
       if (dryRun || (await config()).get('server') !== undefined) return undefined
-      const [{ localTransaction }, { withNames }] = await Promise.all([import('../../../app.js'), import('./names.js')])
+      const [{ localTransaction }, { withNames }] = await Promise.all([
+        import('../../../app/call.js'),
+        import('./names.js'),
+      ])
       const app = await open({ creating, trace: traceOf() })
       return localTransaction(app, { as, looks }, (call) => work(withNames(call)))
     },
