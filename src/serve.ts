@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { App } from './app/open.js'
 import { gzippedFile } from './core/built.js'
 import { AppError } from './core/errors.js'
-import { isAsked } from './db/aside.js'
+import { isMaintenanceRequested } from './db/maintenance.js'
 import type { Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
@@ -29,13 +29,13 @@ export type { Log }
 export interface Daemon {
   url: string
   listener: Listener
-  /** Resolves when a restore asks the servers of this database to close it. */
-  asked: Promise<void>
+  /** Resolves when a restore requests maintenance: the servers of this database then close it. */
+  maintenanceRequested: Promise<void>
   log: FastifyBaseLogger
   /** Closes the port, and finishes open requests and jobs. After this many seconds it closes the remaining connections. */
   stop(this: void, seconds: number): Promise<void>
   /** The same, but new connections lead to what answers with 503 until a restore has ended. */
-  standAside(this: void, seconds: number): Promise<Standby>
+  beginMaintenance(this: void, seconds: number): Promise<Standby>
 }
 
 /** What stands in for a server until a restore has ended. */
@@ -130,13 +130,13 @@ export async function startDaemon(
   return {
     url,
     listener,
-    asked: untilAsked(app, isStopped.signal),
+    maintenanceRequested: untilRequested(app, isStopped.signal),
     log: server.log,
     async stop(seconds) {
       listener.close()
       await end(seconds)
     },
-    async standAside(seconds) {
+    async beginMaintenance(seconds) {
       const standby = startStandby(listener)
       await end(seconds)
       return { stop: standby.stop, over: untilOver(app) }
@@ -166,16 +166,16 @@ export async function keepProgramFiles(): Promise<void> {
   keepDocs()
 }
 
-/** Milliseconds between two looks whether a restore asks. */
-const LOOK_MS = 1000
+/** Milliseconds between two checks whether a restore requests maintenance. */
+const POLL_MS = 1000
 
-async function untilAsked({ db, base, databaseUrl }: App, stopped: AbortSignal): Promise<void> {
-  while (!(await isAsked(databaseUrl, base.now(), db).catch(() => false)))
-    await sleep(LOOK_MS, undefined, { ref: false, signal: stopped }).catch(() => new Promise<never>(() => {}))
+async function untilRequested({ db, base, databaseUrl }: App, stopped: AbortSignal): Promise<void> {
+  while (!(await isMaintenanceRequested(databaseUrl, base.now(), db).catch(() => false)))
+    await sleep(POLL_MS, undefined, { ref: false, signal: stopped }).catch(() => new Promise<never>(() => {}))
 }
 
 async function untilOver({ databaseUrl, base }: App): Promise<void> {
-  while (await isAsked(databaseUrl, base.now()).catch(() => true)) await sleep(LOOK_MS)
+  while (await isMaintenanceRequested(databaseUrl, base.now()).catch(() => true)) await sleep(POLL_MS)
 }
 
 function listenFailed(error: unknown, host: string, port: number): unknown {

@@ -10,9 +10,9 @@ import { clear, holdWrites, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
 import { secretFile } from '../secret.js'
-import { wayTo, type Way } from './aside.js'
 import { readHeader } from './container.js'
 import { createBackup } from './create.js'
+import { exclusiveAccess, type ExclusiveAccess } from './exclusive.js'
 import { assertUnused, filledFile, hasContent, stampOf } from './files.js'
 import { readRecords, type Found, type Manifest, type Told } from './records.js'
 import { counter, rowsOf, type Steps } from './steps.js'
@@ -31,7 +31,7 @@ export interface Restored {
   secret: 'same' | 'restored' | 'differs' | 'none'
   /** Where the configuration of the backup is written; null where it is not in the backup, or as it is here. */
   config: string | null
-  /** Whether a server used the site, and stood aside meanwhile. */
+  /** Whether servers used the site, and closed it meanwhile. */
   served: boolean
   tables: Manifest['tables']
 }
@@ -44,7 +44,7 @@ interface Options {
   dryRun?: boolean
   /** Whether the schema is updated to that of this program; true where it is left out. */
   update?: boolean
-  /** Whether servers may stand aside; true where it is left out. */
+  /** Whether servers may be asked to close the database; true where it is left out. */
   beside?: boolean
   /** Begins the name of what is kept of a PostgreSQL database. */
   name?: string
@@ -74,7 +74,7 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   const { told = () => {} } = options
   const counted = counter(told)
   const { manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
-  const way = await wayTo({
+  const access = await exclusiveAccess({
     url: target.url,
     now: options.now,
     seconds: secondsOf(config.get('shutdown.timeout') ?? '25s'),
@@ -86,14 +86,14 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   const { secret, config: texts } = await siteOf(config, file)
   const state = secretState(target, secret)
   // No server starts with a secret that is not that of the data
-  if (way.isServed && (state === 'differs' || state === 'none')) await assertUnused(target)
+  if (access.isServed && (state === 'differs' || state === 'none')) await assertUnused(target)
   const found: Partial<Found> = {}
   const contents = {
     ...(await contentsOf(config, file, { found, told: counted('restore', rowsOf(manifest)) })),
     indexed: (table: string, rows: number, all: number) => told('index', table, rows, all),
     update: options.update ?? true,
   }
-  const done = { createdAt: verified.createdAt, schema, served: way.isServed, tables: manifest.tables }
+  const done = { createdAt: verified.createdAt, schema, served: access.isServed, tables: manifest.tables }
   if (options.dryRun) {
     const shown = configFileFor(config, target, texts)
     return { file: target.file ?? null, kept: keptName(target, options.now), ...done, secret: state, config: shown }
@@ -102,8 +102,8 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   try {
     const kept =
       database === undefined
-        ? await intoPostgres(config, target.url, contents, { ...options, way })
-        : await inFolder(path.dirname(database), async () => intoFile(database, contents, { now: options.now, way }))
+        ? await intoPostgres(config, target.url, contents, { ...options, access })
+        : await inFolder(path.dirname(database), async () => intoFile(database, contents, { now: options.now, access }))
     return {
       file: database ?? null,
       kept,
@@ -112,7 +112,7 @@ export async function restoreBackup(config: Config, given: string, options: Opti
       config: keepConfig(config, target, texts),
     }
   } finally {
-    await way.done()
+    await access.release()
   }
 }
 
@@ -162,12 +162,12 @@ function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
 async function intoFile(
   file: string,
   contents: Contents,
-  { now, way }: { now: Date; way: Pick<Way, 'clear'> },
+  { now, access }: { now: Date; access: Pick<ExclusiveAccess, 'acquire'> },
 ): Promise<string | null> {
   removeLeftovers(file)
   const fresh = await filledFile(file, 'restoring', contents)
   try {
-    await way.clear()
+    await access.acquire()
     const { lockFile } = await import('../db/sqlite/alone.js')
     const lock = hasContent(file) ? lockFile(file) : undefined
     const kept = keptName({ file }, now)
@@ -205,9 +205,9 @@ async function intoPostgres(
   config: Config,
   url: string,
   contents: Contents,
-  options: Options & { way: Pick<Way, 'clear'> },
+  options: Options & { access: Pick<ExclusiveAccess, 'acquire'> },
 ): Promise<string | null> {
-  await options.way.clear()
+  await options.access.acquire()
   const prepare = config.get('database.prepare') !== 'false'
   const { db, close } = await openDatabase(url, { prepare })
   try {

@@ -1,6 +1,6 @@
 import type { Manifest, Told } from './records.js'
 
-/** What a restore or a rehearsal does at the moment. During 'wait', for servers to stand aside, no rows are counted. */
+/** What a restore or a rehearsal does at the moment. During 'wait', for servers to close the database, no rows are counted. */
 export type Step = 'check' | 'restore' | 'index' | 'compare' | 'wait'
 
 /**

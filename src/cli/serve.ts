@@ -102,11 +102,11 @@ async function runServer(
       void watchUpgrades(logger, { version, installed: installedVersion })
       void onceThere(logger, async () => warnAbout(app, config, logger, daemon.url)).catch((err: unknown) => logger.warn({ err }, UNWARNED)) // prettier-ignore
     }
-    await daemon.asked
+    await daemon.maintenanceRequested
     if (running.isEnding) break
-    logger.info(ASIDE)
+    logger.info(MAINTENANCE)
     listener = daemon.listener
-    standby = await daemon.standAside(seconds)
+    standby = await daemon.beginMaintenance(seconds)
     await cli.close()
     running.stop = async () => listener?.close()
     await standby.over
@@ -114,7 +114,7 @@ async function runServer(
   await stopped
 }
 
-const ASIDE = 'stands aside for a restore'
+const MAINTENANCE = 'stands aside for a restore'
 const KEPT = 'needs the files of the program no more'
 const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade'
 

@@ -11,7 +11,7 @@ import { cleanup } from '../support/site.js'
 import { prepareSettings } from '../../src/cli/lib/settings/configfile.js'
 import { atomicFile, replaceFile } from '../../src/core/atomicfile.js'
 import { createFile, makeFolder } from '../../src/core/files.js'
-import { askAside } from '../../src/db/sqlite/aside.js'
+import { requestMaintenance } from '../../src/db/sqlite/maintenance.js'
 
 /** The user of a service, or somebody else on the machine. Only root can make files of another user. */
 const STRANGER = 65_534
@@ -380,7 +380,7 @@ it('a mark of a restore is not written through a link', async () => {
   writeFileSync(victim, 'whole')
   utimesSync(victim, LONG_AGO, LONG_AGO)
   symlinkSync(victim, path.join(machine.folder, 'feedback.db.aside'))
-  const release = askAside(path.join(machine.folder, 'feedback.db'), new Date())
+  const release = requestMaintenance(path.join(machine.folder, 'feedback.db'), new Date())
   expect(readFileSync(victim, 'utf8')).toBe('whole')
   expect(lstatSync(path.join(machine.folder, 'feedback.db.aside')).isFile()).toBe(true)
   await release()

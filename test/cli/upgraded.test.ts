@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { askAside } from '../../src/db/aside.js'
+import { requestMaintenance } from '../../src/db/maintenance.js'
 import { json } from '../support/backups.js'
 import { makeMachine, PROGRAM, type Machine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
@@ -99,7 +99,7 @@ describe.each(engines)('a server on %s whose package was removed', (engine) => {
 
     expect(server.output().stderr).not.toMatch(/"level":[56]0/)
 
-    const release = await askAside(machine.databaseUrl, new Date())
+    const release = await requestMaintenance(machine.databaseUrl, new Date())
     const status = async () => (await fetch(`${url}/readyz`)).status
     await expect.poll(status).toBe(503)
     await release()

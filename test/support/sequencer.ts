@@ -3,7 +3,7 @@ import type { TestSequencer, TestSpecification } from 'vitest/node'
 /** The files that take longest, longest first, so that none of them begins as the last. */
 const LONGEST = [
   'faults/interrupted',
-  'cli/aside',
+  'cli/maintenance',
   'cli/backup',
   'service/scenarios',
   'cli/newmachine',

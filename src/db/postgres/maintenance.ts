@@ -6,15 +6,15 @@ import { connectAlone } from './snapshot.js'
 /** An advisory lock with two keys: this number, which is ours, and a hash of the schema. */
 const KEY = 1_717_921_124
 
-const ASKED = `select exists (select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
+const REQUESTED = `select exists (select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
   and database = (select oid from pg_database where datname = current_database())
-  and classid = ${KEY} and objid::bigint = (hashtext(current_schema())::bigint & 4294967295)) as asked`
+  and classid = ${KEY} and objid::bigint = (hashtext(current_schema())::bigint & 4294967295)) as requested`
 
 /**
  * Holds a lock until it is released, or until this process ends. It is one of a transaction, because a pooler may give
  * each transaction another session. Throws DATABASE_IN_USE.
  */
-export async function askAside(url: string): Promise<() => Promise<void>> {
+export async function requestMaintenance(url: string): Promise<() => Promise<void>> {
   const client = await connectAlone(url)
   try {
     await client.query('begin')
@@ -31,18 +31,18 @@ export async function askAside(url: string): Promise<() => Promise<void>> {
   return () => client.end()
 }
 
-/** Reads over the connections of a server. */
-export async function isAsked(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ asked: boolean }>`${sql.raw(ASKED)}`.execute(db)
-  return rows[0]?.asked ?? false
+/** Asks over the connections of a server. */
+export async function isMaintenanceRequested(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ requested: boolean }>`${sql.raw(REQUESTED)}`.execute(db)
+  return rows[0]?.requested ?? false
 }
 
-/** Reads over a connection that is no server's. */
-export async function isStillAsked(url: string): Promise<boolean> {
+/** Asks over a connection of its own, while the server has closed the database. */
+export async function isStillRequested(url: string): Promise<boolean> {
   const client = await connectAlone(url)
   try {
-    const { rows } = await client.query<{ asked: boolean }>(ASKED)
-    return rows[0]?.asked ?? false
+    const { rows } = await client.query<{ requested: boolean }>(REQUESTED)
+    return rows[0]?.requested ?? false
   } finally {
     await client.end()
   }

@@ -2,7 +2,7 @@ import { utimesSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { askAside } from '../../src/db/aside.js'
+import { requestMaintenance } from '../../src/db/maintenance.js'
 import { connect } from '../../src/db/connect.js'
 import { filled, json, rowsOf } from '../support/backups.js'
 import { type Machine } from '../support/cli.js'
@@ -103,26 +103,26 @@ describe.each(engines)('a server on %s', (engine) => {
     const machine = await filled(engine)
     const { server, url } = await served(machine)
     const boards = `${url}/api/v1/boards`
-    const release = await askAside(machine.databaseUrl, new Date())
+    const release = await requestMaintenance(machine.databaseUrl, new Date())
     await expect.poll(() => statusOf(boards)).toBe(503)
     const refused = await fetch(boards)
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([503, '2', { message: expect.stringContaining('is being restored'), code: 'DATABASE_UNREACHABLE' }]) // prettier-ignore
     expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('is being restored')
     expect(await statusOf(`${url}/healthz`)).toBe(200)
-    await expect(askAside(machine.databaseUrl, new Date())).rejects.toThrow('Another restore')
+    await expect(requestMaintenance(machine.databaseUrl, new Date())).rejects.toThrow('Another restore')
     await release()
     await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200)
 
     // The end of a process ends its connections; a file, which it no longer renews, becomes too old
     const mark = `${machine.databaseUrl.slice('sqlite:'.length)}.aside`
-    const killed = engine === 'sqlite' ? undefined : await askAside(machine.databaseUrl, new Date())
+    const killed = engine === 'sqlite' ? undefined : await requestMaintenance(machine.databaseUrl, new Date())
     if (engine === 'sqlite') writeFileSync(mark, '')
     await expect.poll(() => statusOf(boards)).toBe(503)
     await killed?.()
     if (engine === 'sqlite') utimesSync(mark, Date.now() / 1000 - 15, Date.now() / 1000 - 15)
     await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200)
 
-    const last = await askAside(machine.databaseUrl, new Date())
+    const last = await requestMaintenance(machine.databaseUrl, new Date())
     await expect.poll(() => statusOf(boards)).toBe(503)
     expect((await server.stop()).code).toBe(0)
     await last()

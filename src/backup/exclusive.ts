@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../core/errors.js'
-import { askAside } from '../db/aside.js'
+import { requestMaintenance } from '../db/maintenance.js'
 import { openDatabase } from '../db/connect.js'
 import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
 
-/** How a restore gets a database for itself. */
-export interface Way {
-  /** Whether servers have to stand aside. */
+/** Exclusive access to a database for a restore. */
+export interface ExclusiveAccess {
+  /** Whether servers use the database, which then have to close it. */
   isServed: boolean
-  /** Asks the servers to close the database, and waits until they have. Throws DATABASE_IN_USE. */
-  clear(this: void): Promise<void>
+  /** Requests maintenance, and waits until the servers have closed the database. Throws DATABASE_IN_USE. */
+  acquire(this: void): Promise<void>
   /** Lets the servers open the database again. */
-  done(this: void): Promise<void>
+  release(this: void): Promise<void>
 }
 
-interface Options {
+interface Request {
   url: string
   now: Date
   /** Seconds that a server may take to finish its requests. */
@@ -24,7 +24,7 @@ interface Options {
    * to end.
    */
   assertUnused(this: void, options?: { patience?: number }): Promise<void>
-  /** Whether servers may be asked to stand aside. */
+  /** Whether servers may be asked to close the database. */
   isAllowed: boolean
   /** The setting database.prepare. */
   prepare: boolean
@@ -32,39 +32,50 @@ interface Options {
   waiting(this: void): void
 }
 
-/** Milliseconds between two looks at the database. */
-const LOOK_MS = 200
-/** Milliseconds that a server may need beside the time for its requests: it looks only now and then. */
+/** Milliseconds between two checks of the database. */
+const POLL_MS = 200
+/** Milliseconds that a server may need beside the time for its requests: it polls for maintenance. */
 const MARGIN_MS = 10_000
 /** Milliseconds that a server may need to close the database when it has removed its note. */
 const CLOSING_MS = 3000
 
-/** Throws DATABASE_IN_USE where the database is in use, but not by servers that can stand aside. */
-export async function wayTo({ url, now, seconds, assertUnused, waiting, isAllowed, prepare }: Options): Promise<Way> {
+/**
+ * Prepares exclusive access. Throws DATABASE_IN_USE where something uses the database that is no server, or servers do
+ * and `isAllowed` is false.
+ */
+export async function exclusiveAccess({
+  url,
+  now,
+  seconds,
+  assertUnused,
+  waiting,
+  isAllowed,
+  prepare,
+}: Request): Promise<ExclusiveAccess> {
   const isServedNow = () => isServed(url, { now, prepare })
   const isFree = () => isUnused(assertUnused({ patience: 0 }))
-  const unserved = { isServed: false, clear: () => Promise.resolve(), done: () => Promise.resolve() }
+  const unserved = { isServed: false, acquire: () => Promise.resolve(), release: () => Promise.resolve() }
   if (await isFree()) return unserved
   if (!isAllowed || !(await isServedNow())) {
     await assertUnused()
     return unserved
   }
-  let release: (() => Promise<void>) | undefined
+  let endMaintenance: (() => Promise<void>) | undefined
   return {
     isServed: true,
-    async clear() {
-      release = await askAside(url, new Date())
+    async acquire() {
+      endMaintenance = await requestMaintenance(url, new Date())
       const end = performance.now() + seconds * 1000 + MARGIN_MS
       let leftAt: number | undefined
       while (!(await isFree())) {
         waiting()
         leftAt = (await isServedNow()) ? undefined : (leftAt ?? performance.now())
-        // What uses the database beside servers does not stand aside
+        // What uses the database beside servers does not react to a request
         if (performance.now() > Math.min(end, (leftAt ?? Infinity) + CLOSING_MS)) return assertUnused({ patience: 0 })
-        await sleep(LOOK_MS)
+        await sleep(POLL_MS)
       }
     },
-    done: async () => release?.(),
+    release: async () => endMaintenance?.(),
   }
 }
 
@@ -82,7 +93,7 @@ async function isUnused(unused: Promise<void>): Promise<boolean> {
 const isInUse = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_IN_USE'
 
 /** Whether servers use the database, by their own notes. An older schema has none. */
-async function isServed(url: string, { now, prepare }: Pick<Options, 'now' | 'prepare'>): Promise<boolean> {
+async function isServed(url: string, { now, prepare }: Pick<Request, 'now' | 'prepare'>): Promise<boolean> {
   const { db, close } = await openDatabase(url, { prepare })
   try {
     return (await listServers(db, new Date(now.getTime() - SEEN_WITHIN_MS).toISOString())).length > 0
