@@ -26,9 +26,9 @@ export interface OpenOptions {
   creating?: boolean
   /** Limits how long a request waits for PostgreSQL. Commands wait as long as their work takes. */
   serving?: boolean
-  /** Told of an update of the schema, where what was there is kept. */
-  upgraded?: ((done: Migrated) => void) | undefined
-  /** Told of every SQL statement, without its parameters, and of the milliseconds it took. */
+  /** Called after an update of the schema that kept the database as it was. */
+  onMigrated?: ((done: Migrated) => void) | undefined
+  /** Called after every SQL statement, without its parameters, with the milliseconds that it took. */
   trace?: ((statement: string, ms: number) => void) | undefined
 }
 
@@ -38,12 +38,19 @@ export interface OpenOptions {
  */
 export async function openApp(
   config: Config,
-  { migrating = false, creating = false, serving = false, version = '', upgraded = () => {}, trace }: OpenOptions = {},
+  {
+    migrating = false,
+    creating = false,
+    serving = false,
+    version = '',
+    onMigrated = () => {},
+    trace,
+  }: OpenOptions = {},
 ): Promise<App> {
   assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
   if (!creating) assertSiteThere(config)
-  const tell = (done: Migrated) => void (done.kept !== null && upgraded(done))
+  const tell = (done: Migrated) => void (done.kept !== null && onMigrated(done))
   if (migrating && isPostgres(url)) tell(await migrateDatabase(config, { version }))
   const database = await openDatabase(url, {
     prepare: isPrepared(config),

@@ -158,11 +158,11 @@ function isEncryption(value: unknown): boolean {
 export const damaged = (file: string, how: string, cause?: unknown): AppError =>
   new AppError('BACKUP_DAMAGED', `${file} is damaged or incomplete. ${how}. Use another backup.`, { cause })
 
-/** Compares the hash at the end of the file with that of all before it. `told` gets the bytes that were read. */
+/** Compares the hash at the end of the file with that of all before it. `onProgress` gets the bytes that were read. */
 export async function checkHash(
   file: string,
   { size }: Opened,
-  told: (bytes: number) => void = () => {},
+  onProgress: (bytes: number) => void = () => {},
 ): Promise<void> {
   if (size < HASH) throw damaged(file, 'It is too short')
   const hash = createHash('sha256')
@@ -171,7 +171,7 @@ export async function checkHash(
     const all = Buffer.concat([end, chunk])
     hash.update(all.subarray(0, -HASH))
     end = Buffer.from(all.subarray(-HASH))
-    told((done += chunk.length))
+    onProgress((done += chunk.length))
   }
   if (!hash.digest().equals(end)) throw damaged(file, 'Its content does not match its hash')
 }

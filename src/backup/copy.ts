@@ -7,7 +7,7 @@ import { load } from '../db/load.js'
 import { NEWEST, newer, newestApplied } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { assertUnused, filledFile, hasContent } from './files.js'
-import { differences, linesOf, summed, type Manifest, type Told } from './records.js'
+import { differences, linesOf, summed, type Manifest, type OnProgress } from './records.js'
 
 /** A line of the balance sheet. `there` is null where it was not read back. */
 export interface Balance {
@@ -26,15 +26,15 @@ export interface Copied {
 interface Options {
   verify?: boolean
   dryRun?: boolean
-  /** Told of each step how many rows of a table are done, and of how many where that is known. */
-  told?: (step: 'copy' | 'index' | 'compare', table: string, rows: number, all?: number) => void
+  /** Reports how many rows of a table a step has done, and of how many where that is known. */
+  onProgress?: (step: 'copy' | 'index' | 'compare', table: string, rows: number, all?: number) => void
 }
 
 /**
  * Copies the database `from` into the empty database `to`, of either engine, and with `verify` reads it back. Throws
  * DATABASE_IN_USE while another process uses one of them, and BACKUP_EXISTS where there are tables of ours already.
  */
-export async function copyDatabase(from: string, to: string, { verify, dryRun, told }: Options): Promise<Copied> {
+export async function copyDatabase(from: string, to: string, { verify, dryRun, onProgress }: Options): Promise<Copied> {
   const file = fileOf(from)
   if (file !== undefined && !hasContent(file)) throw new AppError('DATABASE_MISSING', `There is no database ${file}.`) // opening would make one
   await assertUnused({ url: from, file })
@@ -43,9 +43,9 @@ export async function copyDatabase(from: string, to: string, { verify, dryRun, t
   try {
     assertCurrent(snapshot)
     const held: { manifest?: Manifest } = {}
-    if (!dryRun) await fill(to, snapshot, { done: (manifest) => (held.manifest = manifest), told })
+    if (!dryRun) await fill(to, snapshot, { done: (manifest) => (held.manifest = manifest), onProgress })
     const { manifest = { tables: {}, sequences: {} } } = held
-    const there = verify && !dryRun ? await sumsOf(to, (...rest) => told?.('compare', ...rest)) : undefined
+    const there = verify && !dryRun ? await sumsOf(to, (...rest) => onProgress?.('compare', ...rest)) : undefined
     return {
       tables: Object.entries(manifest.tables).map(([table, sum]) => {
         const other = there?.tables[table] ?? null
@@ -91,12 +91,12 @@ async function assertEmpty(to: string): Promise<void> {
 async function fill(
   to: string,
   snapshot: Snapshot,
-  { done, told = () => {} }: { done: (manifest: Manifest) => void; told: Options['told'] },
+  { done, onProgress = () => {} }: { done: (manifest: Manifest) => void; onProgress: Options['onProgress'] },
 ): Promise<void> {
   const contents = {
     schema: NEWEST,
-    rows: summed(snapshot, { told: (...rest) => told('copy', ...rest), done }),
-    indexed: (...rest: [string, number, number]) => told('index', ...rest),
+    rows: summed(snapshot, { onProgress: (...rest) => onProgress('copy', ...rest), done }),
+    indexed: (...rest: [string, number, number]) => onProgress('index', ...rest),
     sequences: () => snapshot.sequences,
   }
   const file = fileOf(to)
@@ -119,11 +119,15 @@ async function fill(
   })
 }
 
-async function sumsOf(url: string, told: Told): Promise<Manifest> {
+async function sumsOf(url: string, onProgress: OnProgress): Promise<Manifest> {
   const snapshot = await openSnapshot(url)
   try {
     const held: { manifest?: Manifest } = {}
-    const lines = linesOf(snapshot, { secret: null }, { redact: false, told, done: (each) => (held.manifest = each) })
+    const lines = linesOf(
+      snapshot,
+      { secret: null },
+      { redact: false, onProgress, done: (each) => (held.manifest = each) },
+    )
     while (!(await lines.next()).done);
     return held.manifest ?? { tables: {}, sequences: {} }
   } finally {

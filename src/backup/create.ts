@@ -12,7 +12,7 @@ import { secretFile } from '../secret.js'
 import { writeContainer } from './container.js'
 import { ENDING, stampOf } from './files.js'
 import { backupLeftovers, removeLeftovers } from './leftovers.js'
-import { linesOf, type Manifest, type SiteFiles, type Told } from './records.js'
+import { linesOf, type Manifest, type SiteFiles, type OnProgress } from './records.js'
 
 /** A backup that was made. `file` is null where it went to a stream. */
 export interface Made {
@@ -33,7 +33,7 @@ interface Options {
   now: Date
   redact?: boolean
   dryRun?: boolean
-  told?: Told | undefined
+  onProgress?: OnProgress | undefined
   /** The beginning of the name in a folder. */
   name?: string
   /** Adds a number to a name in a folder that is taken: there may have been a backup in the same second. */
@@ -42,7 +42,7 @@ interface Options {
 
 /** Writes a backup of the configured site, whole or not at all. Nothing waits for it, not even what writes. */
 export async function createBackup(config: Config, options: Options): Promise<Made> {
-  const { to = config.get('backup.dir') ?? '', version, now, redact = false, dryRun = false, told } = options
+  const { to = config.get('backup.dir') ?? '', version, now, redact = false, dryRun = false, onProgress } = options
   assertDatabaseKept(config)
   assertSiteThere(config)
   const target = typeof to === 'string' ? fileFor(to, now, options) : undefined
@@ -62,7 +62,11 @@ export async function createBackup(config: Config, options: Options): Promise<Ma
     const base = { schema, createdAt: header.createdAt, encrypted: passphrase !== undefined, redacted: redact }
     if (dryRun) return { file: target ?? null, ...base, bytes: null, sha256: null, tables: {} }
     const held: { manifest?: Manifest } = {}
-    const lines = linesOf(snapshot, siteFiles(config), { redact, told, done: (manifest) => (held.manifest = manifest) })
+    const lines = linesOf(snapshot, siteFiles(config), {
+      redact,
+      onProgress,
+      done: (manifest) => (held.manifest = manifest),
+    })
     const write = (stream: Writable) => writeContainer(stream, header, { lines, passphrase })
     const sha256 = await (target === undefined ? write(to as Writable) : whole(target, write))
     const tables = Object.entries(held.manifest?.tables ?? {}).map(([name, { rows }]) => [name, { rows }])

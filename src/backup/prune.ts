@@ -5,7 +5,7 @@ import { syncFolder } from '../core/atomicfile.js'
 import { AppError } from '../core/errors.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
-import type { Told } from './records.js'
+import type { OnProgress } from './records.js'
 import { listBackups, verifyBackup, type Listed } from './verify.js'
 
 /** Names of what commands keep before they replace a site. Whoever ran them decides about these. */
@@ -26,7 +26,7 @@ interface Options {
   folder?: string | undefined
   /** How many backups are kept. Default: the setting backup.keep. */
   keep?: number | undefined
-  told?: Told | undefined
+  onProgress?: OnProgress | undefined
 }
 
 /**
@@ -43,7 +43,7 @@ export async function planPrune(config: Config, options: Options = {}): Promise<
   })
   const ours = all.filter((each) => reasonToLeave(each, site) === undefined)
   const older = ours.slice(keep)
-  const whole = older.length === 0 ? undefined : await newestWhole(config, ours, options.told)
+  const whole = older.length === 0 ? undefined : await newestWhole(config, ours, options.onProgress)
   const removed = older.filter((each) => each !== whole)
   const kept = ours.filter((each) => !removed.includes(each))
   return { folder: path.resolve(folder), removed, kept, verified: whole?.file ?? null, left }
@@ -73,11 +73,15 @@ function reasonToLeave({ file, site, redacted }: Listed, ours: string): string |
   return redacted ? 'redacted' : undefined
 }
 
-async function newestWhole(config: Config, backups: readonly Listed[], told: Told | undefined): Promise<Listed> {
+async function newestWhole(
+  config: Config,
+  backups: readonly Listed[],
+  onProgress: OnProgress | undefined,
+): Promise<Listed> {
   const errors: unknown[] = []
   for (const each of backups)
     try {
-      await verifyBackup(config, each.file, told)
+      await verifyBackup(config, each.file, onProgress)
       return each
     } catch (error) {
       errors.push(error)

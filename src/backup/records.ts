@@ -23,8 +23,8 @@ export interface Manifest {
   sequences: Record<string, number>
 }
 
-/** Told of each table while it is read, with the rows so far. */
-export type Told = (table: string, rows: number) => void
+/** Reports the rows of a table that were read so far. */
+export type OnProgress = (table: string, rows: number) => void
 
 /** Tables that are secrets, or that hold links with secrets. */
 const SECRET_TABLES: readonly string[] = [
@@ -70,7 +70,11 @@ class Sums {
 export async function* linesOf(
   snapshot: Snapshot,
   site: SiteFiles,
-  { redact, told, done }: { redact: boolean; told?: Told | undefined; done?(this: void, manifest: Manifest): void },
+  {
+    redact,
+    onProgress,
+    done,
+  }: { redact: boolean; onProgress?: OnProgress | undefined; done?(this: void, manifest: Manifest): void },
 ): AsyncGenerator<string> {
   yield `${JSON.stringify({ site: redact ? { secret: null } : site })}\n`
   const sums = new Sums()
@@ -83,7 +87,7 @@ export async function* linesOf(
         const shown = hidden ? rows.map((row) => redacted(row, table, hidden)) : rows
         const text = shown.map((row) => `${JSON.stringify(row)}\n`).join('')
         sums.add(text, rows.length)
-        told?.(table.name, sums.rows)
+        onProgress?.(table.name, sums.rows)
         yield text
       }
     sums.end()
@@ -96,14 +100,14 @@ export async function* linesOf(
 /** The rows of a snapshot. `done` gets what they add up to after the last. */
 export async function* summed(
   snapshot: Snapshot,
-  { told, done }: { told?: Told | undefined; done(this: void, manifest: Manifest): void },
+  { onProgress, done }: { onProgress?: OnProgress | undefined; done(this: void, manifest: Manifest): void },
 ): AsyncGenerator<{ table: TableShape; rows: Value[][] }> {
   const sums = new Sums()
   for (const table of snapshot.tables) {
     sums.begin(table.name)
     for await (const rows of snapshot.rows(table)) {
       sums.add(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), rows.length)
-      told?.(table.name, sums.rows)
+      onProgress?.(table.name, sums.rows)
       yield { table, rows }
     }
     sums.end()
@@ -136,7 +140,11 @@ type Line = Value[] | { site: SiteFiles } | { table: string; columns: string[] }
 export async function* readRecords(
   file: string,
   opened: Opened,
-  { passphrase, found, told }: { passphrase: string | undefined; found: Partial<Found>; told?: Told | undefined },
+  {
+    passphrase,
+    found,
+    onProgress,
+  }: { passphrase: string | undefined; found: Partial<Found>; onProgress?: OnProgress | undefined },
 ): AsyncGenerator<{ table: TableShape; rows: Value[][] }> {
   const sums = new Sums()
   let table: TableShape | undefined
@@ -145,7 +153,7 @@ export async function* readRecords(
   let text = ''
   const flush = () => {
     sums.add(text, rows.length)
-    if (table && rows.length > 0) told?.(table.name, sums.rows)
+    if (table && rows.length > 0) onProgress?.(table.name, sums.rows)
     const some = rows
     rows = []
     text = ''

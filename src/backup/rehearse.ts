@@ -9,8 +9,8 @@ import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { damaged, readHeader } from './container.js'
 import { REHEARSAL, rehearsalLeftovers, removeLeftovers } from './leftovers.js'
-import { differences, linesOf, readRecords, type Found, type Manifest, type Told } from './records.js'
-import { counter, rowsOf, type Steps } from './steps.js'
+import { differences, linesOf, readRecords, type Found, type Manifest, type OnProgress } from './records.js'
+import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, listBackups, type Verified, verifyBackup } from './verify.js'
 
 /** A backup that was restored for a trial, and compared row by row with what it says of itself. */
@@ -25,26 +25,34 @@ export interface Rehearsed extends Verified {
  * database in the folder of the site, and reads it back. Throws BACKUP_DAMAGED where a count or a hash differs. The site
  * is not touched, and need not be there.
  */
-export async function rehearse(config: Config, given: string | undefined, told: Steps = () => {}): Promise<Rehearsed> {
+export async function rehearse(
+  config: Config,
+  given: string | undefined,
+  onProgress: OnStep = () => {},
+): Promise<Rehearsed> {
   const file = given === undefined ? await newestFile(config) : fileOf(config, given)
-  const { verified, manifest } = await restoreForTrial(config, file, { told, isCompared: true })
+  const { verified, manifest } = await restoreForTrial(config, file, { onProgress, isCompared: true })
   return { ...verified, sequences: manifest.sequences, migratedTo: NEWEST }
 }
 
 /** Throws where `restore` would: the rows are loaded into a temporary SQLite database as well. */
-export async function verifyRestorable(config: Config, given: string, told: Steps = () => {}): Promise<Verified> {
-  const { verified } = await restoreForTrial(config, fileOf(config, given), { told, isCompared: false })
+export async function verifyRestorable(
+  config: Config,
+  given: string,
+  onProgress: OnStep = () => {},
+): Promise<Verified> {
+  const { verified } = await restoreForTrial(config, fileOf(config, given), { onProgress, isCompared: false })
   return verified
 }
 
 async function restoreForTrial(
   config: Config,
   file: string,
-  { told, isCompared }: { told: Steps; isCompared: boolean },
+  { onProgress, isCompared }: { onProgress: OnStep; isCompared: boolean },
 ): Promise<{ verified: Verified; manifest: Manifest }> {
   const read = await readHeader(file)
   await assertSchemaKnown(file, read)
-  const counted = counter(told)
+  const counted = counter(onProgress)
   const { opened, manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
   const all = rowsOf(manifest)
   const near = path.resolve(config.get('data.dir') ?? '.')
@@ -58,8 +66,8 @@ async function restoreForTrial(
       const passphrase = config.get('backup.passphrase')
       await load(db, {
         schema: opened.header.schema,
-        rows: readRecords(file, opened, { passphrase, found, told: counted('restore', all) }),
-        indexed: (table, done, total) => told('index', table, done, total),
+        rows: readRecords(file, opened, { passphrase, found, onProgress: counted('restore', all) }),
+        indexed: (table, done, total) => onProgress('index', table, done, total),
         sequences: () => found.manifest?.sequences ?? {},
         loaded: async () => void (isCompared && (await compare(url, file, manifest, counted('compare', all)))),
       })
@@ -81,12 +89,12 @@ async function newestFile(config: Config): Promise<string> {
   )
 }
 
-async function compare(url: string, file: string, manifest: Manifest, told: Told): Promise<void> {
+async function compare(url: string, file: string, manifest: Manifest, onProgress: OnProgress): Promise<void> {
   const snapshot = await openSnapshot(url)
   try {
     const held: { manifest?: Manifest } = {}
     const done = (there: Manifest) => (held.manifest = there)
-    const lines = linesOf(snapshot, { secret: null }, { redact: false, told, done })
+    const lines = linesOf(snapshot, { secret: null }, { redact: false, onProgress, done })
     while (!(await lines.next()).done);
     const wrong = differences(manifest, held.manifest ?? { tables: {}, sequences: {} })
     if (wrong.length > 0) throw damaged(file, `Restored, it differs in ${wrong.join(', ')}`)

@@ -14,8 +14,8 @@ import { readHeader } from './container.js'
 import { createBackup } from './create.js'
 import { exclusiveAccess, type ExclusiveAccess } from './exclusive.js'
 import { assertUnused, filledFile, hasContent, stampOf } from './files.js'
-import { readRecords, type Found, type Manifest, type Told } from './records.js'
-import { counter, rowsOf, type Steps } from './steps.js'
+import { readRecords, type Found, type Manifest, type OnProgress } from './records.js'
+import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, verifyBackup } from './verify.js'
 
 /** What a restore did, or would do. */
@@ -48,7 +48,7 @@ interface Options {
   beside?: boolean
   /** Begins the name of what is kept of a PostgreSQL database. */
   name?: string
-  told?: Steps | undefined
+  onProgress?: OnStep | undefined
 }
 
 /** Where a restore writes. */
@@ -71,15 +71,15 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   const read = await readHeader(file)
   const { schema } = read.header
   await assertSchemaKnown(file, read)
-  const { told = () => {} } = options
-  const counted = counter(told)
+  const { onProgress = () => {} } = options
+  const counted = counter(onProgress)
   const { manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
   const access = await exclusiveAccess({
     url: target.url,
     now: options.now,
     seconds: secondsOf(config.get('shutdown.timeout') ?? '25s'),
     assertUnused: (options) => assertUnused(target, options),
-    waiting: () => told('wait', '', 0, undefined),
+    waiting: () => onProgress('wait', '', 0, undefined),
     isAllowed: options.beside ?? true,
     prepare: config.get('database.prepare') !== 'false',
   })
@@ -89,8 +89,8 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   if (access.isServed && (state === 'differs' || state === 'none')) await assertUnused(target)
   const found: Partial<Found> = {}
   const contents = {
-    ...(await contentsOf(config, file, { found, told: counted('restore', rowsOf(manifest)) })),
-    indexed: (table: string, rows: number, all: number) => told('index', table, rows, all),
+    ...(await contentsOf(config, file, { found, onProgress: counted('restore', rowsOf(manifest)) })),
+    indexed: (table: string, rows: number, all: number) => onProgress('index', table, rows, all),
     update: options.update ?? true,
   }
   const done = { createdAt: verified.createdAt, schema, served: access.isServed, tables: manifest.tables }
@@ -119,7 +119,7 @@ export async function restoreBackup(config: Config, given: string, options: Opti
 /** The secret and the configuration in a backup, which are on its first line. */
 async function siteOf(config: Config, file: string): Promise<{ secret: string | null; config: string | null }> {
   const found: Partial<Found> = {}
-  const { rows } = await contentsOf(config, file, { found, told: () => {} })
+  const { rows } = await contentsOf(config, file, { found, onProgress: () => {} })
   const lines = rows[Symbol.asyncIterator]()
   await lines.next()
   await lines.return?.()
@@ -142,10 +142,10 @@ function targetOf(config: Config, into: string | undefined): Target {
 async function contentsOf(
   config: Config,
   file: string,
-  { found, told }: { found: Partial<Found>; told: Told },
+  { found, onProgress }: { found: Partial<Found>; onProgress: OnProgress },
 ): Promise<Contents> {
   const opened = await readHeader(file)
-  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, told })
+  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, onProgress })
   return { schema: opened.header.schema, rows, sequences: () => found.manifest?.sequences ?? {} }
 }
 

@@ -6,7 +6,7 @@ import { isPostgres } from '../db/connect.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 import { stampOf } from './files.js'
 import { restoreBackup } from './restore.js'
-import type { Steps } from './steps.js'
+import type { OnStep } from './steps.js'
 import { lastBeforeUpgrade, type Before } from './upgrade.js'
 
 /** What a rollback did, or would do. */
@@ -21,14 +21,17 @@ interface Options {
   version: string
   now: Date
   dryRun?: boolean
-  told?: Steps | undefined
+  onProgress?: OnStep | undefined
 }
 
 /**
  * Puts back what was there before the last upgrade, with its older schema. What is there now is kept. Throws
  * BACKUP_NOT_FOUND where nothing was kept, and DATABASE_IN_USE while another process has the database open.
  */
-export async function rollBack(config: Config, { version, now, dryRun = false, told }: Options): Promise<RolledBack> {
+export async function rollBack(
+  config: Config,
+  { version, now, dryRun = false, onProgress }: Options,
+): Promise<RolledBack> {
   assertDatabaseKept(config)
   assertSiteThere(config)
   const before = await lastBeforeUpgrade(config)
@@ -36,7 +39,7 @@ export async function rollBack(config: Config, { version, now, dryRun = false, t
   const { file, schema, createdAt, from } = before
   const done = { file, schema, createdAt, from }
   if (isPostgres(url)) {
-    const options = { version, now, dryRun, told, update: false, beside: false, name: 'before-rollback' }
+    const options = { version, now, dryRun, onProgress, update: false, beside: false, name: 'before-rollback' }
     const { kept } = await restoreBackup(config, file, options)
     return { ...done, kept }
   }

@@ -10,12 +10,12 @@ export function scheduledBackups(config: Config, version: string) {
   return {
     every: every * 1000,
     async create(this: void, signal: AbortSignal) {
-      const told = () => signal.throwIfAborted()
-      const { file, bytes } = await createBackup(config, { to: undefined, version, now: new Date(), told })
+      const onProgress = () => signal.throwIfAborted()
+      const { file, bytes } = await createBackup(config, { to: undefined, version, now: new Date(), onProgress })
       return { file: file ?? '', bytes: bytes ?? 0 }
     },
     async prune(this: void, signal: AbortSignal) {
-      const planned = await planPrune(config, { told: () => signal.throwIfAborted() })
+      const planned = await planPrune(config, { onProgress: () => signal.throwIfAborted() })
       await removePlanned(planned)
       return planned.removed.map(({ file }) => file)
     },

@@ -1,22 +1,22 @@
-import type { Manifest, Told } from './records.js'
+import type { Manifest, OnProgress } from './records.js'
 
 /** What a restore or a rehearsal does at the moment. During 'wait', for servers to close the database, no rows are counted. */
 export type Step = 'check' | 'restore' | 'index' | 'compare' | 'wait'
 
 /**
- * Told of each step how many of the rows are done. The number of all is known from the second step on. May throw, which
+ * Reports how many of the rows of each step are done. The number of all is known from the second step on. May throw, which
  * ends the work.
  */
-export type Steps = (step: Step, table: string, rows: number, all: number | undefined) => void
+export type OnStep = (step: Step, table: string, rows: number, all: number | undefined) => void
 
-/** Adds up the rows of the tables, as each is told from zero. */
+/** Adds up the rows of the tables, as each is reported from zero. */
 export const counter =
-  (told: Steps) =>
-  (step: Step, all: number | undefined): Told => {
+  (onProgress: OnStep) =>
+  (step: Step, all: number | undefined): OnProgress => {
     const counts = new Map<string, number>()
     return (table, rows) => {
       counts.set(table, rows)
-      told(step, table, [...counts.values()].reduce((sum, each) => sum + each, 0), all) // prettier-ignore
+      onProgress(step, table, [...counts.values()].reduce((sum, each) => sum + each, 0), all) // prettier-ignore
     }
   }
 

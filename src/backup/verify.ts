@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.js'
 import { migrationNames } from '../db/migrate.js'
 import { checkHash, readHeader, type Header, type Opened } from './container.js'
 import { ENDING } from './files.js'
-import { readRecords, type Found, type Manifest, type Told } from './records.js'
+import { readRecords, type Found, type Manifest, type OnProgress } from './records.js'
 
 /** What is known of a backup without its passphrase. */
 export interface Listed {
@@ -77,13 +77,13 @@ export interface Verified extends Listed {
 export async function verifyBackup(
   config: Config,
   given: string,
-  told?: Told,
+  onProgress?: OnProgress,
 ): Promise<{ opened: Opened; manifest: Manifest; verified: Verified }> {
   const file = fileOf(config, given)
   const opened = await readHeader(file)
   await checkHash(file, opened)
   const found: Partial<Found> = {}
-  const records = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, told })
+  const records = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, onProgress })
   while (!(await records.next()).done);
   const manifest = found.manifest ?? { tables: {}, sequences: {} } // readRecords throws where there is none
   return { opened, manifest, verified: { ...listed(path.resolve(file), opened), tables: manifest.tables } }

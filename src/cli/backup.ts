@@ -93,8 +93,8 @@ export function register(group: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'backup verify')
       const { verifyRestorable } = await import('../backup/rehearse.js')
-      const { told, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
-      const verified = await verifyRestorable(config, file, told).finally(end)
+      const { report, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
+      const verified = await verifyRestorable(config, file, report).finally(end)
       await print(cli.terminal, flags, {
         body: verified,
         rows: [verified],
@@ -133,8 +133,8 @@ function registerRehearse(group: Command, cli: Cli): void {
       const config = await cli.config()
       assertLocal(config, 'backup rehearse')
       const { rehearse } = await import('../backup/rehearse.js')
-      const { told, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
-      const done = await rehearse(config, file, told).finally(end)
+      const { report, end } = steps(cli.terminal, 'Interrupted. The temporary copy was removed.')
+      const done = await rehearse(config, file, report).finally(end)
       await print(cli.terminal, flags, {
         body: done,
         rows: [done],
@@ -176,8 +176,8 @@ function registerPrune(group: Command, cli: Cli): void {
       const { terminal } = cli
       const { dryRun = false } = flags
       const keep = given.keep === undefined ? undefined : Number(given.keep)
-      const { told, end } = progress(terminal)
-      const done = await planPrune(config, { folder, keep, told }).finally(end)
+      const { report, end } = progress(terminal)
+      const done = await planPrune(config, { folder, keep, onProgress: report }).finally(end)
       if (!dryRun && done.removed.length > 0)
         await confirm(terminal, flags, `Remove ${counted(done.removed.length, 'backup')} from ${done.folder}?`)
       if (!dryRun) await removePlanned(done)
@@ -218,7 +218,7 @@ function registerCreate(group: Command, cli: Cli): void {
       if (isStream && terminal.stdout.isTTY)
         throw new AppError('USAGE', 'A backup is not text for a terminal. Redirect stdout, or give a file.')
       const { createBackup } = await import('../backup/create.js')
-      const { told, end } = progress(terminal)
+      const { report, end } = progress(terminal)
       // Only a file is left behind. A reader of a stream that stands still would keep Ctrl-C waiting.
       const { check, undo } = isStream ? idle : interruptible('Interrupted. There is no backup.')
       const { redact = false, dryRun = false } = flags
@@ -230,9 +230,9 @@ function registerCreate(group: Command, cli: Cli): void {
         redact,
         dryRun,
         numbered: true,
-        told(...rows) {
+        onProgress(...rows) {
           check()
-          told(...rows)
+          report(...rows)
         },
       }).finally(() => {
         end()

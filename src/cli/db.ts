@@ -53,7 +53,7 @@ export function register(group: Command, cli: Cli): void {
       const [source, target] = [await placeOf(terminal, from, 'FROM'), await placeOf(terminal, to, 'TO')]
       if (source === target) throw new AppError('USAGE', 'FROM and TO are the same database.')
       const { copyDatabase } = await import('../backup/copy.js')
-      const { told, end } = progressBar(terminal)
+      const { report, end } = progressBar(terminal)
       let isCopied = false
       const { check, undo } = interruptible(() => isCopied ? `Interrupted. The copy is complete, but was not compared: ${redactedUrl(target)}` : 'Interrupted. The copy was removed.') // prettier-ignore
       const { verify = false } = given
@@ -62,10 +62,10 @@ export function register(group: Command, cli: Cli): void {
       const done = await copyDatabase(source, target, {
         verify,
         dryRun,
-        told(step, table, rows, all) {
+        onProgress(step, table, rows, all) {
           isCopied ||= step === 'compare'
           check()
-          told(steps[step], table, rows, all)
+          report(steps[step], table, rows, all)
         },
       }).finally(() => {
         end()

@@ -134,8 +134,8 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   let fixed: string[] = []
   try {
     const look = () => {
-      const { told, end } = stepBar(terminal)
-      return examine(site, ids, told).finally(end)
+      const { report: onProgress, end } = stepBar(terminal)
+      return examine(site, ids, onProgress).finally(end)
     }
     results = await look()
     const mends = mendsOf(results)

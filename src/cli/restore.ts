@@ -69,8 +69,8 @@ export function register(command: Command, cli: Cli): void {
       const { restoreBackup } = await import('../backup/restore.js')
       const { dryRun = false } = flags
       const run = (isDry: boolean) => {
-        const { told, end } = steps(terminal, 'Interrupted. Nothing was changed.')
-        const options = { into: given.into, version, now: terminal.now(), dryRun: isDry, told }
+        const { report, end } = steps(terminal, 'Interrupted. Nothing was changed.')
+        const options = { into: given.into, version, now: terminal.now(), dryRun: isDry, onProgress: report }
         return restoreBackup(config, file, options).finally(end)
       }
       if (!dryRun && given.into === undefined && !flags.yes) {

@@ -40,8 +40,8 @@ export function register(command: Command, cli: Cli): void {
       const { rollBack } = await import('../backup/rollback.js')
       const { dryRun = false } = flags
       const run = (isDry: boolean) => {
-        const { told, end } = steps(terminal, 'Interrupted. Nothing was changed.')
-        return rollBack(config, { version, now: terminal.now(), dryRun: isDry, told }).finally(end)
+        const { report, end } = steps(terminal, 'Interrupted. Nothing was changed.')
+        return rollBack(config, { version, now: terminal.now(), dryRun: isDry, onProgress: report }).finally(end)
       }
       if (!dryRun && !flags.yes) {
         const { createdAt } = await run(true) // nobody is asked about what cannot be done

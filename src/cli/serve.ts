@@ -123,7 +123,7 @@ const openingOf = (log: Pick<Logger, 'info'>, migrating: boolean): OpenOptions =
   version,
   creating: true,
   serving: true,
-  upgraded: ({ applied, kept }) =>
+  onMigrated: ({ applied, kept }) =>
     log.info({ schema: applied.at(-1), kept }, 'updated the database; "feedbackctl rollback" takes that back'),
 })
 

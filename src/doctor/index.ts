@@ -55,17 +55,17 @@ export type Result = { id: CheckId; title: string } & (
   ({ severity: 'warning' | 'error' } & Finding) | { severity: 'ok' | 'skipped'; evidence: string; fix: null }
 )
 
-/** Runs checks one after another, in their order. `told`: before each, and how many are done of all. */
+/** Runs checks one after another, in their order. `onProgress` is called before each, with how many of all are done. */
 export async function examine(
   site: Site,
   ids: readonly CheckId[],
-  told: (id: CheckId, done: number, all: number) => void,
+  onProgress: (id: CheckId, done: number, all: number) => void,
 ): Promise<Result[]> {
   const results: Result[] = []
   let away: CheckId | undefined
   const chosen = checkIds.filter((id) => ids.includes(id) && (CHECKS[id].needs !== 'url' || site.url !== undefined))
   for (const [done, id] of chosen.entries()) {
-    told(id, done, chosen.length)
+    onProgress(id, done, chosen.length)
     const title = NAMES[id]
     const isAway = away !== undefined && CHECKS[id].needs === 'url'
     const why = isAway ? `Needs the site: see the check "${away}".` : await unfit(site, CHECKS[id])

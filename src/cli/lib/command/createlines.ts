@@ -79,7 +79,7 @@ export async function createLines<In, Out, Row>(
       await results.add(result.outcome)
     }
     if (stopped) break
-    progress.told(`${count.tried} ${noun}s`)
+    progress.report(`${count.tried} ${noun}s`)
   }
   progress.end()
   await results.end()

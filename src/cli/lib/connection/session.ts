@@ -62,12 +62,12 @@ export function session(terminal: Terminal, program: Command): Cli {
       }))
   const open: Cli['open'] = (options) =>
     (opened ??= Promise.all([config(), import('../../../app/open.js')])
-      .then(([settings, { openApp }]) => openApp(settings, { upgraded: tellUpgrade, ...options }))
+      .then(([settings, { openApp }]) => openApp(settings, { onMigrated: tellUpgrade, ...options }))
       .catch((error: unknown) => {
         opened = undefined // the next call tries again
         throw error
       }))
-  const tellUpgrade: OpenOptions['upgraded'] = ({ applied, kept }) => {
+  const tellUpgrade: OpenOptions['onMigrated'] = ({ applied, kept }) => {
     tell(terminal, `Updated the database to schema ${applied.at(-1)}. "feedbackctl rollback" takes that back.`)
     tell(terminal, `Kept the database as it was: ${kept}`)
   }

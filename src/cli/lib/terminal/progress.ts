@@ -27,27 +27,27 @@ function signs(terminal: Terminal): { show(this: void, text: () => string): void
 
 /** For work whose end is not known: the rows of each table as they come. */
 export function progress(terminal: Terminal): {
-  told(this: void, table: string, rows: number): void
+  report(this: void, table: string, rows: number): void
   end(this: void): void
 } {
   const { show, end } = signs(terminal)
-  return { told: (table, rows) => show(() => `${table}: ${counted(rows.toLocaleString('en'), 'row')} …`), end }
+  return { report: (table, rows) => show(() => `${table}: ${counted(rows.toLocaleString('en'), 'row')} …`), end }
 }
 
 /** For work whose end is not known: how much is done. */
-export function counter(terminal: Terminal): { told(this: void, done: string): void; end(this: void): void } {
+export function counter(terminal: Terminal): { report(this: void, done: string): void; end(this: void): void } {
   const { show, end } = signs(terminal)
-  return { told: (done) => show(() => `${done} …`), end }
+  return { report: (done) => show(() => `${done} …`), end }
 }
 
 /** For work in several steps: a bar, as soon as the number of all rows is known. */
 export function progressBar(terminal: Terminal): {
-  told(this: void, step: string, table: string, rows: number, all: number | undefined): void
+  report(this: void, step: string, table: string, rows: number, all: number | undefined): void
   end(this: void): void
 } {
   const { show, end } = signs(terminal)
   return {
-    told(step, table, rows, all) {
+    report(step, table, rows, all) {
       show(() =>
         all === undefined
           ? `${step} ${table}: ${counted(rows.toLocaleString('en'), 'row')} …`
@@ -63,11 +63,11 @@ export function progressBar(terminal: Terminal): {
  * readers get the result alone.
  */
 export function stepBar({ stderr }: Terminal): {
-  told(this: void, step: string, done: number, all: number): void
+  report(this: void, step: string, done: number, all: number): void
   end(this: void): void
 } {
   const draw = (text: string) => void (stderr.isTTY && stderr.write(`\r\u001b[2K${text}`))
-  return { told: (step, done, all) => draw(`${barOf(done / all)} ${step}`), end: () => draw('') }
+  return { report: (step, done, all) => draw(`${barOf(done / all)} ${step}`), end: () => draw('') }
 }
 
 function barOf(share: number): string {

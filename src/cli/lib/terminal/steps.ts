@@ -1,4 +1,4 @@
-import type { Step, Steps } from '../../../backup/steps.js'
+import type { Step, OnStep } from '../../../backup/steps.js'
 import { interruptible } from './interruptible.js'
 import { progressBar } from './progress.js'
 import type { Terminal } from './terminal.js'
@@ -11,13 +11,13 @@ const NAMES: Record<Exclude<Step, 'wait'>, string> = {
 }
 
 /** Shows how far a restore is, and ends it after Ctrl-C with `message`. `end` removes both. */
-export function steps(terminal: Terminal, message: string): { told: Steps; end(this: void): void } {
+export function steps(terminal: Terminal, message: string): { report: OnStep; end(this: void): void } {
   const bar = progressBar(terminal)
   const { check, undo } = interruptible(message)
   return {
-    told(step, ...rest) {
+    report(step, ...rest) {
       check()
-      if (step !== 'wait') bar.told(NAMES[step], ...rest)
+      if (step !== 'wait') bar.report(NAMES[step], ...rest)
     },
     end() {
       bar.end()
