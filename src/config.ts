@@ -211,7 +211,7 @@ function defaults(env: Sources['env']): Layer {
   return layer
 }
 
-/** What a path is relative to. */
+/** The folder that a path is relative to. */
 const folderOf = ({ origin }: Origin): string => (path.isAbsolute(origin) ? path.dirname(origin) : '.')
 
 /** Adds defaults that depend on other settings, and makes paths absolute. Paths in a file are relative to that file. */

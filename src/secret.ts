@@ -24,7 +24,7 @@ interface Secrets {
   previousSecret(this: void): PreviousSecret | undefined
 }
 
-/** How often a running server looks whether the file was replaced. */
+/** Milliseconds between two checks whether the file was replaced. */
 const LOOK_EVERY_MS = 1000
 
 /**

@@ -34,11 +34,11 @@ export interface Daemon {
   log: FastifyBaseLogger
   /** Closes the port, and finishes open requests and jobs. After this many seconds it closes the remaining connections. */
   stop(this: void, seconds: number): Promise<void>
-  /** The same, but new connections lead to what answers with 503 until a restore has ended. */
+  /** The same, but new connections are answered with 503 until maintenance is over. */
   beginMaintenance(this: void, seconds: number): Promise<Standby>
 }
 
-/** What stands in for a server until a restore has ended. */
+/** Answers with 503 in place of a server during maintenance. */
 export interface Standby {
   /** Resolves when the database may be opened again. */
   over: Promise<void>
@@ -53,7 +53,7 @@ interface Listening {
   /** The settings of these names. */
   trustProxy?: string | undefined
   corsOrigins?: string | undefined
-  /** What browsers get; the pages where it is left out. A folder is that of another web client. */
+  /** Pages for browsers; our own by default. A folder is that of another web client. */
   pages?: 'own' | 'none' | { folder: string }
   rates: Rates
   /** Backups that are made now and then. */

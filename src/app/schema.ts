@@ -6,11 +6,11 @@ import { newer, newestApplied, schemaState } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 
-/** What an update of the schema has done, or would do. */
+/** The result of a migration, or of its dry run. */
 export interface Migrated {
   /** The names of the migrations, oldest first. */
   applied: string[]
-  /** Where the database is kept as it was: a file, or a backup. Null where there was nothing to keep. */
+  /** The copy of the database from before: a file, or a backup. Null if there was nothing to keep. */
   kept: string | null
 }
 
@@ -38,7 +38,7 @@ export async function prepareSchema(
   return upgrade(db, keep)
 }
 
-/** Where another process was faster, that one says so. */
+/** Returns no copy if another process has migrated first: that one reports it. */
 async function upgrade(db: Db, keep: () => Promise<string | undefined>): Promise<Migrated> {
   const kept = await keep()
   const applied = await migrate(db)

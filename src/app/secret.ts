@@ -10,7 +10,7 @@ import type { App } from './open.js'
 
 export { exposedSecret, secretFile } from '../secret.js'
 
-/** What another secret ends: the sessions that are open, and the authenticator apps whose codes are wrong then. */
+/** What a new secret invalidates: open sessions, and authenticator apps. */
 export const lossOfSecret = async ({ base: { db, now } }: App): Promise<{ sessions: number; apps: number }> => ({
   sessions: await countSessions(db, now().toISOString()),
   apps: await countTotp(db),

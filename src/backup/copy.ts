@@ -23,7 +23,7 @@ export interface Copied {
   differ: string[]
 }
 
-interface Options {
+interface CopyOptions {
   verify?: boolean
   dryRun?: boolean
   /** Reports how many rows of a table a step has done, and of how many where that is known. */
@@ -34,7 +34,11 @@ interface Options {
  * Copies the database `from` into the empty database `to`, of either engine, and with `verify` reads it back. Throws
  * DATABASE_IN_USE while another process uses one of them, and BACKUP_EXISTS where there are tables of ours already.
  */
-export async function copyDatabase(from: string, to: string, { verify, dryRun, onProgress }: Options): Promise<Copied> {
+export async function copyDatabase(
+  from: string,
+  to: string,
+  { verify, dryRun, onProgress }: CopyOptions,
+): Promise<Copied> {
   const file = fileOf(from)
   if (file !== undefined && !hasContent(file)) throw new AppError('DATABASE_MISSING', `There is no database ${file}.`) // opening would make one
   await assertUnused({ url: from, file })
@@ -91,7 +95,7 @@ async function assertEmpty(to: string): Promise<void> {
 async function fill(
   to: string,
   snapshot: Snapshot,
-  { done, onProgress = () => {} }: { done: (manifest: Manifest) => void; onProgress: Options['onProgress'] },
+  { done, onProgress = () => {} }: { done: (manifest: Manifest) => void; onProgress: CopyOptions['onProgress'] },
 ): Promise<void> {
   const contents = {
     schema: NEWEST,

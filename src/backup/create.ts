@@ -26,7 +26,7 @@ export interface Made {
   tables: Record<string, { rows: number }>
 }
 
-interface Options {
+interface BackupOptions {
   /** A file that does not exist, a folder, or a stream. Default: the folder of backups. */
   to: string | Writable | undefined
   version: string
@@ -41,7 +41,7 @@ interface Options {
 }
 
 /** Writes a backup of the configured site, whole or not at all. Nothing waits for it, not even what writes. */
-export async function createBackup(config: Config, options: Options): Promise<Made> {
+export async function createBackup(config: Config, options: BackupOptions): Promise<Made> {
   const { to = config.get('backup.dir') ?? '', version, now, redact = false, dryRun = false, onProgress } = options
   assertDatabaseKept(config)
   assertSiteThere(config)
@@ -92,7 +92,7 @@ function siteFiles(config: Config): SiteFiles {
 const isFolder = (name: string): boolean =>
   statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
 
-function fileFor(to: string, now: Date, { to: given, name = 'feedback', numbered = false }: Options): string {
+function fileFor(to: string, now: Date, { to: given, name = 'feedback', numbered = false }: BackupOptions): string {
   if (given !== undefined && !isFolder(to)) return path.resolve(to)
   const begin = path.resolve(to, `${name}-${stampOf(now)}`)
   const file = begin + ENDING

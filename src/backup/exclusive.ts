@@ -79,7 +79,7 @@ export async function exclusiveAccess({
   }
 }
 
-/** Whether nobody else has the database open. */
+/** Whether no other process has the database open. */
 async function isUnused(unused: Promise<void>): Promise<boolean> {
   try {
     await unused

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isOwn, removeOwn } from '../core/files.js'
 
-/** Milliseconds without a change after which nobody writes to a temporary file any more. */
+/** Milliseconds without a change after which a temporary file counts as abandoned. */
 const ABANDONED = 60 * 60 * 1000
 
 /** Begins the name of the folder of a rehearsal. */
@@ -14,7 +14,7 @@ const REHEARSED = new RegExp(`^${REHEARSAL}`)
 /** A file, or a folder with files. Links are not followed. */
 interface Entry {
   file: string
-  /** Whether it may be removed: nobody else can have put something else in its place. */
+  /** Whether it may be removed: no other user can have replaced it. */
   isOwn: boolean
   isFolder: boolean
   bytes: number
@@ -22,7 +22,7 @@ interface Entry {
   changed: number
 }
 
-/** What is in a folder with such a name. */
+/** The entries of a folder with such a name. */
 export const filesIn = (folder: string, name: RegExp): Entry[] =>
   namesIn(folder)
     .filter((each) => name.test(each))
@@ -36,7 +36,7 @@ export const filesIn = (folder: string, name: RegExp): Entry[] =>
       return stats[0] ? [{ file, isOwn: isOwn(file), isFolder, bytes, changed }] : []
     })
 
-/** Of the temporary files in a folder, what commands that were killed have left: nobody writes to it any more. */
+/** Abandoned temporary files in a folder, which killed commands have left. */
 export const leftoversIn = (folder: string, name: RegExp, now: Date): Entry[] =>
   filesIn(folder, name).filter(({ changed }) => now.getTime() - changed > ABANDONED)
 

@@ -11,7 +11,7 @@ import { listBackups, verifyBackup, type Listed } from './verify.js'
 /** Names of what commands keep before they replace a site. Whoever ran them decides about these. */
 const SAFETY = /^before-/
 
-/** What is removed of a folder, and what is not. */
+/** The backups of a folder that are removed, and those that are kept. */
 export interface Pruned {
   folder: string
   removed: Listed[]
@@ -22,7 +22,7 @@ export interface Pruned {
   left: { file: string; why: string }[]
 }
 
-interface Options {
+interface PruneOptions {
   folder?: string | undefined
   /** How many backups are kept. Default: the setting backup.keep. */
   keep?: number | undefined
@@ -33,7 +33,7 @@ interface Options {
  * Finds the older backups of the configured site in a folder. The newest that is whole stays in any case. Throws what
  * is wrong with the newest where none is whole. Removes nothing.
  */
-export async function planPrune(config: Config, options: Options = {}): Promise<Pruned> {
+export async function planPrune(config: Config, options: PruneOptions = {}): Promise<Pruned> {
   const { folder = config.get('backup.dir') ?? '', keep = Number(config.get('backup.keep')) } = options
   const site = await siteOf(config)
   const all = await listBackups(config, folder)

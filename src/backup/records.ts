@@ -4,7 +4,7 @@ import { CARRIED, COUNTING, type Snapshot, type TableShape, type Value } from '.
 import { kindsOf } from '../db/columnkinds.js'
 import { damaged, readLines, type Opened } from './container.js'
 
-/** What a site has beside its database. */
+/** The files of a site beside its database. */
 export interface SiteFiles {
   secret: string | null
   /** The text of the configuration file. Absent in backups of the first weeks. */
@@ -38,7 +38,7 @@ const SECRET_TABLES: readonly string[] = [
   'sessions',
   'totp',
 ]
-/** What stands in place of columns that are secrets. */
+/** Placeholders for columns that are secrets. */
 const SECRET_COLUMNS: Readonly<Record<string, Readonly<Record<string, Value>>>> = {
   users: { password: 'redacted' },
   settings: { secretFingerprint: null },
@@ -121,8 +121,8 @@ const redacted = (row: readonly Value[], { columns }: TableShape, hidden: Readon
     return stand === undefined ? value : stand
   })
 
-/** What `readRecords` finds beside the rows. */
-export interface Found {
+/** The first and the last record of a backup, around the rows. */
+export interface Envelope {
   site: SiteFiles
   manifest: Manifest
 }
@@ -134,7 +134,7 @@ const BATCH_LENGTH = 4 * 2 ** 20
 type Line = Value[] | { site: SiteFiles } | { table: string; columns: string[] } | { manifest: Manifest }
 
 /**
- * The rows of a backup whose hash was checked, some at a time. `found` is filled before the end. Throws BACKUP_DAMAGED
+ * The rows of a backup whose hash was checked, some at a time. `envelope` is complete at the end. Throws BACKUP_DAMAGED
  * where the rows are not those of the manifest.
  */
 export async function* readRecords(
@@ -142,9 +142,9 @@ export async function* readRecords(
   opened: Opened,
   {
     passphrase,
-    found,
+    envelope,
     onProgress,
-  }: { passphrase: string | undefined; found: Partial<Found>; onProgress?: OnProgress | undefined },
+  }: { passphrase: string | undefined; envelope: Partial<Envelope>; onProgress?: OnProgress | undefined },
 ): AsyncGenerator<{ table: TableShape; rows: Value[][] }> {
   const sums = new Sums()
   let table: TableShape | undefined
@@ -161,7 +161,7 @@ export async function* readRecords(
   }
   for await (const line of readLines(file, opened, passphrase)) {
     const each = lineOf(file, line)
-    if (found.manifest) throw damaged(file, 'There is more after its end')
+    if (envelope.manifest) throw damaged(file, 'There is more after its end')
     if (Array.isArray(each)) {
       if (each.length !== table?.columns.length) throw damaged(file, 'A row of it has not the columns of its table')
       const wrong = each.findIndex((value, index) => value !== null && kinds[index]?.fits(value) === false)
@@ -177,23 +177,23 @@ export async function* readRecords(
     }
     if (table && rows.length > 0) yield { table, rows: flush() }
     if ('site' in each) {
-      if (found.site) throw damaged(file, 'It has two sites')
+      if (envelope.site) throw damaged(file, 'It has two sites')
       if (each.site.secret !== null && secretProblem(each.site.secret) !== undefined)
         throw damaged(file, 'The secret in it is one that can be guessed')
-      found.site = each.site
+      envelope.site = each.site
       continue
     }
-    if (!found.site) throw damaged(file, 'Its begin is missing')
+    if (!envelope.site) throw damaged(file, 'Its begin is missing')
     if (table) sums.end()
     if ('table' in each) {
       if (sums.tables[each.table]) throw damaged(file, `It has the table ${each.table} twice`)
       table = { name: each.table, columns: each.columns }
       kinds = kindsOf(table)
       sums.begin(each.table)
-    } else found.manifest = each.manifest
+    } else envelope.manifest = each.manifest
   }
-  if (!found.manifest || !found.site) throw damaged(file, 'Its end is missing')
-  const wrong = differences(found.manifest, { tables: sums.tables, sequences: found.manifest.sequences })
+  if (!envelope.manifest || !envelope.site) throw damaged(file, 'Its end is missing')
+  const wrong = differences(envelope.manifest, { tables: sums.tables, sequences: envelope.manifest.sequences })
   if (wrong.length > 0) throw damaged(file, `The rows of ${wrong.join(', ')} do not match its manifest`)
 }
 

@@ -9,7 +9,7 @@ import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { damaged, readHeader } from './container.js'
 import { REHEARSAL, rehearsalLeftovers, removeLeftovers } from './leftovers.js'
-import { differences, linesOf, readRecords, type Found, type Manifest, type OnProgress } from './records.js'
+import { differences, linesOf, readRecords, type Envelope, type Manifest, type OnProgress } from './records.js'
 import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, listBackups, type Verified, verifyBackup } from './verify.js'
 
@@ -62,13 +62,13 @@ async function restoreForTrial(
   try {
     const { db, close } = await openDatabase(url)
     try {
-      const found: Partial<Found> = {}
+      const envelope: Partial<Envelope> = {}
       const passphrase = config.get('backup.passphrase')
       await load(db, {
         schema: opened.header.schema,
-        rows: readRecords(file, opened, { passphrase, found, onProgress: counted('restore', all) }),
+        rows: readRecords(file, opened, { passphrase, envelope, onProgress: counted('restore', all) }),
         indexed: (table, done, total) => onProgress('index', table, done, total),
-        sequences: () => found.manifest?.sequences ?? {},
+        sequences: () => envelope.manifest?.sequences ?? {},
         loaded: async () => void (isCompared && (await compare(url, file, manifest, counted('compare', all)))),
       })
     } finally {

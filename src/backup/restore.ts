@@ -14,15 +14,15 @@ import { readHeader } from './container.js'
 import { createBackup } from './create.js'
 import { exclusiveAccess, type ExclusiveAccess } from './exclusive.js'
 import { assertUnused, filledFile, hasContent, stampOf } from './files.js'
-import { readRecords, type Found, type Manifest, type OnProgress } from './records.js'
+import { readRecords, type Envelope, type Manifest, type OnProgress } from './records.js'
 import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, verifyBackup } from './verify.js'
 
-/** What a restore did, or would do. */
+/** The result of a restore, or of its dry run. */
 export interface Restored {
   /** The SQLite file, or null with PostgreSQL. */
   file: string | null
-  /** What was there before: a file, or a backup of the PostgreSQL database. Null where there was nothing. */
+  /** The previous database: a SQLite file, or a backup of PostgreSQL. Null if there was none. */
   kept: string | null
   createdAt: string
   /** The last migration of the backup. */
@@ -36,7 +36,7 @@ export interface Restored {
   tables: Manifest['tables']
 }
 
-interface Options {
+interface RestoreOptions {
   /** A new data folder, in place of the configured database. */
   into?: string | undefined
   version: string
@@ -46,12 +46,12 @@ interface Options {
   update?: boolean
   /** Whether servers may be asked to close the database; true where it is left out. */
   beside?: boolean
-  /** Begins the name of what is kept of a PostgreSQL database. */
+  /** Prefix of the name of the backup of the previous PostgreSQL database. */
   name?: string
   onProgress?: OnStep | undefined
 }
 
-/** Where a restore writes. */
+/** The target of a restore. */
 interface Target {
   url: string
   file: string | undefined
@@ -65,7 +65,7 @@ interface Target {
  * the database meanwhile; throws DATABASE_IN_USE while another process has it open. Killed at any moment, the old site is
  * there or the new one.
  */
-export async function restoreBackup(config: Config, given: string, options: Options): Promise<Restored> {
+export async function restoreBackup(config: Config, given: string, options: RestoreOptions): Promise<Restored> {
   const file = fileOf(config, given)
   const target = targetOf(config, options.into)
   const read = await readHeader(file)
@@ -87,9 +87,9 @@ export async function restoreBackup(config: Config, given: string, options: Opti
   const state = secretState(target, secret)
   // No server starts with a secret that is not that of the data
   if (access.isServed && (state === 'differs' || state === 'none')) await assertUnused(target)
-  const found: Partial<Found> = {}
+  const envelope: Partial<Envelope> = {}
   const contents = {
-    ...(await contentsOf(config, file, { found, onProgress: counted('restore', rowsOf(manifest)) })),
+    ...(await contentsOf(config, file, { envelope, onProgress: counted('restore', rowsOf(manifest)) })),
     indexed: (table: string, rows: number, all: number) => onProgress('index', table, rows, all),
     update: options.update ?? true,
   }
@@ -118,12 +118,12 @@ export async function restoreBackup(config: Config, given: string, options: Opti
 
 /** The secret and the configuration in a backup, which are on its first line. */
 async function siteOf(config: Config, file: string): Promise<{ secret: string | null; config: string | null }> {
-  const found: Partial<Found> = {}
-  const { rows } = await contentsOf(config, file, { found, onProgress: () => {} })
+  const envelope: Partial<Envelope> = {}
+  const { rows } = await contentsOf(config, file, { envelope, onProgress: () => {} })
   const lines = rows[Symbol.asyncIterator]()
   await lines.next()
   await lines.return?.()
-  return { secret: found.site?.secret ?? null, config: found.site?.config ?? null }
+  return { secret: envelope.site?.secret ?? null, config: envelope.site?.config ?? null }
 }
 
 function targetOf(config: Config, into: string | undefined): Target {
@@ -142,11 +142,11 @@ function targetOf(config: Config, into: string | undefined): Target {
 async function contentsOf(
   config: Config,
   file: string,
-  { found, onProgress }: { found: Partial<Found>; onProgress: OnProgress },
+  { envelope, onProgress }: { envelope: Partial<Envelope>; onProgress: OnProgress },
 ): Promise<Contents> {
   const opened = await readHeader(file)
-  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, onProgress })
-  return { schema: opened.header.schema, rows, sequences: () => found.manifest?.sequences ?? {} }
+  const rows = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), envelope, onProgress })
+  return { schema: opened.header.schema, rows, sequences: () => envelope.manifest?.sequences ?? {} }
 }
 
 /** A free name: there may have been a restore in the same second. */
@@ -205,7 +205,7 @@ async function intoPostgres(
   config: Config,
   url: string,
   contents: Contents,
-  options: Options & { access: Pick<ExclusiveAccess, 'acquire'> },
+  options: RestoreOptions & { access: Pick<ExclusiveAccess, 'acquire'> },
 ): Promise<string | null> {
   await options.access.acquire()
   const prepare = config.get('database.prepare') !== 'false'
@@ -226,7 +226,7 @@ async function intoPostgres(
         await load(inside, contents)
       })
     } catch (error) {
-      // Without an answer to the commit nobody knows whether the old site is still there
+      // Without an answer to the commit it is unknown whether the old site is still there
       if (!(error instanceof AppError && error.code === 'DATABASE_UNREACHABLE')) drop()
       throw error
     }

@@ -9,15 +9,15 @@ import { restoreBackup } from './restore.js'
 import type { OnStep } from './steps.js'
 import { lastBeforeUpgrade, type Before } from './upgrade.js'
 
-/** What a rollback did, or would do. */
+/** The result of a rollback, or of its dry run. */
 export interface RolledBack extends Before {
-  /** The schema that was there. */
+  /** The schema before the rollback. */
   from: string
-  /** What was there: a file, or a backup of the PostgreSQL database. */
+  /** The database before the rollback: a SQLite file, or a backup of PostgreSQL. */
   kept: string | null
 }
 
-interface Options {
+interface RollbackOptions {
   version: string
   now: Date
   dryRun?: boolean
@@ -25,12 +25,12 @@ interface Options {
 }
 
 /**
- * Puts back what was there before the last upgrade, with its older schema. What is there now is kept. Throws
+ * Restores the database from before the last upgrade, with its older schema. The present one is kept. Throws
  * BACKUP_NOT_FOUND where nothing was kept, and DATABASE_IN_USE while another process has the database open.
  */
 export async function rollBack(
   config: Config,
-  { version, now, dryRun = false, onProgress }: Options,
+  { version, now, dryRun = false, onProgress }: RollbackOptions,
 ): Promise<RolledBack> {
   assertDatabaseKept(config)
   assertSiteThere(config)

@@ -3,7 +3,7 @@ import { durationOf } from '../core/durations.js'
 import { createBackup } from './create.js'
 import { planPrune, removePlanned } from './prune.js'
 
-/** What a server does on the schedule of `backup.every`; undefined where it is off. */
+/** The scheduled backups of `backup.every`; undefined if it is off. */
 export function scheduledBackups(config: Config, version: string) {
   const every = durationOf(config.get('backup.every') ?? 'off')
   if (!every) return undefined

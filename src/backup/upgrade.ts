@@ -9,12 +9,12 @@ import { createBackup } from './create.js'
 import { stampOf } from './files.js'
 import { listBackups } from './verify.js'
 
-/** How many are kept of what was there before an upgrade. */
+/** Number of copies from before upgrades that are kept. */
 const KEPT = 3
 /** Begins the names of these backups of PostgreSQL. */
 const NAME = 'before-upgrade'
 
-/** What was there before an upgrade: a SQLite file, or a backup of a PostgreSQL database. */
+/** The copy from before an upgrade: a SQLite file, or a backup of a PostgreSQL database. */
 export interface Before {
   file: string
   schema: string
@@ -80,7 +80,7 @@ function copiesOf(database: string): string[] {
 const backupsBefore = async (config: Config, site: string | undefined) =>
   (await listBackups(config)).filter((each) => path.basename(each.file).startsWith(`${NAME}-`) && each.site === site)
 
-/** What was kept before the last upgrade of the configured database. Throws BACKUP_NOT_FOUND. */
+/** The copy from before the last upgrade of the configured database. Throws BACKUP_NOT_FOUND. */
 export async function lastBeforeUpgrade(config: Config): Promise<Before & { from: string }> {
   const url = config.get('database.url') ?? ''
   const { schema = '', site } = await schemaAndSite(url)

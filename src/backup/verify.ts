@@ -5,9 +5,9 @@ import { AppError } from '../core/errors.js'
 import { migrationNames } from '../db/migrate.js'
 import { checkHash, readHeader, type Header, type Opened } from './container.js'
 import { ENDING } from './files.js'
-import { readRecords, type Found, type Manifest, type OnProgress } from './records.js'
+import { readRecords, type Envelope, type Manifest, type OnProgress } from './records.js'
 
-/** What is known of a backup without its passphrase. */
+/** The header of a backup, which needs no passphrase. */
 export interface Listed {
   file: string
   bytes: number
@@ -82,9 +82,9 @@ export async function verifyBackup(
   const file = fileOf(config, given)
   const opened = await readHeader(file)
   await checkHash(file, opened)
-  const found: Partial<Found> = {}
-  const records = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), found, onProgress })
+  const envelope: Partial<Envelope> = {}
+  const records = readRecords(file, opened, { passphrase: config.get('backup.passphrase'), envelope, onProgress })
   while (!(await records.next()).done);
-  const manifest = found.manifest ?? { tables: {}, sequences: {} } // readRecords throws where there is none
+  const manifest = envelope.manifest ?? { tables: {}, sequences: {} } // readRecords throws where there is none
   return { opened, manifest, verified: { ...listed(path.resolve(file), opened), tables: manifest.tables } }
 }

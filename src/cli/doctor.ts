@@ -6,7 +6,7 @@ import type { Config } from '../config.js'
 import { visitedUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { createFile } from '../core/files.js'
-import { asked, likely } from '../core/guesses.js'
+import { didYouMean, likely } from '../core/guesses.js'
 import { keys } from '../core/settings.js'
 import { counted } from '../core/text.js'
 import type { Mend, Result } from '../doctor/index.js'
@@ -46,7 +46,7 @@ const rowOf = ({ id, title, severity, evidence, fix }: Result): Row => ({ id, ti
 
 const isFinding = ({ severity }: Pick<Row, 'severity'>): boolean => severity === 'error' || severity === 'warning'
 
-/** What people call a check. */
+/** Names of the checks, for people. */
 const OTHER_NAMES: ReadonlyMap<string, keyof typeof NAMES> = new Map([
   ['smtp', 'mail'],
   ['email', 'mail'],
@@ -119,7 +119,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   if (unknown !== undefined) {
     const meant = OTHER_NAMES.get(unknown) ?? likely(unknown, checkIds)
     throw new Mistyped(
-      `There is no check ${JSON.stringify(unknown)}.${meant === undefined ? ` Checks: ${checkIds.join(', ')}.` : asked(meant)}`,
+      `There is no check ${JSON.stringify(unknown)}.${meant === undefined ? ` Checks: ${checkIds.join(', ')}.` : didYouMean(meant)}`,
       meant === undefined ? undefined : terminal.args.map((arg) => (arg === unknown ? meant : arg)),
     )
   }
@@ -212,7 +212,7 @@ function sumOf(found: readonly Row[]): string {
   return parts.filter((part) => part !== false).join(' and ')
 }
 
-/** What can be fixed, each once. */
+/** The fixes of the findings, each once. */
 function mendsOf(results: readonly Result[]): Mend[] {
   const mends = results.flatMap((each) => ('mend' in each && each.mend ? [each.mend] : []))
   return mends.filter((mend, index) => mends.findIndex(({ id }) => id === mend.id) === index)

@@ -8,7 +8,7 @@ import { print, type OutputFlags } from './lib/output/output.js'
 import { serverMissing } from './lib/prompts/inputs.js'
 import { tell } from './lib/terminal/terminal.js'
 
-/** What the server says of a session that has ended before. */
+/** Errors of a server for a session that has ended already. */
 const ENDED = ['INVALID_TOKEN', 'USER_NOT_FOUND', 'USER_BLOCK', 'ACCESS_DENIED', 'SESSION_NOT_FOUND']
 
 export function register(command: Command, cli: Cli): void {

@@ -73,12 +73,12 @@ export function registerPreview(group: Command, cli: Cli): void {
       const isMachineFormat = flags.json || flags.quiet || flags.output !== undefined || flags.fields !== undefined
       if ((html && text) || ((html || text) && (isMachineFormat || given === undefined)))
         throw new AppError('USAGE', 'Give a template with --html or --text, and no output format.')
-      const asked = flags.language
-      if (asked !== undefined && !isLanguage(asked))
+      const requested = flags.language
+      if (requested !== undefined && !isLanguage(requested))
         throw new AppError('USAGE', `--language must be one of ${LANGUAGES.join(', ')}.`)
       const template = given === undefined ? undefined : templateOf(given)
       const { language: itsOwn, ...sample } = await siteOf(cli)
-      const language = asked ?? itsOwn
+      const language = requested ?? itsOwn
       const previewOf = async (name: LetterName): Promise<Preview> => ({
         template: name,
         language,

@@ -85,7 +85,7 @@ export function registerQueue(group: Command, cli: Cli): void {
   registerCancel(queue, cli)
 }
 
-/** The context of whoever can open the database. */
+/** The operator's context. */
 async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Context> {
   assertLocal(await cli.config(), `mail queue ${verb}`)
   formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
@@ -224,7 +224,7 @@ function registerCancel(queue: Command, cli: Cli): void {
         single: isOne(typed),
         question: async (name) => {
           const { subject, recipient, state } = await outbox.showMail(ctx, name, { links: false })
-          if (state !== 'waiting' && state !== 'failed') return undefined // nobody is asked about what will be refused
+          if (state !== 'waiting' && state !== 'failed') return undefined // no question about what will be refused
           return `Cancel the mail "${printable(subject)}" to ${recipient}? It will not be sent.`
         },
         act: (name) => outbox.cancelQueued(ctx, name),
@@ -261,8 +261,8 @@ async function act(
     }
     return actOnAll(terminal, flags, { names, verb, noun: 'mail', columns, id, question, act: actOn })
   }
-  const asked = flags.dryRun ? undefined : await question?.(only)
-  if (asked !== undefined) await confirm(terminal, flags, asked)
+  const confirmation = flags.dryRun ? undefined : await question?.(only)
+  if (confirmation !== undefined) await confirm(terminal, flags, confirmation)
   const mail = await change(only)
   await print(terminal, flags, { body: mail, rows: [mail], columns: oneColumns, id, single: true })
   if (!isStructured(formatOf(terminal, flags)) && !flags.quiet) tell(terminal, said(mail))

@@ -1,6 +1,6 @@
 import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { asked, likely } from '../core/guesses.js'
+import { didYouMean, likely } from '../core/guesses.js'
 import { counted } from '../core/text.js'
 import { missingArguments } from './lib/flags/missing.js'
 import { FALSE_WORDS } from './lib/flags/switchvalues.js'
@@ -49,12 +49,12 @@ function unknownWord([word, second]: readonly string[], typed: readonly string[]
   const noun = second !== undefined && VERBS.includes(word) ? likely(second, names) : undefined
   if (second !== undefined && noun !== undefined)
     return new Mistyped(
-      `Unknown command "${word}".${asked(`${noun} ${word}`)}`,
+      `Unknown command "${word}".${didYouMean(`${noun} ${word}`)}`,
       withWords(typed, [word, second], [noun, word]),
     )
   const meant = OTHER_COMMANDS.get(word) ?? likely(word, names)
   return new Mistyped(
-    `Unknown command "${word}".${asked(meant)}`,
+    `Unknown command "${word}".${didYouMean(meant)}`,
     meant === undefined ? undefined : withWords(typed, [word], [meant]),
   )
 }
@@ -65,7 +65,7 @@ export function unknownVerb(branch: Command, word: string, typed: readonly strin
   const verbs = branch.commands.map((each) => each.name())
   const meant = likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())])
   return new Mistyped(
-    `Unknown command "${name} ${word}".${asked(meant)} "${name}" has: ${verbs.join(', ')}.`,
+    `Unknown command "${name} ${word}".${didYouMean(meant)} "${name}" has: ${verbs.join(', ')}.`,
     meant === undefined ? undefined : withWords(typed, [word], [meant]),
   )
 }
@@ -138,7 +138,7 @@ function unknownOption(command: Command | undefined, word: string, args: readonl
   const other = OTHER_OPTIONS.get(name)
   const meant = other !== undefined && names.includes(other) ? other : name.length > 2 ? likely(name, names) : undefined
   return new Mistyped(
-    `Unknown option '${word}'.${asked(meant)}`,
+    `Unknown option '${word}'.${didYouMean(meant)}`,
     meant === undefined
       ? undefined
       : args.map((arg) => (arg.split('=')[0] === name ? meant + arg.slice(name.length) : arg)),

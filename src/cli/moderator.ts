@@ -133,7 +133,7 @@ export async function moderate(terminal: Terminal, flags: ColorFlag, call: Call)
   for (;;) {
     const item = items[at]
     const place = `${at + 1} of ${total}`
-    const view: View | undefined = item && shown(item, { terminal, paint, place, isWhole })
+    const view: ShownItem | undefined = item && shown(item, { terminal, paint, place, isWhole })
     if (view) say(terminal, view.text)
     const keys: Partial<typeof KEYS> = view === undefined ? LAST_KEYS : view.isCut ? KEYS : SHORT_KEYS
     const key: Key = await ask(terminal, keys).catch((error: unknown) => {
@@ -162,7 +162,7 @@ function explained(error: unknown): string {
   throw error
 }
 
-interface View {
+interface ShownItem {
   text: string
   /** Whether the text has more lines than are shown. */
   isCut: boolean
@@ -176,7 +176,7 @@ function shown(
     place,
     isWhole,
   }: { terminal: Terminal; paint: ReturnType<typeof colors>; place: string; isWhole: boolean },
-): View {
+): ShownItem {
   const now = terminal.now()
   const where =
     item.kind === 'post'

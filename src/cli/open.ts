@@ -35,7 +35,7 @@ export function register(command: Command, cli: Cli): void {
     })
 }
 
-/** What a name stands for: a post first, as `12` is one; then a board; then a roadmap. Throws NOT_FOUND. */
+/** The row that a name means: a post first, as `12` is one; then a board; then a roadmap. Throws NOT_FOUND. */
 async function pathOf(call: Call, name: string): Promise<string> {
   const post = await found(call(posts.show, { id: name.replace(/^#(?=\d+$)/, '') }))
   if (post) return `/posts/${encodeURIComponent(post.post.slug)}`

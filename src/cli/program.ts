@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { asked, likely } from '../core/guesses.js'
+import { didYouMean, likely } from '../core/guesses.js'
 import { keys, settings } from '../core/settings.js'
 import { session, type Cli } from './lib/connection/session.js'
 import { explain, helpOf, rowOf, section } from './lib/flags/helptext.js'
@@ -13,7 +13,7 @@ import { assertKnown, unknownVerb, withWords } from './mistakes.js'
 import { branches, type Branch } from './tree.js'
 import { documents, version } from './version.js'
 
-/** The whole command line; a branch is filled in when it is asked for. */
+/** The whole command line; a branch is filled in when it is needed. */
 export function buildProgram(terminal: Terminal): { program: Command; cli: Cli } {
   const program = new Command('feedbackctl').description(
     'A feedback board you run yourself, with a command line to manage it.',
@@ -153,7 +153,7 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
       const names = [...Object.keys(topics), 'options']
       const meant = likely(word, [...command.commands.map((each) => each.name()), ...names])
       throw new Mistyped(
-        `Unknown command or topic "${word}".${asked(meant)} Topics: ${names.join(', ')}.`,
+        `Unknown command or topic "${word}".${didYouMean(meant)} Topics: ${names.join(', ')}.`,
         meant === undefined ? undefined : withWords(cli.terminal.args, [word], [meant]),
       )
     }

@@ -32,7 +32,7 @@ const columns: Column<Restored>[] = [
   { head: 'CONFIG', text: ({ config }) => config ?? '', drop: 0, ifAny: true },
 ]
 
-/** What a restore would do, step by step. */
+/** The steps of a restore, for a dry run. */
 function planOf({ file, served, kept, createdAt, tables, secret, config }: Restored, into: string | undefined) {
   const rows = (table: string): number => tables[table]?.rows ?? 0
   const content = listed({ user: rows('users'), board: rows('boards'), post: rows('posts'), comment: rows('comments') })
@@ -74,7 +74,7 @@ export function register(command: Command, cli: Cli): void {
         return restoreBackup(config, file, options).finally(end)
       }
       if (!dryRun && given.into === undefined && !flags.yes) {
-        const { served } = await run(true) // nobody is asked about what cannot be done
+        const { served } = await run(true) // no question about what cannot be done
         const aside = served ? ' The server stands aside meanwhile.' : ''
         await confirm(terminal, flags, `Replace the site with the backup ${file}?${aside}`)
       }

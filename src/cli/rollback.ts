@@ -44,7 +44,7 @@ export function register(command: Command, cli: Cli): void {
         return rollBack(config, { version, now: terminal.now(), dryRun: isDry, onProgress: report }).finally(end)
       }
       if (!dryRun && !flags.yes) {
-        const { createdAt } = await run(true) // nobody is asked about what cannot be done
+        const { createdAt } = await run(true) // no question about what cannot be done
         await confirm(terminal, flags, `Put back the database of ${createdAt}? The site loses what was written since.`)
       }
       const done = await run(dryRun)

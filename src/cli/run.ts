@@ -55,7 +55,7 @@ export async function run(terminal: Terminal): Promise<void> {
   }
 }
 
-/** Where the command would have to sign in, and which sites it knows. It loads no settings for another failure. */
+/** The server to sign in to, and the known contexts. Loads settings only for the failures that need them. */
 async function placesOf(cli: Cli, error: unknown): Promise<{ server?: string | undefined; contexts?: string[] }> {
   if (!(error instanceof AppError) || ![3, 4, 5, 6].includes(error.exit)) return {}
   return cli.config().then(

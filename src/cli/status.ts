@@ -27,7 +27,7 @@ const factsOf = ({ is_setup: isSetup, mail_waiting: mailWaiting, ...facts }: Ove
   mailWaiting,
 })
 
-/** What is not known is null: of a server whose owner is not signed in here, or of a database with an older schema. */
+/** Unknown values are null: of a server without the owner's token, or of a database with an older schema. */
 interface Status extends Nullable<Facts> {
   /** The file, database or server. */
   data: string
@@ -107,7 +107,7 @@ export function register(command: Command, cli: Cli): void {
   })
 }
 
-/** A program gets every column. That nobody serves a site is worth a line. */
+/** Programs get every column. For people, a site without a server gets a line. */
 const isKnown = (column: Column<Status>, status: Status): boolean =>
   column.text(status) !== '' || (column.head === 'SERVED BY' && status.servers !== null)
 
@@ -124,13 +124,13 @@ const UNKNOWN = {
   backups: null,
 } as const
 
-interface Found {
+interface StatusReport {
   status: Status
   note?: string | undefined
 }
 
 /** Looks at the schema first, as opening the site would update it. */
-async function ofDatabase(cli: Cli, config: Config): Promise<Found> {
+async function ofDatabase(cli: Cli, config: Config): Promise<StatusReport> {
   const { schemaOf } = await import('../app/schema.js')
   const url = config.get('database.url') ?? ''
   const file = url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined
@@ -202,7 +202,7 @@ function warnOf({ terminal }: Cli, others: readonly Neighbour[]): void {
 }
 
 /** A visitor sees only that there is a site. */
-async function ofServer(cli: Cli, config: Config, server: string): Promise<Found> {
+async function ofServer(cli: Cli, config: Config, server: string): Promise<StatusReport> {
   const call: Call = await cli.connect()
   const place = { data: server, origin: config.origin('server') }
   const base = { ...UNKNOWN, ...place }

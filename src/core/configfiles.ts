@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { TomlError } from 'smol-toml'
 import { AppError } from './errors.js'
-import { asked, likely } from './guesses.js'
+import { didYouMean, likely } from './guesses.js'
 import { keys, settings } from './settings.js'
 import { placeOf, type Attempt, type Contexts, type Layer } from './sources.js'
 import { lineOfKey } from './tomllines.js'
@@ -48,7 +48,7 @@ export function fromFile(
     if (!key || (to !== layer && key === 'context'))
       throw new AppError(
         'CONFIG_INVALID',
-        `${origin} has an unknown key "${name}"${line === undefined ? '' : ` in line ${line}`}.${asked(meantKey(name))}`,
+        `${origin} has an unknown key "${name}"${line === undefined ? '' : ` in line ${line}`}.${didYouMean(meantKey(name))}`,
         { place: placeOf({ origin: file, line }) },
       )
     if (kind === 'here' && settings[key].notFromHere?.(String(value))) return ignore(key)

@@ -26,9 +26,9 @@ export function guess(
   known: readonly string[],
   whole: (meant: string) => string = (meant) => meant,
 ): string {
-  return asked(likely(word, known), whole)
+  return didYouMean(likely(word, known), whole)
 }
 
 /** ` Did you mean "posts"?`, or nothing. */
-export const asked = (meant: string | undefined, whole: (meant: string) => string = (word) => word): string =>
+export const didYouMean = (meant: string | undefined, whole: (meant: string) => string = (word) => word): string =>
   meant === undefined ? '' : ` Did you mean "${whole(meant)}"?`

@@ -5,11 +5,11 @@ import type { NAMES } from './names.js'
 
 export type CheckId = keyof typeof NAMES
 
-/** What `--fix` does about a finding. It is safe beside a running server, and loses nothing. */
+/** The fix of a finding that `--fix` applies. It is safe beside a running server, and loses nothing. */
 export interface Mend {
   /** Findings with the same one are mended together. */
   id: string
-  /** What it does, for people: `make /srv/secret readable by its owner only`. */
+  /** Description for people: `make /srv/secret readable by its owner only`. */
   does: string
   run(this: void): Promise<void> | void
 }
@@ -17,14 +17,14 @@ export interface Mend {
 export interface Finding {
   /** `error`: something does not work, or is unsafe. `warning`: it will, or may. */
   severity: 'warning' | 'error'
-  /** What was seen, as a sentence. It holds no secret. */
+  /** The evidence, as a sentence without secrets. */
   evidence: string
-  /** What a person does about it: a command, or a sentence. */
+  /** The remedy: a command, or a sentence. */
   fix: string
   mend?: Mend
 }
 
-/** What a check saw: the findings, what is in order, or why there was nothing to look at. */
+/** The result of a check: findings, evidence that all is in order, or why it was skipped. */
 export type Seen = { findings: readonly Finding[] } | { evidence: string } | { skipped: string }
 
 export interface Check {
@@ -40,16 +40,16 @@ export interface Check {
 export type Opened =
   { app: App; schema: string } | { problem: AppError } | { schema: string | undefined; state: 'outdated' | 'newer' }
 
-/** What checks look at. */
+/** The site that checks examine. */
 export interface Site {
   config: Config
   now: Date
   version: string
-  /** Whether only this machine and the database may be asked. */
+  /** Whether checks may use nothing but this machine and the database. */
   offline: boolean
   /** Whether checks that read all rows run on a large site too. */
   deep: boolean
-  /** Where visitors open the site. */
+  /** The public URL of the site. */
   url: string | undefined
   /** The SQLite file; undefined with PostgreSQL. */
   file: string | undefined
@@ -65,5 +65,5 @@ export interface Site {
 export const seen = (findings: readonly Finding[], evidence: string): Seen =>
   findings.length > 0 ? { findings } : { evidence }
 
-/** Where visitors open the site, with a slash at its end. */
+/** The public URL, with a slash at its end. */
 export const baseOf = ({ url = '' }: Site): URL => new URL(url.endsWith('/') ? url : `${url}/`)

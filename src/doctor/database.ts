@@ -16,7 +16,7 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
 
 const RESTORE = 'Stop "feedbackctl serve". Then run "feedbackctl backup list" and "feedbackctl restore FILE".'
 
-/** What helps against a database that does not open, or breaks while a check reads it. */
+/** Remedies for a database that does not open, or fails while a check reads it. */
 export const fixOf = ({ code, reason }: AppError): string | undefined =>
   reason === 'database-damaged' ? RESTORE : FIXES[code]
 

@@ -6,9 +6,9 @@ import { seen, type Check, type Finding, type Site } from './check.js'
 
 const [GROUP, OTHERS] = [0o070, 0o007]
 
-/** What only the owner of the site may read: its group may, where somebody chose so. */
+/** Files that others must not read. The group may, if the operator has allowed it. */
 const HIDDEN = OTHERS
-/** What nobody else may write. */
+/** Files that others must not write. */
 const WRITABLE = (GROUP | OTHERS) & 0o022
 
 export const files: Check = {
@@ -28,7 +28,7 @@ export const files: Check = {
 
 const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined
 
-/** Files with what nobody else may know. */
+/** Files with secrets. */
 function privateFiles({ config, file }: Site, backups: string): string[] {
   const secret = secretFile(config)
   const own = file === undefined ? [] : ['', '-wal', '-shm'].map((ending) => file + ending)

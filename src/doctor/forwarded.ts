@@ -5,12 +5,12 @@ import { openedAnswer, operatorProof } from '../service/lib/proof.js'
 import { baseOf, type Check, type Finding, type Site } from './check.js'
 import { visit } from './visit.js'
 
-/** An address that nobody has, which a visitor could claim. It is reserved for documentation. */
+/** An address reserved for documentation, in place of one that a visitor could claim. */
 const CLAIMED = '203.0.113.99'
 
 const PROXY = 'Let the proxy set X-Forwarded-For. See "Behind a proxy, and below a path" in docs/operating.md.'
 
-/** The server learns the addresses of visitors, and believes nobody else about them. It is asked what arrives. */
+/** The server gets the addresses of visitors from the proxy, and accepts them from nobody else. Checked by a request. */
 export const forwarded: Check = {
   needs: 'url',
   async look(site) {

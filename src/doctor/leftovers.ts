@@ -13,7 +13,7 @@ const DATABASE =
 
 /** A copy of the database: of "restore", of an upgrade, of "rollback". */
 const KEPT = /\.before-(restore|upgrade|rollback)-\d{8}T\d{6}Z(-\d+)?$/
-/** Milliseconds after which nobody puts back what was there before. */
+/** Milliseconds after which a previous database is no longer put back. */
 const USELESS = 30 * 24 * 60 * 60 * 1000
 
 export const leftovers: Check = {

@@ -7,7 +7,7 @@ import type { Opened, Site } from './check.js'
 
 type Given = Pick<Site, 'now' | 'version' | 'offline' | 'deep' | 'url'>
 
-/** What checks look at, and what closes it. Nothing is opened yet. */
+/** The site to examine, and a function that closes it. Nothing is opened yet. */
 export function siteOf(config: Config, given: Given): { site: Site; close(this: void): Promise<void> } {
   const url = config.get('database.url') ?? ''
   let opening: Promise<Opened> | undefined

@@ -4,19 +4,19 @@ import { visit, type Answer } from './visit.js'
 
 const PROXY = 'Compare the proxy with "Behind a proxy, and below a path" in docs/operating.md.'
 
-/** What visitors meet: a page, a site that has none or no owner, or something that is wrong. */
-type Met = 'page' | 'no pages' | 'no owner' | 'wrong'
+/** What answers at the address: a page, a site without pages or without an owner, or something else. */
+type PageKind = 'page' | 'no pages' | 'no owner' | 'wrong'
 
-async function met(base: URL): Promise<{ is: Met; answer: Answer }> {
+async function fetchPage(base: URL): Promise<{ is: PageKind; answer: Answer }> {
   const answer = await visit(base)
   return { is: await kindOf(base, answer), answer }
 }
 
-async function kindOf(base: URL, { status, headers }: Answer): Promise<Met> {
+async function kindOf(base: URL, { status, headers }: Answer): Promise<PageKind> {
   if (headers['x-request-id'] === undefined) return 'wrong'
   if (status === 200) return 'page'
   if (status === 303 && headers.location?.endsWith('/setup/welcome')) return 'no owner'
-  // A server without pages says so in JSON, but so does one that is asked below a path that it does not know
+  // A server without pages says so in JSON, but so does one behind a path that it does not know
   const isApi = status === 404 && headers['content-type']?.startsWith('application/json')
   return isApi && (await visit(new URL('healthz', base))).status === 200 ? 'no pages' : 'wrong'
 }
@@ -26,18 +26,18 @@ export const page: Check = {
   needs: 'url',
   async look(site) {
     const base = baseOf(site)
-    const { is, answer } = await met(base)
+    const { is, answer } = await fetchPage(base)
     if (is === 'no pages')
       return { evidence: `The server answers at ${base.href}, and has no pages (web.enabled is false).` }
     if (is === 'no owner')
-      return one(`The site has no owner yet: ${base.href} leads to its setup.`, 'feedbackctl setup')
+      return finding(`The site has no owner yet: ${base.href} leads to its setup.`, 'feedbackctl setup')
     if (is === 'wrong') return unreached(site, base, answer)
     const style = styleOf(answer.text, base)
     if (style === undefined) return { evidence: `${base.href} answers.` }
     const { status, headers } = await visit(style, { accept: 'text/css' })
     const isStyle = headers['content-type']?.startsWith('text/css') ?? false // other sites answer with a page to any path
     if (status === 200 && isStyle) return { evidence: `${base.href} answers, and so do its files.` }
-    return one(
+    return finding(
       `The page opens, but its file ${style.pathname} ${status === 200 ? 'is not a style sheet' : `answers ${status}`}: the path is not the one of site.url.`,
       isOwn(answer) ? PROXY : `Build the client in web.root for the path ${base.pathname} of the site. ${PROXY}`,
     )
@@ -47,13 +47,13 @@ export const page: Check = {
 function unreached(site: Site, base: URL, { status, headers }: Answer): { findings: readonly Finding[] } {
   const id = headers['x-request-id']
   if ([502, 503, 504].includes(status) && id === undefined)
-    return one(`The proxy answers ${status}: it does not reach feedbackctl.`, `Check that "feedbackctl serve" runs, and that the proxy passes requests to ${site.config.get('listen')}.`) // prettier-ignore
-  if (status >= 500 && id !== undefined) return one(`${base.href} answers ${status}: the server has failed.`, `Look for request ${String(id)} in the log of "feedbackctl serve".`) // prettier-ignore
-  if (status !== 200) return one(`${base.href} answers ${status}${headers.location === undefined ? '' : `, to ${headers.location}`}.`, PROXY) // prettier-ignore
-  return one(`What answers at ${base.href} is not feedbackctl.`, PROXY)
+    return finding(`The proxy answers ${status}: it does not reach feedbackctl.`, `Check that "feedbackctl serve" runs, and that the proxy passes requests to ${site.config.get('listen')}.`) // prettier-ignore
+  if (status >= 500 && id !== undefined) return finding(`${base.href} answers ${status}: the server has failed.`, `Look for request ${String(id)} in the log of "feedbackctl serve".`) // prettier-ignore
+  if (status !== 200) return finding(`${base.href} answers ${status}${headers.location === undefined ? '' : `, to ${headers.location}`}.`, PROXY) // prettier-ignore
+  return finding(`What answers at ${base.href} is not feedbackctl.`, PROXY)
 }
 
-const one = (evidence: string, fix: string, severity: Finding['severity'] = 'error') => ({
+const finding = (evidence: string, fix: string, severity: Finding['severity'] = 'error') => ({
   findings: [{ severity, evidence, fix }],
 })
 
@@ -70,8 +70,8 @@ const ownAddressOf = ({ text }: Answer): string | undefined => /<link rel="canon
 /** Our pages name their address. Those of another client (`web.root`) need not. */
 const isOwn = (answer: Answer): boolean => ownAddressOf(answer) !== undefined
 
-/** What is wrong is a finding of `page`, which also says why there are no pages. */
-const skipped = (is: Exclude<Met, 'page'>): { skipped: string } => ({
+/** Skips a check without a page: `page` reports the cause. */
+const skipped = (is: Exclude<PageKind, 'page'>): { skipped: string } => ({
   skipped:
     is === 'no pages' ? 'The site has no pages (web.enabled is false).' : 'Needs the page: see the check "page".',
 })
@@ -81,13 +81,13 @@ export const address: Check = {
   needs: 'url',
   async look(site) {
     const base = baseOf(site)
-    const { is, answer } = await met(base)
+    const { is, answer } = await fetchPage(base)
     if (is !== 'page') return skipped(is)
     const own = ownAddressOf(answer)
     if (own === undefined || !URL.canParse(own)) return { evidence: 'The page names no address of its own.' }
     const links = new URL(own)
     if (links.href === base.href) return { evidence: `Links begin with ${links.href}` }
-    return one(
+    return finding(
       `People open ${base.href}, but links of the server begin with ${links.href}`,
       `Set site.url = "${base.href.replace(/\/$/, '')}" for "feedbackctl serve", or check the address that people open.`,
     )
@@ -99,7 +99,7 @@ export const transfer: Check = {
   needs: 'url',
   async look(site) {
     const base = baseOf(site)
-    const { is, answer } = await met(base)
+    const { is, answer } = await fetchPage(base)
     if (is !== 'page') return skipped(is)
     const findings: Finding[] = []
     const { headers } = await visit(base, { 'accept-encoding': 'br, gzip' })

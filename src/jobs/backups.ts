@@ -12,7 +12,7 @@ export interface Schedule {
   prune(this: void, signal: AbortSignal): Promise<string[]>
 }
 
-/** Milliseconds between two looks whether a backup is due. */
+/** Milliseconds between two checks whether a backup is due. */
 const LOOK = 10_000
 /** Milliseconds after a failure until the next attempt: a full disk is not filled again and again. */
 const RETRY = 5 * 60_000

@@ -19,7 +19,7 @@ interface Held {
   renewing: NodeJS.Timeout
 }
 
-interface Options {
+interface LeaseOptions {
   db: Db
   now: () => Date
   stopping: AbortSignal
@@ -29,7 +29,7 @@ interface Options {
  * The lease of a job, renewed while the job runs. It does not strictly prevent two runs at once: a process that was
  * suspended for longer than a lease continues for a moment beside the next holder.
  */
-export function leaseOf(name: string, { db, now, stopping }: Options): Lease {
+export function leaseOf(name: string, { db, now, stopping }: LeaseOptions): Lease {
   const holder = newId()
   let held: Held | undefined
 

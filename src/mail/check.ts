@@ -11,7 +11,7 @@ import { domainOf, messageOf, openTransport, type Letter, type MailSettings } fr
 
 export type { Step } from './steps.js'
 
-/** What a test of the mail settings found. */
+/** The report of a test of the mail settings. */
 export interface MailReport {
   works: boolean
   steps: Step[]
@@ -22,7 +22,7 @@ export interface MailReport {
 }
 
 export interface MailCheck {
-  /** Who gets a test mail; none is sent without. */
+  /** The recipient of a test mail; none is sent without. */
   to?: string | undefined
   /** Milliseconds for each answer. */
   timeout: number

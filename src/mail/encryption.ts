@@ -23,7 +23,7 @@ export interface Server {
 export const nameOf = (mode: Mode): string =>
   mode === 'no TLS' ? 'A connection without TLS' : mode.replace(' if offered', '')
 
-/** What to write into mail.url, where another way works. */
+/** The value of mail.url for another encryption that works. */
 export function switchTo({ port, user }: Server, mode: Mode): string {
   if (mode === 'TLS from the start') return `Write smtps:// instead of smtp:// in mail.url: port ${port} speaks TLS from the start.` // prettier-ignore
   if (mode === 'STARTTLS') return `Write smtp:// instead of smtps:// in mail.url: port ${port} speaks STARTTLS.`

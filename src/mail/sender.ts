@@ -4,13 +4,13 @@ import ipaddr from 'ipaddr.js'
 import { evaluate, recordsIn, type Verdict } from './spf.js'
 import type { Step } from './steps.js'
 
-/** How the DNS is asked: milliseconds for an answer, and another server than that of the machine. */
+/** Settings of DNS lookups: milliseconds for an answer, and another server than that of the machine. */
 export interface Asking {
   timeout: number
   server?: string | undefined
 }
 
-/** Selectors that mail providers give. Which one a domain has cannot be asked. */
+/** Selectors that mail providers give. The DNS cannot list those of a domain. */
 const USUAL_SELECTORS = ['default', 'mail', 'dkim', 's1', 's2', 'selector1', 'selector2', 'google', 'k1', 'fm1', 'pm']
 
 /**
@@ -105,7 +105,7 @@ async function spfOf(resolver: Resolver, domain: string, { host, ip, found }: Se
   }
 }
 
-/** An address that nobody has: with it all of a record is read. */
+/** An address outside of every record: evaluating it reads the whole record. */
 const NOBODY = '203.0.113.254'
 
 const isOwn = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)
@@ -139,7 +139,7 @@ interface Seen {
   host: string
 }
 
-/** What the verdicts mean. A provider often takes mail at one address, and sends it from others. */
+/** The meaning of the verdicts. A provider often takes mail at one address, and sends it from others. */
 function judged(record: string, domain: string, { verdicts, isKnown, isGiven, host }: Seen): Omit<Step, 'step'> {
   const unread = verdicts[0]?.unread ?? []
   const left = unread.length === 0 ? '' : `. Not evaluated: ${unread.join(' ')}`

@@ -7,7 +7,7 @@ const [MAX_LOOKUPS, MAX_VOID, MAX_HOSTS] = [10, 2, 10]
 
 const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as const
 
-/** What a receiver makes of mail that comes from an address. */
+/** The SPF verdict of a receiver about mail from an address. */
 export interface Verdict {
   /** `permerror`: the record is broken, and receivers do as if there was none. */
   result: (typeof RESULTS)[keyof typeof RESULTS] | 'permerror'
@@ -45,7 +45,7 @@ export async function evaluate(resolver: Resolver, domain: string, record: strin
 /** Records of SPF among texts. */
 export const recordsIn = (texts: readonly string[]): string[] => texts.filter((text) => /^v=spf1( |$)/i.test(text))
 
-type Found = { result: (typeof RESULTS)[keyof typeof RESULTS] } & Pick<Verdict, 'by'>
+type Evaluation = { result: (typeof RESULTS)[keyof typeof RESULTS] } & Pick<Verdict, 'by'>
 
 interface Term {
   text: string
@@ -91,7 +91,7 @@ function termOf(text: string): Term {
   return { text, sign: (sign ?? '+') as Term['sign'], name, value, bits, bits6 }
 }
 
-async function heed(walk: Walk, domain: string, record: string): Promise<Found> {
+async function heed(walk: Walk, domain: string, record: string): Promise<Evaluation> {
   const words = record.trim().split(/ +/).slice(1)
   const modifiers = words.filter((word) => /^[a-z][\w.-]*=/i.test(word))
   for (const name of ['redirect', 'exp'])
@@ -121,8 +121,8 @@ async function matches(walk: Walk, domain: string, term: Term): Promise<boolean>
     return false
   }
   if (name === 'include') return (await heed(walk, target, await recordOf(walk, target, text))).result === 'pass'
-  if (name === 'exists') return (await asked(walk, () => resolver.resolve4(target))).length > 0
-  const hosts = name === 'mx' ? (await asked(walk, () => resolver.resolveMx(target))).map((each) => each.exchange) : [target] // prettier-ignore
+  if (name === 'exists') return (await lookup(walk, () => resolver.resolve4(target))).length > 0
+  const hosts = name === 'mx' ? (await lookup(walk, () => resolver.resolveMx(target))).map((each) => each.exchange) : [target] // prettier-ignore
   if (hosts.length > MAX_HOSTS) throw new Broken(`"${text}" names more than ${MAX_HOSTS} servers`)
   const kind = isIP(ip) === 6 ? 6 : 4
   let isVoid = hosts.length > 0
@@ -140,15 +140,15 @@ function count(walk: Walk): void {
 }
 
 async function recordOf(walk: Walk, domain: string, term: string): Promise<string> {
-  const texts = await asked(walk, async () => (await walk.resolver.resolveTxt(domain)).map((parts) => parts.join('')))
+  const texts = await lookup(walk, async () => (await walk.resolver.resolveTxt(domain)).map((parts) => parts.join('')))
   const [record, another] = recordsIn(texts)
   if (record === undefined) throw new Broken(`"${term}" leads to no SPF record`)
   if (another !== undefined) throw new Broken(`"${term}" leads to more than one SPF record`)
   return record
 }
 
-/** What the DNS has. To have nothing counts. */
-async function asked<T>(walk: Walk, ask: () => Promise<T[]>): Promise<T[]> {
+/** Looks records up in the DNS. An empty answer counts as a void lookup. */
+async function lookup<T>(walk: Walk, ask: () => Promise<T[]>): Promise<T[]> {
   const found = await foundBy(ask)
   if (found.length === 0) countVoid(walk)
   return found

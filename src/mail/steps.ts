@@ -1,4 +1,4 @@
-/** What was looked at, and how it went. A warning does not stop a mail from leaving; it may end as spam. */
+/** A step of a test, and its result. A warning does not stop a mail from leaving; it may end as spam. */
 export interface Step {
   step: string
   result: 'ok' | 'warning' | 'failed' | 'skipped'
@@ -7,5 +7,5 @@ export interface Step {
   next?: string
 }
 
-/** What is between a command and the server: whole lines, `S:` from the server and `C:` to it, without secrets. */
+/** The SMTP transcript: whole lines, `S:` from the server and `C:` to it, without secrets. */
 export type Transcript = string[]

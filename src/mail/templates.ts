@@ -7,7 +7,7 @@ import type { Letter } from './transport.js'
 
 type Content = Pick<Letter, 'subject' | 'text' | 'html'>
 
-/** How the site looks, of its settings. */
+/** The appearance of the site, from its settings. */
 export interface Look {
   title: string
   logo: string | null
@@ -23,7 +23,7 @@ interface Facts {
 }
 
 /**
- * A mail with one link, in the language of whoever gets it: asks a new user to confirm the address, lets a user who
+ * A mail with one link, in the language of the recipient: asks a new user to confirm the address, lets a user who
  * forgot the password choose a new one, invites a user whose account the owner created, or warns a user whose code
  * somebody guesses.
  */
@@ -35,7 +35,7 @@ export function mailOf(
   const { name, link } = facts
   const look = { ...facts.look, title: printable(facts.look.title) }
   const siteTitle = look.title
-  const parts: Parts = {
+  const parts: LetterTexts = {
     look,
     link,
     greeting: NAME.test(name) ? words.t('mail.hello', { name }) : words.t('mail.helloNobody'),
@@ -52,7 +52,7 @@ export function mailOf(
  */
 const NAME = /^(?=.{1,40}$)(?:\p{L}[\p{L}\p{M}'’\p{Join_Control}-]*\.?(?: |$)){1,3}$/u
 
-interface Parts {
+interface LetterTexts {
   look: Look
   greeting: string
   before: string
@@ -61,13 +61,13 @@ interface Parts {
   after: string
 }
 
-const text = ({ greeting, before, link, after, look: { title } }: Parts): string =>
+const text = ({ greeting, before, link, after, look: { title } }: LetterTexts): string =>
   [greeting, '', before, '', link, '', after, '', `-- `, title, ''].join('\n')
 
 /** The colours of the pages. A style in the head is for programs that know of dark mails; others ignore it. */
 const DARK = `@media (prefers-color-scheme:dark){.page{background:#14171c!important;color:#e8ebef!important}.soft{color:#a4adb8!important}.top{border-color:#343b45!important}}`
 
-function page({ language, direction }: Words, { look, greeting, before, link, action, after }: Parts): string {
+function page({ language, direction }: Words, { look, greeting, before, link, action, after }: LetterTexts): string {
   const { light, fill, onFill } = accentOf(look.accentColor)
   const title = escape(look.title)
   return `<!doctype html>

@@ -9,7 +9,7 @@ export interface Neighbour {
   isSame: boolean | undefined
 }
 
-/** What `process.title` makes of the arguments of a server and of its workers. */
+/** Process titles of a server and of its workers. */
 const TITLE = /^feedbackctl serve\b/
 
 /**

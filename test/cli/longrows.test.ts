@@ -25,7 +25,7 @@ async function batchesOf(rows: readonly string[], secret: string | null = null):
   const opened = await readHeader(file)
   await checkHash(file, opened)
   const batches: [number, number][] = []
-  for await (const { rows: some } of readRecords(file, opened, { passphrase: undefined, found: {} }))
+  for await (const { rows: some } of readRecords(file, opened, { passphrase: undefined, envelope: {} }))
     batches.push([some.length, some.flat().join('').length])
   return batches
 }

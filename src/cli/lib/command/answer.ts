@@ -10,7 +10,7 @@ import type { Invocation } from './invocation.js'
 export interface Answered<Out, Row> {
   answer: Out
   input: Values
-  /** What a deletion removed. */
+  /** The row that a deletion removed. */
   removed: Row | undefined
   /** A generated password, which is in the output where a program reads that. */
   password?: string | undefined
@@ -66,11 +66,11 @@ export function resultOf<Out, Row>(
 const saysDone = <Out, Row>({ cli, flags }: Invocation<Out, Row>): boolean =>
   !flags.quiet && !isStructured(formatOf(cli.terminal, flags))
 
-/** What a list says that has no rows. */
+/** The message for a list without rows. */
 export const emptyOf = <Out, Row>({ view }: Invocation<Out, Row>, input: Values): string | undefined =>
   view.output.empty && printableLines(view.output.empty(input))
 
-/** What was done, or what a dry run would have done and lost; undefined where nothing is to be said. */
+/** The message about a change, or about what a dry run would change or lose; undefined for no message. */
 export async function saidOf<Out, Row>(
   invocation: Invocation<Out, Row>,
   { answer, input, removed }: Answered<Out, Row>,

@@ -18,7 +18,7 @@ import type { View } from './view.js'
 /** Lines that are created in one transaction, and whose answers are held in memory. */
 const TOGETHER = 100
 
-/** What became of a line. */
+/** The result of a line. */
 type Result<Row> = { line: Line; error: AppError } | Done<Row>
 
 interface Done<Row> {
@@ -32,10 +32,10 @@ interface CreateLines<In, Out, Row> {
   noun: string
   /** The field that a line sets without a header. */
   main: string
-  /** What CSV may have. */
+  /** The columns that CSV may have. */
   columns: readonly LineColumn[]
   options: readonly FieldOption[]
-  /** What the flags say, for all lines. */
+  /** The values of the flags, for all lines. */
   given: Values
   view: View<In, Out, Row>
   /** Reads the files that flags name. */
@@ -144,7 +144,7 @@ async function resultsFor<In, Out, Row>(
   return results
 }
 
-/** What the first line meets, and every other would: who runs the command may not, or does not exist. */
+/** Whether every line would fail the same way: the caller lacks the permission, or the account of --as does not exist. */
 const isOfAll = ({ exit, code }: AppError): boolean => exit === 4 || code === 'USER_NOT_FOUND'
 
 /** Errors that end the run, as every further line would fail too: unreachable server, rate limit. */

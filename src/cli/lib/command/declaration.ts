@@ -25,7 +25,7 @@ export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out
   explain(leaf, {
     examples: view.examples,
     required: shape.required,
-    asked: promptedArguments(leaf, view, shape),
+    prompted: promptedArguments(leaf, view, shape),
     ...(view.lines && { notes: [linesNote(parent.name(), shape.columns)] }),
   })
   const alias = ALIASES[leaf.name()]

@@ -12,7 +12,7 @@ export interface Flags extends OutputFlags {
   input?: boolean
 }
 
-/** What a command did about one of the things that were named. */
+/** The outcome for one of the named things. */
 export interface Outcome<Row> {
   body: unknown
   rows: readonly Row[]
@@ -21,7 +21,7 @@ export interface Outcome<Row> {
 
 interface Several<Row> {
   names: readonly string[]
-  /** What the command does, and to what: `delete`, `post`. */
+  /** Verb and noun for messages: `delete`, `post`. */
   verb: string
   noun: string
   columns: readonly Column<Row>[]

@@ -16,7 +16,7 @@ export interface Shape {
   options: readonly FieldOption[]
   /** The argument that takes all further ones, as a list or joined by spaces. */
   joined: Field | undefined
-  /** What CSV on stdin may have. */
+  /** The columns that CSV on stdin may have. */
   columns: readonly LineColumn[]
   /** For a list with pages: the key of its rows in the body. */
   list: string | undefined
@@ -26,7 +26,7 @@ export interface Shape {
   flagged: readonly string[]
 }
 
-/** What of a view says it. */
+/** The parts of a view that determine the shape. */
 interface Declared extends Pick<Usage, 'usage'>, Pick<Request<Values>, 'input'> {
   output: { list?: unknown }
   lines?: unknown

@@ -82,7 +82,7 @@ async function replaced(
   return output
 }
 
-/** The id that a name stands for, or the name where the operation finds it itself, or nobody does. */
+/** The id of a name; the name itself if the operation finds it by that, or if nothing has that name. */
 async function resolved(call: Call, noun: Noun, name: string): Promise<string> {
   let id: string
   try {

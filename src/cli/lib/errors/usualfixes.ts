@@ -3,7 +3,7 @@ import type { AppError, ErrorCode, Reason } from '../../../core/errors.js'
 import { notFoundCode, NOUNS, NOUNS_WITH_ROWS, type NotFoundCode } from '../../../core/nouns.js'
 import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
 
-/** What the usual fixes are made of. */
+/** Facts about the failed command that fixes use. */
 interface About {
   error: AppError
   args: readonly string[]

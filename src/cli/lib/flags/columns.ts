@@ -20,7 +20,7 @@ export const lineColumns = (fields: readonly Field[], options: readonly FieldOpt
     return [{ names: [wordOf(first), field.toLowerCase()], field, valueOf: (text) => parsed(text, first) }]
   })
 
-/** How a command reads what to create, for its help. The first column is the one of lines without a header. */
+/** The note in help about creating from stdin. Lines without a header are values of the first column. */
 export function linesNote(nouns: string, columns: readonly LineColumn[]): string {
   const words = columns.map(({ names: [name = ''] }) => name)
   const [main] = words

@@ -9,29 +9,29 @@ interface Details {
   notes?: readonly string[]
   /** Terms that the notes speak of, by heading. */
   lists?: Readonly<Record<string, readonly Row[]>>
-  /** Flags that are asked for where they are missing, or without which the command fails. */
+  /** Flags without which the command prompts, or fails where it cannot. */
   required?: readonly string[]
   /** Works only on the machine of the site: --server is refused. */
   local?: true
   /** Creates its own site, so it takes no connection options. */
   own?: true
   /** Arguments that a terminal prompts for, and the fields that options can set instead. */
-  asked?: Readonly<Record<string, string>>
+  prompted?: Readonly<Record<string, string>>
 }
 
 const detailsOf = new WeakMap<Command, Details>()
 
-/** What help says of a command besides its options. */
+/** Sets the help of a command besides its options. */
 export function explain<C extends Command>(command: C, details: Details): C {
   detailsOf.set(command, details)
   return command
 }
 
-/** Options without which the command asks or fails. */
+/** Options without which the command prompts or fails. */
 export const requiredOf = (command: Command): readonly string[] => detailsOf.get(command)?.required ?? []
 
-/** Error for arguments that are missing and cannot be prompted for. */
-export const askedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.asked ?? {}
+/** Arguments that a terminal prompts for, and the fields that options can set instead. */
+export const promptedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.prompted ?? {}
 
 /** Options of the program that the help of each command repeats, by their heading. The others are in `help options`. */
 const COMMON = [
@@ -69,7 +69,7 @@ export function helpOf(command: Command, { width, documents }: Shape): string {
   return `${sections.slice(0, -2).join('\n\n')}\n\n${sections.slice(-2).join('\n')}\n`
 }
 
-/** What stands before the options: the command, what it takes, and the options that it needs. */
+/** The usage line: the command, its arguments, and the required options. */
 function usageOf(command: Command): string {
   const words: string[] = []
   for (let each: Command | null = command; each; each = each.parent) words.unshift(each.name())
@@ -77,15 +77,15 @@ function usageOf(command: Command): string {
   return [
     ...words,
     ...(command.commands.length > 0 ? ['COMMAND'] : []),
-    ...command.registeredArguments.map((each) => argumentOf(each, askedOf(command)[each.name()] !== undefined)),
+    ...command.registeredArguments.map((each) => argumentOf(each, promptedOf(command)[each.name()] !== undefined)),
     ...needed.map((option) => option.flags.replace(/^-\w, /, '')),
     '[options]',
   ].join(' ')
 }
 
-function argumentOf(each: Argument, isAsked = false): string {
+function argumentOf(each: Argument, isPrompted = false): string {
   const name = `${each.name()}${each.variadic ? '...' : ''}`
-  return each.required || isAsked ? `<${name}>` : `[${name}]`
+  return each.required || isPrompted ? `<${name}>` : `[${name}]`
 }
 
 type Row = readonly [term: string, description: string]
@@ -107,7 +107,7 @@ function commandSections(command: Command, width: number): string[] {
 const termOf = (command: Command): string =>
   [
     command.name(),
-    ...command.registeredArguments.map((each) => argumentOf(each, askedOf(command)[each.name()] !== undefined)),
+    ...command.registeredArguments.map((each) => argumentOf(each, promptedOf(command)[each.name()] !== undefined)),
   ].join(' ')
 
 /** The command's own options. */
@@ -163,7 +163,7 @@ function exampleOf(line: string, width: number): string {
   return text
 }
 
-/** A code, such as HOST:PORT, stays. */
+/** Leaves placeholders such as HOST:PORT unchanged. */
 const capitalized = (text: string): string =>
   /^[a-z]+\b(?![:.@/])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 

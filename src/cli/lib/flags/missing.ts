@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
 import type { AppError } from '../../../core/errors.js'
 import { Mistyped } from '../texts/mistyped.js'
-import { askedOf, requiredOf } from './helptext.js'
+import { promptedOf, requiredOf } from './helptext.js'
 
 /** Lists all missing arguments, and options if there is no prompt for them. */
-export function missingArguments(leaf: Command, args: readonly string[], canAsk: boolean): AppError {
-  const asked = canAsk ? {} : askedOf(leaf)
-  const isAsked = (name: string): boolean => asked[name] !== undefined && leaf.getOptionValue(asked[name]) === undefined
+export function missingArguments(leaf: Command, args: readonly string[], canPrompt: boolean): AppError {
+  const prompted = canPrompt ? {} : promptedOf(leaf)
+  const isPrompted = (name: string): boolean =>
+    prompted[name] !== undefined && leaf.getOptionValue(prompted[name]) === undefined
   const missing = leaf.registeredArguments
     .slice(leaf.args.length)
-    .filter((each) => each.required || isAsked(each.name()))
-  const options = canAsk
+    .filter((each) => each.required || isPrompted(each.name()))
+  const options = canPrompt
     ? []
     : leaf.options.filter((option) => option.long !== undefined && requiredOf(leaf).includes(option.long) && leaf.getOptionValue(option.attributeName()) === undefined) // prettier-ignore
   const names = [...missing.map((each) => `<${each.name()}>`), ...options.map(({ long = '' }) => long)]

@@ -25,7 +25,7 @@ export const isSource = (value: unknown): value is Source =>
 
 type NamedField = Pick<Field, 'name' | 'description'>
 
-/** What a view says about flags. */
+/** The parts of a view about flags. */
 interface FlagView {
   flags?: Readonly<Record<string, string | undefined>> | undefined
   formerly?: Readonly<Record<string, string | undefined>> | undefined

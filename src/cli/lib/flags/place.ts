@@ -4,7 +4,7 @@ import { absoluteUrl, databaseUrlProblem, hasPassword, redactedUrl } from '../..
 import { AppError } from '../../../core/errors.js'
 import { tell, type Terminal } from '../terminal/terminal.js'
 
-/** How a command takes a database, for its help. */
+/** Notations of a database as an argument, for help. */
 export const PLACE =
   'sqlite:PATH, postgres://USER@HOST/DATABASE, env:NAME, a data folder or a configuration file (.toml)'
 

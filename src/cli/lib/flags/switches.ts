@@ -3,11 +3,11 @@ import { AppError } from '../../../core/errors.js'
 import type { Field } from '../../../core/fields.js'
 import { FieldOption } from './fieldoption.js'
 
-/** How a field that is true or false is a flag. */
+/** The flag of a boolean field. */
 export interface Switch {
   /** `private` for --private and --no-private. */
   word: string
-  /** What the field is with the flag. Default: true. */
+  /** The value that the flag sets. Default: true. */
   on?: boolean
   /** Default: that of the field. */
   description?: string

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander'
 import { Mistyped } from '../texts/mistyped.js'
 import { isSwitchOfField } from './switches.js'
 
-/** What people type as the value of a switch. A thing with such a name stands before all switches, or after `--`. */
+/** Words that people type as the value of a switch. A thing with such a name stands before all switches, or after `--`. */
 const TRUE_WORDS = ['true', 'yes', 'on']
 export const FALSE_WORDS = ['false', 'no', 'off']
 

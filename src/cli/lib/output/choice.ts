@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { AppError } from '../../../core/errors.js'
-import { asked, likely } from '../../../core/guesses.js'
+import { didYouMean, likely } from '../../../core/guesses.js'
 import { Mistyped } from '../texts/mistyped.js'
 import type { Column } from './table.js'
 
@@ -54,7 +54,7 @@ export function assertFields(list: string | true, known: readonly string[], args
     const field = meant(unknown, known)
     const right = names.map((name) => (name === unknown && field !== undefined ? field : name)).join(',')
     throw new Mistyped(
-      `Unknown field ${JSON.stringify(unknown.slice(0, 100))}.${asked(field)} --fields alone lists the fields.`,
+      `Unknown field ${JSON.stringify(unknown.slice(0, 100))}.${didYouMean(field)} --fields alone lists the fields.`,
       field === undefined
         ? undefined
         : args.map((arg) => (arg === list ? right : arg === `--fields=${list}` ? `--fields=${right}` : arg)),

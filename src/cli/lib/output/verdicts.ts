@@ -15,7 +15,7 @@ const MARKS = { ok: '✓', skipped: '–', warning: '!', error: '✗' } as const
 const MARK = 2
 const GAP = 2
 
-/** What checks saw: a mark, the check, what was seen, and below it what to do. Sentences break at the width. */
+/** Results of checks: a mark, the check and its evidence, and below it the fix. Sentences break at the width. */
 export function drawn(terminal: Terminal, flags: OutputFlags, verdicts: readonly Verdict[]): string {
   const { red, green, yellow, dim } = colors(hasColor(terminal, terminal.stdout, flags))
   const paint = { ok: green, skipped: dim, warning: yellow, error: red }

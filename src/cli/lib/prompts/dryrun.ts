@@ -2,7 +2,7 @@ import { printable } from '../../../core/text.js'
 import { tell, type Terminal } from '../terminal/terminal.js'
 import type { Confirmation } from './prompts.js'
 
-/** What commands say that they did, and what a dry run says in its place. */
+/** Verbs of messages about a change, and the same for a dry run. */
 const VERBS = {
   Added: 'add',
   Blocked: 'block',

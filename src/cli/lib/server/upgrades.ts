@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const LOOK_MS = 1000
 /** An upgrade removes the folder before it makes it anew. After so many looks nothing comes any more. */
 const LOOKS_IF_GONE = 60

@@ -40,7 +40,7 @@ export async function write({ stdout }: Terminal, text: string): Promise<void> {
   if (!stdout.write(text)) await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
-/** What a message says may come from a server, a file name or another process. */
+/** Prints a line as harmless text: parts of it may come from a server, a file name or another process. */
 export const say = ({ stderr }: Terminal, line: string): void => void stderr.write(`${harmless(line)}\n`)
 
 /** Text in which nothing controls the terminal but colours. */
@@ -54,7 +54,7 @@ export const harmless = (text: string): string =>
 const COLOR = /(\u001b\[[\d;]*m)/
 
 interface Shape {
-  /** What stands before the sentence, of two columns where `indent` does not say otherwise. */
+  /** A prefix of the sentence, two columns wide unless `indent` differs. */
   start?: string
   /** Columns before each line. The start takes them in the first. */
   indent?: number
