@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { inject } from 'light-my-request'
 import { REQUEST_ID } from '../../src/core/wire.js'
 import type { Hit } from '../../src/http/cache/front.js'
 
@@ -15,7 +16,7 @@ export async function verifyHit(
   { cached, request, body, logs, revision }: Verified,
 ): Promise<void> {
   const before = await revision()
-  const response = await server.inject({
+  const response = await inject((req, res) => server.routing(req, res), {
     method: request.method as 'GET' | 'POST',
     url: request.url ?? '/',
     headers: request.headers as Record<string, string>,
