@@ -67,3 +67,6 @@ export function sizeText(bytes: number): string {
  * that string, and so keeps all of it in memory.
  */
 export const detached = (slice: string): string => Buffer.from(slice).toString()
+
+/** A stored text as its author wrote it: the `<` of HTML is stored escaped. Saved again it is escaped again. */
+export const unescaped = (text: string): string => text.replaceAll('&lt;', '<')

@@ -36,6 +36,19 @@ export async function permissionsOfRole(db: Db, id: string): Promise<string[]> {
   return rows.map((row) => row.permission)
 }
 
+/** The permissions of each of these roles, by its id. */
+export async function permissionsOfRoles(db: Db, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const found = new Map(ids.map((id) => [id, [] as string[]]))
+  if (ids.length === 0) return found
+  const rows = await db
+    .selectFrom('role_permissions')
+    .select(['role_id', 'permission'])
+    .where('role_id', 'in', ids)
+    .execute()
+  for (const { role_id: id, permission } of rows) found.get(id)?.push(permission)
+  return found
+}
+
 export const insertRole = (db: Db, role: Insertable<Tables['roles']>): Promise<RoleRow> =>
   db.insertInto('roles').values(role).returningAll().executeTakeFirstOrThrow()
 

@@ -9,10 +9,10 @@ import { lockUser } from '../db/users.js'
 import { Key, keysOf } from './keys.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
-import { assertNotOwner, deletePerson, WHAT_STAYS } from './lib/leaving.js'
+import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { operation, type KnownCall } from './lib/operation.js'
 import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
-import { ownUser, passwordField, User, userNotFound, userShown } from './lib/people.js'
+import { accountPolicy, ownUser, passwordField, User, userNotFound, userShown } from './lib/people.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { Session, sessionsOf } from './sessions.js'
 
@@ -21,7 +21,8 @@ const SIZES = { posts: 100, comments: 1000, votes: 1000 } as const
 type Kind = keyof typeof SIZES
 const KINDS = Object.keys(SIZES) as Kind[]
 
-const { notes: _, ...shown } = User.properties // what the owner notes about a person is the owner's
+/** What the owner notes about a person is the owner's, and what one may do is no data. */
+const { notes: _, may: __, ...shown } = User.properties
 const Profile = Type.Object({
   ...shown,
   updatedAt: Type.String({ format: 'date-time' }),
@@ -134,7 +135,7 @@ export const remove = operation({
   output: Type.Undefined(),
   async run(ctx, { password, posts }) {
     const user = await ownUser(ctx)
-    assertNotOwner(user, 'deleted')
+    accountPolicy.assert('delete', ctx.actor, user)
     assertPasswordGiven(password)
     if (!(await passwordMatches(user.password, password, { client: ctx.client, account: user.email })))
       throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
@@ -142,7 +143,7 @@ export const remove = operation({
       await lock(tx.db, 'post_counts')
       const now = await lockUser(tx.db, user.userId)
       if (!now) throw userNotFound()
-      assertNotOwner(now, 'deleted')
+      accountPolicy.assert('delete', ctx.actor, now)
       if (now.password !== user.password)
         throw new AppError('INCORRECT_PASSWORD', 'The password has just changed. Give the new one.')
       await deletePerson(tx, now, posts)
@@ -153,7 +154,7 @@ export const remove = operation({
 
 async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof Profile>> {
   const { user } = await userShown(ctx, row)
-  const { notes: _notes, language, ...own } = user
+  const { notes: _notes, may: _may, language, ...own } = user
   const { userId, updatedAt } = row
   const totp = await findTotp(ctx.db, userId)
   return {

@@ -20,14 +20,20 @@ import {
 } from '../db/boards.js'
 import { lock } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
-import { can } from './lib/access.js'
+import { can, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
-import type { Context } from './lib/context.js'
+import type { CachedContext } from './lib/context.js'
 import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } from './lib/paging.js'
+import { policy, runs, type Gated } from './lib/policies.js'
 import { fields, inPath } from './lib/schemas.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
+
+const boardPolicy = policy({
+  update: runs((): Gated => update),
+  delete: runs((): Gated => remove),
+})
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -38,6 +44,7 @@ const Board = Type.Object({
   view_voters: Type.Boolean({ description: 'Whether visitors see who voted' }),
   createdAt: Type.String({ format: 'date-time' }),
   post_count: Type.String({ description: 'Number of posts, as a decimal integer' }),
+  may: boardPolicy.field,
 })
 export type Board = Type.Static<typeof Board>
 
@@ -79,14 +86,14 @@ export const list = operation({
     results: alias(Board),
     ...pageKeys,
   }),
-  async run({ db, actor }, { created, visibility, query = '', since, until, ...page }) {
+  async run(ctx, { created, visibility, query = '', since, until, ...page }) {
     const filter: BoardFilter = {
       created,
-      visibility: can(actor, 'board:read') ? visibility : ['public'],
+      visibility: can(ctx.actor, 'board:read') ? visibility : ['public'],
       prefix: query.trim() === '' ? undefined : searchKey(query.trim()),
       ...periodFrom({ since, until }),
     }
-    const { rows: boards, keys } = await pageOfBoards(db, filter, page)
+    const { rows: boards, keys } = await pageOfBoards(ctx, filter, page)
     return { boards, ...keys }
   },
 })
@@ -101,9 +108,9 @@ export const get = operation({
   errors: [],
   input: fields({ ...order, limit: paged.limit, page: paged.page }),
   output: Type.Object({ boards: Type.Array(Board) }),
-  async run({ db, actor }, { created, ...page }) {
-    const visibility = can(actor, 'board:read') ? (['public', 'private'] as const) : (['public'] as const)
-    const { rows: boards } = await pageOfBoards(db, { created, visibility }, page)
+  async run(ctx, { created, ...page }) {
+    const visibility = can(ctx.actor, 'board:read') ? (['public', 'private'] as const) : (['public'] as const)
+    const { rows: boards } = await pageOfBoards(ctx, { created, visibility }, page)
     return { boards }
   },
 })
@@ -117,7 +124,7 @@ export const show = operation({
   errors: ['BOARD_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the board', 'board') }),
   output: Type.Object({ board: Board }),
-  run: async (ctx, input) => ({ board: toBoard(await noun.readable(ctx, input.url)) }),
+  run: async (ctx, input) => ({ board: toBoard(ctx.actor, await noun.readable(ctx, input.url)) }),
 })
 
 export const search = operation({
@@ -129,8 +136,9 @@ export const search = operation({
   errors: [],
   input: fields({ name: inPath('Start of the name, in any letter case') }),
   output: Type.Object({ boards: Type.Array(Board) }),
-  async run({ db }, input) {
-    return { boards: (await searchBoards(db, searchKey(input.name), 100)).map(toBoard) }
+  async run({ db, actor }, input) {
+    const rows = await searchBoards(db, searchKey(input.name), 100)
+    return { boards: rows.map((row) => toBoard(actor, row)) }
   },
 })
 
@@ -166,7 +174,7 @@ export const create = operation({
       const columns = { ...row, ...noun.columns(input, others) }
       const board = await noun.insert(tx, slug, input, (url) => insertBoard(tx.db, { ...columns, url }))
       tx.record('board.created', board.boardId, board.name)
-      return { board: toBoard(board) }
+      return { board: toBoard(ctx.actor, board) }
     })
   },
 })
@@ -187,7 +195,7 @@ export const update = operation({
       display: Type.Optional(display),
       partial,
     },
-    ['createdAt', 'updatedAt', 'post_count'],
+    ['createdAt', 'updatedAt', 'post_count', 'may'],
   ),
   output: Type.Object({ board: Board }),
   subject: noun.subject,
@@ -203,7 +211,7 @@ export const update = operation({
       })
       const board = await noun.updated(tx, slug, input.boardId, outcome)
       tx.record('board.updated', board.boardId, board.name, undefined, before && changesOf('board', before, board))
-      return { board: toBoard(board) }
+      return { board: toBoard(ctx.actor, board) }
     })
   },
 })
@@ -262,16 +270,16 @@ export const checkName = operation({
   },
 })
 
-const pageOfBoards = async (db: Context['db'], filter: BoardFilter, page: PageInput) =>
+const pageOfBoards = async ({ db, actor }: CachedContext, filter: BoardFilter, page: PageInput) =>
   pageOf(BOARDS, page, {
     total: await boardTotal(db, filter),
     find: (after) => noun.atCursor(db, filter, after),
     countAfter: (cursor) => boardsAfter(db, filter, cursor),
     read: (slice) => listBoards(db, filter, slice),
-    show: (rows) => rows.map(toBoard),
+    show: (rows) => rows.map((row) => toBoard(actor, row)),
   })
 
-const toBoard = ({ boardId: id, ...row }: BoardRow): Board => ({
+const toBoard = (actor: Actor, { boardId: id, ...row }: BoardRow): Board => ({
   boardId: id,
   name: row.name,
   url: row.url,
@@ -280,4 +288,5 @@ const toBoard = ({ boardId: id, ...row }: BoardRow): Board => ({
   view_voters: row.view_voters === 1,
   createdAt: row.createdAt,
   post_count: String(row.post_count),
+  may: boardPolicy.may(actor, row),
 })

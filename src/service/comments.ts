@@ -1,5 +1,5 @@
 import { withoutHtml } from '../core/markdown/index.js'
-import { quoted } from '../core/text.js'
+import { quoted, unescaped } from '../core/text.js'
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
@@ -24,7 +24,7 @@ import type { PostView } from '../db/posts/row.js'
 import type { CommentRow, Db } from '../db/tables.js'
 import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
-import { Activity, badBody, body, Comment, editedBody, isAuthor, MAX_BODY, maySee, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
+import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
@@ -200,11 +200,11 @@ export const update = operation({
   subject: shownComment,
   async run(ctx, input, { id }) {
     if (input.body === undefined && !input.partial) throw badBody('COMMENT_BODY_MISSING', 'is missing: it must be')
-    if ((input.body?.replaceAll('&lt;', '<').length ?? 0) > MAX_BODY) throw badBody('TOO_LONG', 'must be')
+    if (unescaped(input.body ?? '').length > MAX_BODY) throw badBody('TOO_LONG', 'must be')
     const written = input.body === undefined ? undefined : await withoutHtml(input.body)
     return change(ctx, async (tx) => {
       const comment = await lockedComment(tx, id, () => shownComment(tx, input))
-      assertAuthor(ctx.actor, comment, { own: 'comment:update:own', any: 'comment:update:any' })
+      commentPolicy.assert('update', ctx.actor, comment)
       assertUnchanged('if_updated_at', input.if_updated_at, comment.updated_at)
       if (flips(input.is_internal, comment.is_internal)) assertMay(ctx.actor, 'comment:create_internal')
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
@@ -238,7 +238,7 @@ export const remove = operation({
   run: (ctx, input, { id }) =>
     change(ctx, async (tx) => {
       const comment = await lockedComment(tx, id, () => commentGiven(tx, input))
-      assertAuthor(ctx.actor, comment, { own: 'comment:delete:own', any: 'comment:delete:any' })
+      commentPolicy.assert('delete', ctx.actor, comment)
       if (!can(ctx.actor, 'comment:delete:any') && (await hasReplyOfOthers(tx.db, comment)))
         throw othersTookPart('comment:delete:any')
       await deleteComment(tx.db, id)
@@ -267,16 +267,6 @@ const badInternal = (reason: string) =>
 
 function assertMay(actor: Actor, permission: Permission): void {
   if (!can(actor, permission)) throw notAllowed([permission])
-}
-
-function assertAuthor(actor: Actor, comment: CommentRow, { own, any }: { own: Permission; any: Permission }): void {
-  if (can(actor, any)) return
-  if (!isAuthor(actor, comment))
-    throw new AppError(
-      'UNAUTHORIZED_NOT_AUTHOR',
-      `Only the author may do this, or an account with the permission ${any}.`,
-    )
-  assertMay(actor, own)
 }
 
 const isListed = ({ author, period }: CommentFilter, comment: CommentView): boolean =>
@@ -314,9 +304,6 @@ export async function shownComment(ctx: Context, input: Record<string, unknown>)
   return comment
 }
 
-const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): boolean =>
-  comment.is_spam === 1 && !can(actor, 'comment:update:any')
-
 /** Locks the comment and looks it up again: it, or who may see it, may have changed since the first look-up. */
 async function lockedComment<T>({ db }: Context, id: string, lookUp: () => Promise<T>): Promise<T> {
   await lockComment(db, id)
@@ -341,6 +328,3 @@ async function existing({ db }: Context, id: string): Promise<CommentView> {
   if (!comment) throw commentNotFound(id)
   return comment
 }
-
-export const commentNotFound = (given: string) =>
-  new AppError('COMMENT_NOT_FOUND', `Comment ${quoted(given)} not found on this post.`)

@@ -21,12 +21,13 @@ import {
 } from '../db/moderation.js'
 import type { Direction } from '../db/paging.js'
 import { updatePost, type PostView } from '../db/posts/row.js'
-import { commentNotFound, shownComment } from './comments.js'
-import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
+import { shownComment } from './comments.js'
+import { can, MODERATORS, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
-import { maySee } from './lib/commentshapes.js'
+import { commentNotFound, commentPolicy, maySee } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
+import { postPolicy } from './lib/postshapes.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { fields, inPath, nullable, oneOf, someOf } from './lib/schemas.js'
@@ -215,7 +216,7 @@ export const decide = operation({
   }),
   async subject(ctx, { id }) {
     const subject = await subjectOf(ctx, id)
-    assertMayDecide(ctx.actor, subject)
+    subject.assertMayDecide(ctx.actor)
     return subject
   },
   run: (ctx, { decision, is_spam: hidden = false, if_updated_at: seen }, { id, kind }) =>
@@ -223,7 +224,7 @@ export const decide = operation({
       await lock(tx.db, 'post_counts')
       if (kind === 'comment') await lockComment(tx.db, id) // or an edit meanwhile would not see the decision
       const subject = await subjectOf(tx, id) // it may have been deleted since the first look-up
-      assertMayDecide(tx.actor, subject)
+      subject.assertMayDecide(tx.actor)
       assertUnchanged('if_updated_at', seen, subject.updatedAt)
       const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
       await setSpam(tx, subject, isSpam)
@@ -248,6 +249,7 @@ interface Subject {
   isSpam: boolean
   updatedAt: string
   post?: PostView
+  assertMayDecide(this: void, actor: Actor): void
 }
 
 /** A comment by id, or a post by id or slug, that the actor may see. */
@@ -255,7 +257,7 @@ async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
   const comment = typeof given === 'string' && isId(given.trim()) ? await findComment(ctx.db, given.trim()) : undefined
   if (!comment) {
     const post = await visiblePost(ctx, given)
-    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, number: post.number, isSpam: post.is_spam === 1, updatedAt: post.updatedAt, post } // prettier-ignore
+    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, number: post.number, isSpam: post.is_spam === 1, updatedAt: post.updatedAt, post, assertMayDecide: (actor) => postPolicy.assert('spam', actor, post) } // prettier-ignore
   }
   const { title, number } = await visiblePost(ctx, comment.post_id)
   if (!maySee(ctx.actor, comment)) throw commentNotFound(String(given))
@@ -267,12 +269,8 @@ async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
     number,
     isSpam: comment.is_spam === 1,
     updatedAt: comment.updated_at,
+    assertMayDecide: (actor) => commentPolicy.assert('spam', actor, comment),
   }
-}
-
-function assertMayDecide(actor: Actor, { kind }: Subject): void {
-  const permission = kind === 'post' ? 'post:destroy' : 'comment:update:any'
-  if (!can(actor, permission)) throw notAllowed([permission])
 }
 
 /** A post that is spam is as private as one of a private board. */

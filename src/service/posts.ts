@@ -2,7 +2,6 @@ import { withoutHtml } from '../core/markdown/index.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { invalidField } from '../core/fields.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { LENGTHS } from '../core/lengths.js'
@@ -10,13 +9,13 @@ import { lock } from '../db/counters.js'
 import { movedBy } from '../db/posts/moves.js'
 import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
 import { insertVote } from '../db/votes.js'
-import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
+import { can, othersTookPart } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
-import { title, withShortTitle } from './lib/posttitles.js'
-import { DashboardPost, PostRow, toDashboardPost, toPostRow } from './lib/postshapes.js'
+import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
+import { DashboardPost, postPolicy, PostRow, toDashboardPost, toPostRow } from './lib/postshapes.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -122,21 +121,21 @@ export const update = operation({
       ),
       ifUpdatedAt: ifUnchanged('updatedAt'),
     },
-    ['slugId', 'userId', 'createdAt', 'updatedAt', 'author', 'board', 'roadmap', 'roadmap_id', 'voters'],
+    ['slugId', 'userId', 'createdAt', 'updatedAt', 'author', 'board', 'roadmap', 'roadmap_id', 'voters', 'may'],
   ),
   output: Type.Object({ post: PostRow }),
   async subject(ctx, input) {
     const post = await postGiven(ctx, input)
-    assertMayChange(ctx.actor, post)
+    postPolicy.assert('update', ctx.actor, post)
     return post
   },
   async run(ctx, input, { postId }) {
-    if (!input.partial && input.title === undefined) throw titleMissing()
+    if (!input.partial && input.title === undefined) throw titleMissing('given, unless partial is true')
     const contentMarkdown = await withoutHtml(input.contentMarkdown ?? '')
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
-      assertMayChange(ctx.actor, before)
+      postPolicy.assert('update', ctx.actor, before)
       assertUnchanged('ifUpdatedAt', input.ifUpdatedAt, before.updatedAt)
       const board = input.boardId === undefined ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
       const roadmap = await roadmapIdAfter(tx, input.roadmapId, before)
@@ -174,7 +173,7 @@ export const remove = operation({
   output: Type.Undefined(),
   async subject(ctx, input) {
     const post = await postGiven(ctx, input)
-    if (!can(ctx.actor, 'post:destroy') && !isAuthor(ctx.actor, post)) throw notAllowed(['post:destroy'])
+    postPolicy.assert('delete', ctx.actor, post)
     return post
   },
   run: (ctx, _input, subject) =>
@@ -186,21 +185,6 @@ export const remove = operation({
       return undefined
     }),
 })
-
-function assertMayChange(actor: Actor, post: PostView): void {
-  if (!isAuthor(actor, post) && !can(actor, 'post:update')) throw notAllowed(['post:update'])
-}
-
-const isAuthor = (actor: Actor, { userId }: PostView): boolean =>
-  actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
-
-const titleMissing = () =>
-  invalidField({
-    code: 'POST_TITLE_MISSING',
-    message: 'title is missing.',
-    field: 'title',
-    rule: 'given, unless partial is true',
-  })
 
 /** As in the contract, an id wins over a slug. `id` and `postId` may hold a slug too. */
 async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {

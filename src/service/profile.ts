@@ -10,7 +10,15 @@ import { change } from './lib/change.js'
 import { revokeKeys } from './lib/keys.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
-import { displayName, languageOf, languageShown, ownUser, passwordField, userNotFound } from './lib/people.js'
+import {
+  accountPolicy,
+  displayName,
+  languageOf,
+  languageShown,
+  ownUser,
+  passwordField,
+  userNotFound,
+} from './lib/people.js'
 import { fields, nullable } from './lib/schemas.js'
 
 const Profile = Type.Object({
@@ -30,11 +38,23 @@ export const profile = operation({
   errors: ['USER_NOT_FOUND'],
   input: fields({}),
   output: Type.Object({
-    user: Type.Object({ ...Profile.properties, isVerified: Type.Boolean(), language: Type.Optional(languageShown) }),
+    user: Type.Object({
+      ...Profile.properties,
+      isVerified: Type.Boolean(),
+      may: accountPolicy.field,
+      language: Type.Optional(languageShown),
+    }),
   }),
   async run(ctx) {
     const user = await ownUser(ctx)
-    return { user: { ...toProfile(user), isVerified: user.isVerified === 1, ...languageOf(user) } }
+    return {
+      user: {
+        ...toProfile(user),
+        isVerified: user.isVerified === 1,
+        may: accountPolicy.may(ctx.actor, user),
+        ...languageOf(user),
+      },
+    }
   },
 })
 

@@ -18,13 +18,19 @@ import {
   type RoadmapFilter,
 } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
-import { can } from './lib/access.js'
+import { can, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { policy, runs, type Gated } from './lib/policies.js'
 import { fields, inPath } from './lib/schemas.js'
 import { periodFields, periodFrom } from './lib/times.js'
+
+const roadmapPolicy = policy({
+  update: runs((): Gated => update),
+  delete: runs((): Gated => remove),
+})
 
 export const Roadmap = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -34,6 +40,7 @@ export const Roadmap = Type.Object({
   index: Type.Integer({ description: 'Roadmaps are shown in this order' }),
   display: Type.Boolean({ description: 'Public; otherwise only with roadmap:read' }),
   created_at: Type.String({ format: 'date-time' }),
+  may: roadmapPolicy.field,
 })
 export type Roadmap = Type.Static<typeof Roadmap>
 
@@ -78,7 +85,7 @@ export const list = operation({
       find: (after) => noun.atCursor(db, filter, after),
       countAfter: (cursor) => roadmapsAfter(db, filter, cursor),
       read: (slice) => listRoadmaps(db, filter, slice),
-      show: (rows) => rows.map(toRoadmap),
+      show: (rows) => rows.map((row) => toRoadmap(actor, row)),
     })
     return { roadmaps, ...keys }
   },
@@ -93,8 +100,9 @@ export const search = operation({
   errors: [],
   input: fields({ name: inPath('Start of the name, in any letter case') }),
   output: Type.Object({ roadmaps: Type.Array(Roadmap) }),
-  async run({ db }, input) {
-    return { roadmaps: (await searchRoadmaps(db, searchKey(input.name), 100)).map(toRoadmap) }
+  async run({ db, actor }, input) {
+    const rows = await searchRoadmaps(db, searchKey(input.name), 100)
+    return { roadmaps: rows.map((row) => toRoadmap(actor, row)) }
   },
 })
 
@@ -107,7 +115,7 @@ export const show = operation({
   errors: ['ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the roadmap', 'roadmap') }),
   output: Type.Object({ roadmap: Roadmap }),
-  run: async (ctx, input) => ({ roadmap: toRoadmap(await noun.readable(ctx, input.url)) }),
+  run: async (ctx, input) => ({ roadmap: toRoadmap(ctx.actor, await noun.readable(ctx, input.url)) }),
 })
 
 export const create = operation({
@@ -132,7 +140,7 @@ export const create = operation({
       const columns = { ...row, ...noun.columns(input, others), index: (others.at(-1)?.index ?? 0) + 1 }
       const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, url }))
       tx.record('roadmap.created', roadmap.id, roadmap.name)
-      return { roadmap: toRoadmap(roadmap) }
+      return { roadmap: toRoadmap(ctx.actor, roadmap) }
     })
   },
 })
@@ -156,6 +164,7 @@ export const update = operation({
       'index', // roadmaps.sort and roadmaps.move change it
       'created_at',
       'updated_at',
+      'may',
     ],
   ),
   output: Type.Object({ roadmap: Roadmap }),
@@ -170,7 +179,7 @@ export const update = operation({
       })
       const roadmap = await noun.updated(tx, slug, input.id, outcome)
       tx.record('roadmap.updated', roadmap.id, roadmap.name, undefined, before && changesOf('roadmap', before, roadmap))
-      return { roadmap: toRoadmap(roadmap) }
+      return { roadmap: toRoadmap(ctx.actor, roadmap) }
     })
   },
 })
@@ -194,7 +203,7 @@ export const remove = operation({
     }),
 })
 
-const toRoadmap = (row: RoadmapRow): Roadmap => ({
+const toRoadmap = (actor: Actor, row: RoadmapRow): Roadmap => ({
   id: row.id,
   name: row.name,
   url: row.url,
@@ -202,6 +211,7 @@ const toRoadmap = (row: RoadmapRow): Roadmap => ({
   index: row.index,
   display: row.display === 1,
   created_at: row.created_at,
+  may: roadmapPolicy.may(actor, row),
 })
 
 const place = Type.Object(
@@ -285,7 +295,7 @@ export const move = operation({
       await updateRoadmapIndexes(db, rows, indexes, now().toISOString())
       const index = indexes.get(row.id) ?? row.index
       if (index !== at + 1) record('roadmap.moved', row.id, row.name, undefined, indexChange(row, indexes))
-      return { roadmap: toRoadmap({ ...row, index }) }
+      return { roadmap: toRoadmap(ctx.actor, { ...row, index }) }
     }),
 })
 

@@ -13,6 +13,7 @@ import {
   insertRole,
   listRoles,
   permissionsOfRole,
+  permissionsOfRoles,
   replacePermissions,
   roleTotal,
   rolesAfter,
@@ -27,8 +28,20 @@ import { hasRolePermission } from './lib/names.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { findPerson } from './lib/people.js'
+import { policy, runs, type Gated } from './lib/policies.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+
+/** Whoever could change or take a stronger role could take away rights that are above their own. */
+const onWeaker = (op: () => Gated) => (actor: Actor, role: Held) =>
+  runs(op)(actor, role) ?? systemRole(role) ?? strongerRole(actor, role)
+
+const rolePolicy = policy({
+  update: onWeaker((): Gated => update),
+  delete: onWeaker((): Gated => remove),
+})
+
+type Held = RoleRow & { permissions: readonly string[] }
 
 const Role = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -38,6 +51,7 @@ const Role = Type.Object({
   require_totp: Type.Boolean({ description: 'Whether the role counts only for users with a second factor' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
+  may: rolePolicy.field,
 })
 export type Role = Type.Static<typeof Role>
 
@@ -72,7 +86,7 @@ export const list = operation({
   errors: [],
   input: fields({ ...orderFields('asc'), ...pageFields(ROLES), ...periodFields('roles created') }),
   output: Type.Object({ roles: Type.Array(Role), results: alias(Role), ...pageKeys }),
-  async run({ db }, { created, since, until, ...page }) {
+  async run({ db, actor }, { created, since, until, ...page }) {
     const filter = { created, ...periodFrom({ since, until }) }
     const { rows: roles, keys } = await pageOf(ROLES, page, {
       total: await roleTotal(db, filter),
@@ -82,7 +96,10 @@ export const list = operation({
       },
       countAfter: (cursor) => rolesAfter(db, filter, cursor),
       read: (slice) => listRoles(db, filter, slice),
-      show: (rows) => rows.map(toRole),
+      async show(rows) {
+        const held = await permissionsOfRoles(db, rows.map(({ id }) => id)) // prettier-ignore
+        return rows.map((role) => toRole(actor, { ...role, permissions: held.get(role.id) ?? [] }))
+      },
     })
     return { roles, ...keys }
   },
@@ -109,9 +126,10 @@ export const show = operation({
   input: fields({ id: inPath('Id of the role, or its name if no other role has it', 'role') }),
   output: Type.Object({ role: Type.Object({ ...Role.properties, permissions: Permissions }) }),
   subject: roleOf,
-  run: async ({ db }, _, role) => ({
-    role: { ...toRole(role), permissions: inOrder(await permissionsOfRole(db, role.id)) },
-  }),
+  async run({ db, actor }, _, role) {
+    const held = inOrder(await permissionsOfRole(db, role.id))
+    return { role: { ...toRole(actor, { ...role, permissions: held }), permissions: held } }
+  },
 })
 
 /** The contract has no input here, and no rule that you must have the permissions you give. */
@@ -141,11 +159,11 @@ export const create = operation({
       created_at: now,
       updated_at: now,
     }
-    return change(ctx, async ({ db, record }) => {
+    return change(ctx, async ({ db, actor, record }) => {
       const role = await insertRole(db, row)
       await replacePermissions(db, role.id, inOrder(given))
       record('role.created', role.id, role.name)
-      return { role: toRole(role) }
+      return { role: toRole(actor, { ...role, permissions: given }) }
     })
   },
 })
@@ -170,12 +188,12 @@ export const update = operation({
         }),
       ),
     },
-    ['isSystem', 'created_at', 'updated_at'],
+    ['isSystem', 'created_at', 'updated_at', 'may'],
   ),
   output: Type.Object({ role: Role, permissions: Permissions }),
   subject: roleOf,
   async run(ctx, input, subject) {
-    assertOrdinary(subject)
+    assertNo(systemRole(subject))
     return change(ctx, async ({ db, actor, record }) => {
       const before = await stateBefore(db, 'role', subject.id)
       const role = await updateRole(db, subject.id, {
@@ -186,7 +204,7 @@ export const update = operation({
       })
       if (!role) throw roleNotFound(input.id)
       const had = await permissionsOfRole(db, role.id) // after the update, which locks the role
-      assertNotStronger(actor, role, had)
+      rolePolicy.assert('update', actor, { ...role, permissions: had })
       const wanted = inOrder(input.permissions ?? (input.partial ? had : []))
       const added = wanted.filter((permission) => !had.includes(permission))
       assertOwn(actor, added)
@@ -197,7 +215,7 @@ export const update = operation({
         ...(before ? changesOf('role', before, role) : []),
         ...(listed(had) === listed(wanted) ? [] : [changeOf('permissions', listed(had), listed(wanted))]),
       ])
-      return { role: toRole(role), permissions: wanted }
+      return { role: toRole(actor, { ...role, permissions: wanted }), permissions: wanted }
     })
   },
 })
@@ -212,11 +230,11 @@ export const remove = operation({
   output: Type.Undefined(),
   subject: roleOf,
   async run(ctx, input, subject) {
-    assertOrdinary(subject)
+    assertNo(systemRole(subject))
     return change(ctx, async ({ db, actor, record }) => {
       const role = await updateRole(db, subject.id, {}) // locks it
       if (!role) throw roleNotFound(input.id)
-      assertNotStronger(actor, role, await permissionsOfRole(db, role.id))
+      rolePolicy.assert('delete', actor, { ...role, permissions: await permissionsOfRole(db, role.id) })
       await deleteRole(db, role.id)
       record('role.deleted', subject.id, subject.name)
       return undefined
@@ -267,7 +285,7 @@ export const unassign = operation({
   run: (ctx, _, { role, user }) =>
     change(ctx, async ({ db, actor, record }) => {
       if (!(await updateRole(db, role.id, {}))) return undefined // deleted meanwhile, so nobody has it
-      assertNotStronger(actor, role, await permissionsOfRole(db, role.id))
+      assertNo(strongerRole(actor, { ...role, permissions: await permissionsOfRole(db, role.id) }))
       if (await unassignRole(db, role.id, user.userId)) record('role.unassigned', role.id, role.name, user.userId)
       return undefined
     }),
@@ -282,22 +300,27 @@ function assertOwn(actor: Actor, given: readonly Permission[]): void {
   )
 }
 
-/** Whoever could change or take such a role could take away rights that are above their own. */
-function assertNotStronger(actor: Actor, role: RoleRow, has: readonly string[]): void {
-  const lacking = inOrder(has).find((permission) => !can(actor, permission))
-  if (!lacking) return
-  throw new AppError(
-    'NOT_ENOUGH_PERMISSION',
-    `The role "${role.name}" has the permission ${lacking}, which you do not have. Ask the owner of the site.`,
+function strongerRole(actor: Actor, { name, permissions: held }: Held): AppError | undefined {
+  const lacking = inOrder(held).find((permission) => !can(actor, permission))
+  return (
+    lacking &&
+    new AppError(
+      'NOT_ENOUGH_PERMISSION',
+      `The role "${name}" has the permission ${lacking}, which you do not have. Ask the owner of the site.`,
+    )
   )
 }
 
-function assertOrdinary(role: RoleRow): void {
-  if (role.isSystem)
-    throw new AppError(
-      'CANNOT_UPDATE_SYSTEM_ROLE',
-      `"${role.name}" is a system role and cannot be changed. Create another role instead.`,
-    )
+const systemRole = ({ name, isSystem }: RoleRow): AppError | undefined =>
+  isSystem
+    ? new AppError(
+        'CANNOT_UPDATE_SYSTEM_ROLE',
+        `"${name}" is a system role and cannot be changed. Create another role instead.`,
+      )
+    : undefined
+
+function assertNo(refusal: AppError | undefined): void {
+  if (refusal) throw refusal
 }
 
 const inOrder = (given: readonly string[]): Permission[] =>
@@ -337,12 +360,16 @@ const roleNotFound = (given: string) => new AppError('ROLE_NOT_FOUND', `Role ${s
 
 const userNotFound = (given: string) => new AppError('USER_NOT_FOUND', `User ${shown(given)} not found.`)
 
-const toRole = ({ id, name, description, isSystem, require_totp, created_at, updated_at }: RoleRow): Role => ({
-  id,
-  name,
-  description,
-  isSystem: isSystem === 1,
-  require_totp: require_totp === 1,
-  created_at,
-  updated_at,
-})
+const toRole = (actor: Actor, role: Held): Role => {
+  const { id, name, description, isSystem, require_totp, created_at, updated_at } = role
+  return {
+    id,
+    name,
+    description,
+    isSystem: isSystem === 1,
+    require_totp: require_totp === 1,
+    created_at,
+    updated_at,
+    may: rolePolicy.may(actor, role),
+  }
+}

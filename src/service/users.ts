@@ -28,7 +28,7 @@ import { forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { revokeKeys } from './lib/keys.js'
-import { assertNotOwner, deletePerson, WHAT_STAYS } from './lib/leaving.js'
+import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
@@ -46,6 +46,7 @@ import {
   User,
   userExists,
   userNotFound,
+  userPolicy,
   userShown,
   usersShown,
 } from './lib/people.js'
@@ -264,7 +265,7 @@ export const block = operation({
   output: Shown,
   subject: userOf,
   async run(ctx, _input, subject) {
-    assertNotOwner(subject, 'blocked')
+    userPolicy.assert('block', ctx.actor, subject)
     return blocked(ctx, subject, 1, 'user.blocked')
   },
 })
@@ -336,7 +337,7 @@ export const remove = operation({
   output: Type.Undefined(),
   subject: userOf,
   async run(ctx, { posts }, subject) {
-    assertNotOwner(subject, 'deleted')
+    userPolicy.assert('delete', ctx.actor, subject)
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       await deletePerson(tx, subject, posts)

@@ -17,8 +17,8 @@ export const deletePage = page({
   load: async () => ({}),
   title: ({ t }) => t('leave.title'),
   show(view) {
-    const { t, href, actor } = view
-    if (actor.isOwner)
+    const { t, href, viewer } = view
+    if (!viewer?.may.includes('delete'))
       return (
         <Empty title={t('leave.title')} isPage>
           <p>{t('leave.owner')}</p>

@@ -1,6 +1,7 @@
 import { searchWords } from '../core/words.js'
 import * as service from '../service/boards.js'
 import { withQuery } from './lib/addresses.js'
+import { links } from './lib/links.js'
 import { EVERY, filterOf, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { BoardSwatch } from './parts/chip.js'
@@ -50,7 +51,7 @@ export const boards = page({
           <ul class="boards">
             {places.map((board) => (
               <li>
-                <a href={href(`/boards/${encodeURIComponent(board.url)}`)}>
+                <a href={href(links.board(board.url))}>
                   <BoardSwatch color={board.color} />
                   <bdi class="name" title={board.name}>
                     {board.name}
@@ -82,9 +83,9 @@ export const board = page({
   head: (view, { board: { name, url } }) => (
     <Head
       view={view}
-      path={withQuery(`/boards/${encodeURIComponent(url)}`, { page: view.query.page })}
+      path={withQuery(links.board(url), { page: view.query.page })}
       title={name}
-      feed={`/boards/${encodeURIComponent(url)}/feed.atom`}
+      feed={links.feed(links.board(url))}
     />
   ),
   show(view, { board: shown, list }) {

@@ -1,7 +1,9 @@
+import { unescaped } from '../core/text.js'
 import * as service from '../service/comments.js'
 import type { Activity } from '../service/lib/commentshapes.js'
 import * as moderation from '../service/moderation.js'
 import { withQuery } from './lib/addresses.js'
+import { links } from './lib/links.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { Confirm } from './parts/confirm.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from './parts/form.js'
@@ -13,12 +15,10 @@ import { Stored, versionOf } from './parts/stored.js'
 import { isHidden } from './parts/thread.js'
 import { COMMENTS, post } from './posts.js'
 
-const postOf = ({ params }: Pick<View, 'params'>): string => `/posts/${encodeURIComponent(params.slug ?? '')}`
-const pathOf = (view: View, id = view.params.comment ?? ''): string => `${postOf(view)}/comments/${id}`
+const postOf = ({ params }: Pick<View, 'params'>): string => links.post(params.slug ?? '')
+const pathOf = ({ params }: Pick<View, 'params'>, id = params.comment ?? ''): string =>
+  links.comment(params.slug ?? '', id)
 const given = ({ params }: View) => ({ post_id: params.slug, comment_id: params.comment })
-
-/** The `<` of HTML is stored escaped. Saved again it is escaped again. */
-const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
 
 export const create = action({
   operation: service.create,
@@ -51,7 +51,7 @@ export const comment = page({
       if (those.some(({ id }) => id === activity.id)) break
     }
     const query = { page: number > 1 ? number : undefined, done: view.query.done }
-    throw new Redirect(withQuery(`/posts/${encodeURIComponent(its.slug)}`, query, `comment-${activity.id}`))
+    throw new Redirect(withQuery(links.post(its.slug), query, `comment-${activity.id}`))
   },
   title: () => '',
   show: () => <></>,
@@ -62,7 +62,7 @@ const load = async (view: View) => (await view.call(service.show, { comment_id: 
 /** Nothing can be changed about a comment that is hidden as spam; its author still sees it. */
 async function loadShown(view: View) {
   const shown = await load(view)
-  if (isHidden(view, shown.comment)) throw new Redirect(pathOf(view))
+  if (isHidden(shown.comment)) throw new Redirect(pathOf(view))
   return shown
 }
 

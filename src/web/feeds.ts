@@ -3,6 +3,7 @@ import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'
 import * as posts from '../service/posts.js'
 import * as roadmaps from '../service/roadmaps.js'
+import { links } from './lib/links.js'
 import type { View } from './lib/page.js'
 import type { Document } from './lib/routes.js'
 import { nameOf } from './parts/person.js'
@@ -78,7 +79,7 @@ async function postEntries(view: View, boardId?: string): Promise<Entry[]> {
   return newest.map((post) => ({
     id: post.postId,
     title: post.title,
-    path: `/posts/${encodeURIComponent(post.slug)}`,
+    path: links.post(post.slug),
     author: nameOf(view, post.author),
     at: post.createdAt,
     updated: post.updatedAt,
@@ -100,7 +101,7 @@ export const boardFeed: Document = {
     const title = `${board.name} · ${view.settings.title}`
     return atom(view, {
       title,
-      path: `/boards/${encodeURIComponent(board.url)}`,
+      path: links.board(board.url),
       entries: await postEntries(view, board.boardId),
     })
   },
@@ -113,7 +114,7 @@ export const postFeed: Document = {
   async make(view) {
     const { post } = await view.call(posts.show, { id: view.params.slug })
     const { activity } = await view.call(comments.list, { post_id: post.postId, page: 1, limit: SIZE })
-    const path = `/posts/${encodeURIComponent(post.slug)}`
+    const path = links.post(post.slug)
     const entries = activity.map(({ comment, author }) => ({
       id: comment.id,
       title: view.t('feed.comment', { name: nameOf(view, author) }),
@@ -140,16 +141,14 @@ export const sitemap: Document = {
     for (let page = 1, pages = 1; page <= pages; page++) {
       const list = await view.call(boards.list, { page, limit: PAGE })
       pages = Math.min(list.total_pages, 10)
-      lines.push(...list.boards.map(({ url }) => line(view, `/boards/${encodeURIComponent(url)}`)))
+      lines.push(...list.boards.map(({ url }) => line(view, links.board(url))))
     }
     const { roadmaps: stages } = await view.call(roadmaps.list, { limit: PAGE })
-    lines.push(...stages.map(({ url }) => line(view, `/roadmaps/${encodeURIComponent(url)}`)))
+    lines.push(...stages.map(({ url }) => line(view, links.roadmap(url))))
     for (let page = 1, pages = 1; page <= pages; page++) {
       const list = await view.call(posts.list, { page, limit: PAGE, votes: false })
       pages = Math.min(list.total_pages, MAX_POSTS / PAGE)
-      lines.push(
-        ...list.posts.map(({ slug, updatedAt }) => line(view, `/posts/${encodeURIComponent(slug)}`, updatedAt)),
-      )
+      lines.push(...list.posts.map(({ slug, updatedAt }) => line(view, links.post(slug), updatedAt)))
     }
     return `<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${lines.join('')}</urlset>\n`
   },

@@ -4,6 +4,7 @@ import type { Post } from '../service/lib/postshapes.js'
 import * as posts from '../service/posts.js'
 import * as site from '../service/site.js'
 import { withQuery } from './lib/addresses.js'
+import { links } from './lib/links.js'
 import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from './lib/lists.js'
 import { page, Redirect, type View } from './lib/page.js'
 import { Empty, Unmatched } from './parts/empty.js'
@@ -74,7 +75,7 @@ export const home = page({
 
 /** The same list is at several addresses: only the page counts. */
 const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
-  withQuery(board ? `/boards/${encodeURIComponent(board)}` : '/', { page: number === '1' ? undefined : number })
+  withQuery(board ? links.board(board) : '/', { page: number === '1' ? undefined : number })
 
 export const search = page({
   cache: 'never',
@@ -87,7 +88,7 @@ export const search = page({
     if (text === '' || /^\.{1,2}$/.test(text))
       return { text: '', stages, numbered: undefined, found: [], hasNext: false, isCapped: false }
     const numbered = pageNumber(view) === 1 ? await postNumbered(view, text) : undefined
-    if (numbered && text.startsWith('#')) throw new Redirect(`/posts/${encodeURIComponent(numbered.slug)}`)
+    if (numbered && text.startsWith('#')) throw new Redirect(links.post(numbered.slug))
     const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
     const list = await view.call(posts.search, {
       words: text,

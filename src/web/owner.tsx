@@ -1,5 +1,5 @@
 import * as service from '../service/owner.js'
-import { linkOf, tokenOf } from './lib/links.js'
+import { linkOf, tokenOf } from './lib/mailtokens.js'
 import { action, page } from './lib/page.js'
 import { Empty } from './parts/empty.js'
 import { Form, Hidden, Submit, Summary } from './parts/form.js'

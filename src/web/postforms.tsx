@@ -1,7 +1,10 @@
 import { AppError } from '../core/errors.js'
-import { invalidField, parse } from '../core/fields.js'
+import { parse } from '../core/fields.js'
+import { unescaped } from '../core/text.js'
 import type { Post } from '../service/lib/postshapes.js'
+import { titleMissing } from '../service/lib/posttitles.js'
 import * as service from '../service/posts.js'
+import { links } from './lib/links.js'
 import { boardsWith, roadmapsWith } from './lib/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from './lib/page.js'
 import { asksForBoards, boardText } from './parts/boardfield.js'
@@ -10,7 +13,7 @@ import { PostForm, previewOf } from './parts/postform.js'
 import { PostList } from './parts/postlist.js'
 import { named } from './parts/namefield.js'
 import { Stored, versionOf } from './parts/stored.js'
-import { mayEdit, pathOf, postAt } from './posts.js'
+import { postAt } from './posts.js'
 
 /** The choices of a form, with those that are chosen. */
 const placesOf = async (view: View, board = view.form.values.boardId, roadmap = view.form.values.roadmapId) => ({
@@ -84,7 +87,7 @@ export const similar = page({
 
 function titleGiven({ title = '' }: Fields): string {
   if (title.trim() !== '') return title
-  throw invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule: 'given' })
+  throw titleMissing('given')
 }
 
 /** Visitors may ask for it, and to make HTML of Markdown takes longer than most pages. */
@@ -129,7 +132,7 @@ export const create = action({
       ),
     }
   },
-  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'posted' }),
+  done: (_view, { post: { slug } }) => ({ to: links.post(slug), flash: 'posted' }),
 })
 
 export const editPost = page({
@@ -138,7 +141,7 @@ export const editPost = page({
   forms: [service.update],
   async load(view) {
     const shown = await postAt(view)
-    if (!mayEdit(view, shown)) throw new Redirect(pathOf(shown.slug))
+    if (!shown.may.includes('update')) throw new Redirect(links.post(shown.slug))
     const { boardId, roadmapId } = view.form.values
     const places = await placesOf(view, boardId ?? view.query.board ?? shown.board?.url, roadmapId ?? shown.roadmap?.url) // prettier-ignore
     return { post: shown, ...places }
@@ -152,7 +155,7 @@ export const editPost = page({
       <Stored view={view} texts={[shown.title, unescaped(shown.contentMarkdown ?? '')]} />
       <PostForm
         view={view}
-        to={`${pathOf(shown.slug)}/edit`}
+        to={`${links.post(shown.slug)}/edit`}
         of={service.update}
         boards={places}
         {...(stages && { roadmaps: stages })}
@@ -164,14 +167,11 @@ export const editPost = page({
         }}
         version={versionOf(view, view.form.values.ifUpdatedAt, shown.updatedAt)}
         submit={view.t('form.save')}
-        cancel={pathOf(shown.slug)}
+        cancel={links.post(shown.slug)}
       />
     </>
   ),
 })
-
-/** The `<` of HTML is stored escaped. Saved again it is escaped again. */
-const unescaped = (text: string): string => text.replaceAll('&lt;', '<')
 
 export const update = action({
   operation: service.update,
@@ -190,5 +190,5 @@ export const update = action({
     if (form.preview !== undefined) await admitPreview(view, form)
     return { title: view.t('post.editTitle'), texts: previewOf(view), show: editPost.show(view, data) }
   },
-  done: (_view, { post: { slug } }) => ({ to: pathOf(slug), flash: 'saved' }),
+  done: (_view, { post: { slug } }) => ({ to: links.post(slug), flash: 'saved' }),
 })

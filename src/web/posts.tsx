@@ -6,6 +6,7 @@ import { history } from '../service/posthistory.js'
 import { reported } from '../service/reports.js'
 import * as service from '../service/posts.js'
 import { within, withQuery } from './lib/addresses.js'
+import { links } from './lib/links.js'
 import { roadmapsWith } from './lib/lists.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { BoardChip, RoadmapChip } from './parts/chip.js'
@@ -26,15 +27,13 @@ import { Vote } from './parts/vote.js'
 /** Comments on a page. */
 export const COMMENTS = 50
 
-export const pathOf = (slug: string): string => `/posts/${encodeURIComponent(slug)}`
-
 /** The post of the address. Former slugs, numbers and ids lead to its present address. */
 export async function postAt(view: View): Promise<DashboardPost> {
   const { slug = '' } = view.params
   const { post } = await view.call(service.show, { id: slug })
   if (post.slug !== slug && !view.form.error)
     throw new Redirect(
-      view.url.replace(/^\/posts\/[^/?]+/i, () => pathOf(post.slug)),
+      view.url.replace(/^\/posts\/[^/?]+/i, () => links.post(post.slug)),
       301,
     )
   return post
@@ -69,18 +68,18 @@ export const post = page({
     <>
       <Head
         view={view}
-        path={pathOf(shown.slug)}
+        path={links.post(shown.slug)}
         title={shown.title}
         text={shown.contentMarkdown}
         type="article"
-        feed={`${pathOf(shown.slug)}/feed.atom`}
+        feed={links.feed(links.post(shown.slug))}
       />
       <JsonLd
         data={{
           '@type': 'DiscussionForumPosting',
           headline: shown.title,
           text: shown.contentMarkdown ?? shown.title,
-          url: view.absolute(pathOf(shown.slug)),
+          url: view.absolute(links.post(shown.slug)),
           datePublished: shown.createdAt,
           dateModified: shown.updatedAt,
           author: { '@type': 'Person', name: nameOf(view, shown.author) },
@@ -98,7 +97,7 @@ export const post = page({
   ),
   show(view, { post: shown, moves, stages, activity, count, pages, reports }) {
     const { t, href } = view
-    const path = pathOf(shown.slug)
+    const path = links.post(shown.slug)
     return (
       <>
         <article class="whole">
@@ -135,11 +134,9 @@ export const post = page({
             <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>
               {t('action.copyLink')}
             </a>
-            {mayEdit(view, shown) ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
-            {view.can('post:destroy') || view.viewer?.userId === shown.author.userId ? (
-              <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
-            ) : null}
-            {view.can('post:destroy') ? (
+            {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
+            {shown.may.includes('delete') ? <a href={href(`${path}/delete`)}>{t('action.delete')}</a> : null}
+            {shown.may.includes('spam') ? (
               <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
                 <Hidden name="if_updated_at" value={shown.updatedAt} />
                 <button type="submit" class="link">
@@ -147,7 +144,7 @@ export const post = page({
                 </button>
               </Form>
             ) : null}
-            {view.viewer?.userId === shown.author.userId || view.can('post:destroy') ? null : (
+            {view.viewer?.userId === shown.author.userId || shown.may.includes('spam') ? null : (
               <ReportLink view={view} to={`${path}/report`} isDone={reports.some(({ id }) => id === shown.postId)} />
             )}
           </div>
@@ -177,19 +174,16 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
       {voters.votes.map((voter) => (
         <Avatar person={voter} size={28} />
       ))}
-      <a href={view.href(`${pathOf(slug)}/voters`)}>{view.t('voters.count', { count: voters.votesCount })}</a>
+      <a href={view.href(`${links.post(slug)}/voters`)}>{view.t('voters.count', { count: voters.votesCount })}</a>
     </p>
   )
 }
-
-export const mayEdit = (view: View, { author }: Pick<DashboardPost, 'author'>): boolean =>
-  view.can('post:update') || (view.viewer !== null && view.viewer.userId === author.userId)
 
 export const setStatus = action({
   operation: service.update,
   page: async () => post,
   input: ({ params }, { roadmapId }) => ({ id: params.slug, partial: true, roadmapId: roadmapId || null }),
-  done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: 'statusSet' }),
+  done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'statusSet' }),
 })
 
 function lossOf({ t }: View, votes: number, written: number): string {
@@ -210,7 +204,7 @@ export const deletePost = page({
   show(view, { post: { title, slug, voters, board, author, contentMarkdown }, count, isTaken }) {
     const question = view.t('post.delete', { title })
     const quote = <Quote view={view} person={author} text={contentMarkdown} />
-    const [path, back] = [pathOf(slug), pathOf(slug)]
+    const [path, back] = [links.post(slug), links.post(slug)]
     if (isTaken)
       return (
         <AskToDelete
@@ -230,7 +224,7 @@ export const deletePost = page({
         title={question}
         action={view.t('action.delete')}
         quote={quote}
-        next={board ? `/boards/${encodeURIComponent(board.url)}` : '/'}
+        next={board ? links.board(board.url) : '/'}
       >
         {lossOf(view, voters.votesCount, count)}
       </Confirm>
@@ -263,8 +257,8 @@ export const reportPost = page({
       view={view}
       of={moderation.reportPost}
       title={view.t('report.post', { title })}
-      to={`${pathOf(slug)}/report`}
-      back={pathOf(slug)}
+      to={`${links.post(slug)}/report`}
+      back={links.post(slug)}
     />
   ),
 })
@@ -273,7 +267,7 @@ export const report = action({
   operation: moderation.reportPost,
   page: async () => reportPost,
   input: ({ params }, { reason }) => ({ post_id: params.slug, reason: reason || null }),
-  done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: 'reported' }),
+  done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'reported' }),
 })
 
 const decision = (word: 'keep' | 'spam') =>
@@ -284,8 +278,8 @@ const decision = (word: 'keep' | 'spam') =>
       decision: word,
       ...(if_updated_at && { if_updated_at }),
     }),
-    done: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
-    settled: { CONTENT_CHANGED: ({ params: { slug = '' } }) => ({ to: pathOf(slug), flash: 'changedMeanwhile' }) },
+    done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+    settled: { CONTENT_CHANGED: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'changedMeanwhile' }) },
   })
 
 export const spam = decision('spam')

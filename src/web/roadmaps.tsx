@@ -1,6 +1,7 @@
 import * as posts from '../service/posts.js'
 import * as service from '../service/roadmaps.js'
 import { withQuery } from './lib/addresses.js'
+import { links } from './lib/links.js'
 import { EVERY, postsOf } from './lib/lists.js'
 import { page } from './lib/page.js'
 import { StatusSwatch } from './parts/chip.js'
@@ -48,7 +49,7 @@ export const roadmaps = page({
             <section class="column" aria-labelledby={`roadmap-${roadmap.id}`}>
               <h2 id={`roadmap-${roadmap.id}`}>
                 <StatusSwatch color={roadmap.color} />
-                <a href={href(`/roadmaps/${encodeURIComponent(roadmap.url)}`)}>
+                <a href={href(links.roadmap(roadmap.url))}>
                   <bdi>{roadmap.name}</bdi>
                 </a>
                 {roadmap.display ? null : (
@@ -69,9 +70,7 @@ export const roadmaps = page({
                 <a
                   class="button plain more"
                   data-more=""
-                  href={href(
-                    withQuery(`/roadmaps/${encodeURIComponent(roadmap.url)}`, { sort: 'votes', size: COLUMN, page: 2 }),
-                  )}
+                  href={href(withQuery(links.roadmap(roadmap.url), { sort: 'votes', size: COLUMN, page: 2 }))}
                 >
                   {t('roadmap.more')}
                 </a>
@@ -92,11 +91,7 @@ export const roadmap = page({
   },
   title: (_view, { roadmap: { name } }) => name,
   head: (view, { roadmap: { name, url } }) => (
-    <Head
-      view={view}
-      path={withQuery(`/roadmaps/${encodeURIComponent(url)}`, { page: view.query.page })}
-      title={name}
-    />
+    <Head view={view} path={withQuery(links.roadmap(url), { page: view.query.page })} title={name} />
   ),
   show(view, { roadmap: shown, list }) {
     const { t } = view

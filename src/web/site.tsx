@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import type { AppError } from '../core/errors.js'
 import * as boards from '../service/boards.js'
 import * as service from '../service/site.js'
+import { links } from './lib/links.js'
 import type { ErrorPage } from './lib/routes.js'
 import { action, page, Redirect, type View } from './lib/page.js'
 import { signInFrom } from './lib/addresses.js'
@@ -213,5 +214,5 @@ export const createBoard = action({
   operation: boards.create,
   page: async () => boardPage,
   input: (_view, { name }) => ({ name, display: true }),
-  done: (_view, { board: { url } }) => ({ to: `/boards/${encodeURIComponent(url)}`, flash: 'setUp' }),
+  done: (_view, { board: { url } }) => ({ to: links.board(url), flash: 'setUp' }),
 })

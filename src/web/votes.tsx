@@ -1,5 +1,6 @@
 import * as service from '../service/votes.js'
 import { within } from './lib/addresses.js'
+import { links } from './lib/links.js'
 import { action, page, type Fields, type Flash, type Outcome, type View } from './lib/page.js'
 import * as posts from '../service/posts.js'
 import { labelWith } from './parts/count.js'
@@ -7,10 +8,10 @@ import { Empty } from './parts/empty.js'
 import { Pager, pageNumber } from './parts/pager.js'
 import { Person } from './parts/person.js'
 
-const pathOf = (view: View): string => `/posts/${encodeURIComponent(view.params.slug ?? '')}`
+const postOf = (view: View): string => links.post(view.params.slug ?? '')
 
 /** Back to where the vote was given, at that post. */
-const back = (view: View, form: Fields): string => within(form.to) ?? pathOf(view)
+const back = (view: View, form: Fields): string => within(form.to) ?? postOf(view)
 
 /** The script gets the new count, as a number and in words. */
 const outcome = (view: View, form: Fields, flash: Flash, count: number): Outcome => ({
@@ -60,7 +61,7 @@ export const voters = page({
       <>
         <h1>{t('voters.title', { title: post.title })}</h1>
         <p>
-          <a href={href(`/posts/${encodeURIComponent(post.slug)}`)}>{t('voters.back')}</a>
+          <a href={href(links.post(post.slug))}>{t('voters.back')}</a>
         </p>
         {votes.results.length === 0 ? (
           <Empty title={t(votes.total_count === 0 ? 'voters.none' : 'voters.hidden')} />

@@ -39,6 +39,7 @@ describe.each(engines)('boards on %s', (engine) => {
           view_voters: true,
           createdAt: '2026-03-02T10:00:00.000Z',
           post_count: '0',
+          may: [],
         },
       ])
     })
@@ -244,7 +245,7 @@ describe.each(engines)('boards on %s', (engine) => {
       const { board } = await site.call(boards.create, { name: 'Ideas', display: false })
       const { token } = await site.member(['board:read'])
       for (const key of ['ideas', board.boardId])
-        expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({ board })
+        expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({ board: { ...board, may: [] } })
       const refused = await site.http('GET /boards/ideas')
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(refused.text).not.toContain(board.boardId)
@@ -427,6 +428,7 @@ describe.each(engines)('boards on %s', (engine) => {
       expect(status).toBe(200)
       expect(body.board).toEqual({
         ...board,
+        may: ['update'],
         name: 'Bright ideas',
         url: 'bright-ideas',
         color: '00ff00',
@@ -446,6 +448,7 @@ describe.each(engines)('boards on %s', (engine) => {
           .board,
       ).toEqual({
         ...board,
+        may: ['update'],
         name: 'New',
       })
     })
@@ -535,7 +538,10 @@ describe.each(engines)('boards on %s', (engine) => {
       const { token } = await site.member(['board:read'])
       const get = async (query: string) => (await site.http(`GET /boards/get${query}`, { token })).body
       expect(Object.keys(await get(''))).toEqual(['boards'])
-      expect((await get('')).boards[1]).toEqual((await site.call(boards.show, { url: 'board-2' })).board)
+      expect((await get('')).boards[1]).toEqual({
+        ...(await site.call(boards.show, { url: 'board-2' })).board,
+        may: [],
+      })
       expect(names(await get(''))).toEqual([3, 2, 1])
       expect(names(await get('?created=ASC&limit=2'))).toEqual([1, 2])
       expect(names(await get('?created=asc&limit=2&page=2'))).toEqual([3])
@@ -660,6 +666,7 @@ describe.each(engines)('boards on %s', (engine) => {
         .board,
     ).toEqual({
       ...board,
+      may: ['update'],
       color: 'bbbbbb',
     })
     expect(

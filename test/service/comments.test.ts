@@ -58,11 +58,12 @@ describe.each(engines)('comments on %s', (engine) => {
         is_spam: false,
         created_at: '2026-03-02T10:00:01.000Z',
         updated_at: '2026-03-02T10:00:01.000Z',
+        may: ['update', 'delete'],
       },
     })
     const answer = await say(token, { body: 'And me', parent_id: activity.id })
     expect(answer.body.activity.comment.parent_id).toBe(activity.id)
-    const { body } = await site.http(`GET ${path}/activity`)
+    const { body } = await site.http(`GET ${path}/activity`, { token })
     expect(body).toEqual({
       activity: [answer.body.activity, activity],
       page_info: {

@@ -260,8 +260,9 @@ describe.each(engines)('posts on %s', (engine) => {
           author: person,
           voters,
           board: { boardId: board.boardId, name: 'Ideas', url: 'ideas', color: '1d4ed8', createdAt: board.createdAt },
+          may: [],
         },
-        { ...a, commentsCount: 0, author: person, voters, board: null },
+        { ...a, commentsCount: 0, author: person, voters, board: null, may: [] },
       ])
       expect(body.results).toEqual(body.posts)
       expect(body).toMatchObject({

@@ -34,6 +34,7 @@ describe.each(engines)('roles on %s', (engine) => {
           require_totp: false,
           created_at: '2026-01-01T00:00:00.000Z',
           updated_at: '2026-01-01T00:00:00.000Z',
+          may: [],
         },
         {
           id: made.id,
@@ -43,6 +44,7 @@ describe.each(engines)('roles on %s', (engine) => {
           require_totp: false,
           created_at: '2026-03-02T10:00:00.000Z',
           updated_at: '2026-03-02T10:00:00.000Z',
+          may: ['update', 'delete'],
         },
       ])
       expect(body.results).toEqual(body.roles)
@@ -69,7 +71,7 @@ describe.each(engines)('roles on %s', (engine) => {
       const { token } = await site.member(['role:read'])
       for (const key of [role.id, 'Moderators'])
         expect((await site.http(`GET /roles/${key}`, { token })).body).toEqual({
-          role: { ...role, permissions: ['post:update', 'post:destroy'] },
+          role: { ...role, may: [], permissions: ['post:update', 'post:destroy'] },
         })
       expect((await site.http('GET /roles/@everyone', { token })).body.role.permissions.toSorted()).toEqual(
         EVERYONE.toSorted(),
@@ -120,6 +122,7 @@ describe.each(engines)('roles on %s', (engine) => {
           require_totp: false,
           created_at: '2026-03-02T10:00:00.000Z',
           updated_at: '2026-03-02T10:00:00.000Z',
+          may: [],
         },
       })
       const named = (

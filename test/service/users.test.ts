@@ -48,6 +48,7 @@ describe.each(engines)('the own account on %s', (engine) => {
         username: expect.stringMatching(/^member_/),
         email: EVE.email,
         isVerified: false,
+        may: ['delete'],
       },
     })
     expect((await failure(site.call(profile.profile, {}))).code).toBe('USER_NOT_FOUND')
@@ -175,6 +176,7 @@ describe.each(engines)('the list of people on %s', (engine) => {
       votes: '1',
       posts: '1',
       roles: [role('@everyone', true), role('tested', false)],
+      may: ['block', 'delete'],
     })
     for (const { id, user_role_id: again } of body.users[1].roles) expect(again).toBe(id)
     expect(body.users[0].isOwner).toBe(true)

@@ -64,17 +64,28 @@ export function assertSignedIn(access: Access, actor: Actor): void {
 }
 
 export function assertAllowed(access: Access, actor: Actor): void {
-  if (access === 'public' || access === 'signed-in' || access === 'owner') return
-  if (access === 'session') return assertNoKey(actor)
+  const refusal = access === 'owner' ? undefined : refusedBy(access, actor)
+  if (refusal) throw refusal
+}
+
+/** What refuses an account that is signed in. */
+export function refusedBy(access: Access, actor: Actor): AppError | undefined {
+  if (access === 'public' || access === 'signed-in') return undefined
+  if (access === 'owner') return actor.isOwner ? undefined : ownerOnly()
+  if (access === 'session') return actor.key && noKey()
   const anyOf: readonly Permission[] = typeof access === 'string' ? [access] : access
-  if (!anyOf.some((permission) => can(actor, permission))) throw notAllowed(anyOf)
+  return anyOf.some((permission) => can(actor, permission)) ? undefined : notAllowed(anyOf)
 }
 
 /** A key that leaks must not give access that outlives it. */
 export function assertNoKey(actor: Actor): void {
-  if (actor.key)
-    throw new AppError('NOT_ENOUGH_PERMISSION', 'This cannot be done with an API key. Sign in with POST /auth/login.')
+  if (actor.key) throw noKey()
 }
+
+const noKey = () =>
+  new AppError('NOT_ENOUGH_PERMISSION', 'This cannot be done with an API key. Sign in with POST /auth/login.')
+
+const ownerOnly = () => new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
 
 /** For what others see: some sites want a confirmed address first. */
 export const mayWrite = ({ isUnverified = false }: Actor, unverified: 'allow' | 'read' | undefined): boolean =>
@@ -90,8 +101,7 @@ export function assertVerified(actor: Actor, unverified: 'allow' | 'read' | unde
 
 /** The contract checks the input before ownership, but after permissions. */
 export function assertOwner(access: Access, actor: Actor): void {
-  if (access === 'owner' && !actor.isOwner)
-    throw new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
+  if (access === 'owner' && !actor.isOwner) throw ownerOnly()
 }
 
 /** Authors cannot delete what others have added to. */

@@ -1,12 +1,48 @@
 import * as Type from 'typebox'
 import { invalidField } from '../../core/fields.js'
 import { LENGTHS, MAX_ESCAPED } from '../../core/lengths.js'
+import { quoted } from '../../core/text.js'
 import type { CommentView } from '../../db/comments.js'
 import type { CommentRow } from '../../db/tables.js'
-import { can, type Actor } from './access.js'
+import { AppError } from '../../core/errors.js'
+import type { Permission } from '../../core/permissions.js'
+import { can, notAllowed, type Actor } from './access.js'
 import type { CachedContext } from './context.js'
 import { authorOf, PublicUser } from './people.js'
+import { needs, policy } from './policies.js'
 import { nullable } from './schemas.js'
+
+const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
+  actor.userId !== null && actor.userId === author
+
+type Judged = Pick<CommentRow, 'id' | 'author_id' | 'is_spam'>
+
+/** The author sees a comment that is hidden as spam, but nothing more can be done with it, as with a hidden post. */
+export const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): boolean =>
+  comment.is_spam === 1 && !can(actor, 'comment:update:any')
+
+export const commentNotFound = (given: string) =>
+  new AppError('COMMENT_NOT_FOUND', `Comment ${quoted(given)} not found on this post.`)
+
+const byAuthorOr =
+  ({ own, any }: { own: Permission; any: Permission }) =>
+  (actor: Actor, comment: Judged): AppError | undefined => {
+    if (can(actor, any)) return undefined
+    if (!isAuthor(actor, comment))
+      return new AppError(
+        'UNAUTHORIZED_NOT_AUTHOR',
+        `Only the author may do this, or an account with the permission ${any}.`,
+      )
+    return can(actor, own) ? undefined : notAllowed([own])
+  }
+const changes = byAuthorOr({ own: 'comment:update:own', any: 'comment:update:any' })
+
+export const commentPolicy = policy({
+  update: (actor: Actor, comment: Judged) =>
+    isHidden(actor, comment) ? commentNotFound(comment.id) : changes(actor, comment),
+  delete: byAuthorOr({ own: 'comment:delete:own', any: 'comment:delete:any' }),
+  spam: needs('comment:update:any'),
+})
 
 export const Comment = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -17,6 +53,7 @@ export const Comment = Type.Object({
   is_spam: Type.Boolean({ description: 'Shown only to the author and with comment:update:any' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
+  may: commentPolicy.field,
 })
 
 export const Activity = Type.Object({
@@ -44,9 +81,6 @@ export const body = bodyOf(MAX_BODY)
 export const editedBody = bodyOf(MAX_BODY * MAX_ESCAPED)
 export const badBody = (code: string, problem: string) =>
   invalidField({ code, message: `body ${problem} ${BODY_RULE}.`, field: 'body', rule: BODY_RULE })
-
-export const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
-  actor.userId !== null && actor.userId === author
 
 /** Authors also see their own spam. */
 export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
@@ -77,6 +111,7 @@ export const toComment = (
   is_spam: is_spam === 1,
   created_at,
   updated_at,
+  may: commentPolicy.may(actor, { id, is_spam, author_id: row.author_id }),
 })
 
 /** Hidden with the comment: the id tells that it exists, and when it was created. */

@@ -1,4 +1,3 @@
-import { AppError } from '../../core/errors.js'
 import type { UserRow } from '../../db/tables.js'
 import { deleteContentOf, deleteUser } from '../../db/users.js'
 import type { Change } from './change.js'
@@ -6,10 +5,6 @@ import { userNotFound } from './people.js'
 
 /** What can happen to posts and comments when their author goes. */
 export const WHAT_STAYS = ['keep', 'delete'] as const
-
-export function assertNotOwner(user: Pick<UserRow, 'isOwner'>, done: string): void {
-  if (user.isOwner) throw new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`)
-}
 
 /** Deletes an account with its votes, sessions and keys. Call it after `lock(db, 'post_counts')`. */
 export async function deletePerson(

@@ -10,7 +10,9 @@ import type { Db, Tables, UserRow } from '../../db/tables.js'
 import { lacksTotp } from '../../db/totp.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
+import type { Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
+import { policy } from './policies.js'
 import { nullable, oneLine } from './schemas.js'
 import { personOf } from './sessions.js'
 import { sessionToken } from './tokens.js'
@@ -44,6 +46,17 @@ export const languageShown = Type.String({
 export const languageOf = ({ language }: Pick<UserRow, 'language'>) => (language === null ? {} : { language })
 
 /** What the owner sees of a person. */
+const notOwner =
+  (done: string) =>
+  (_actor: Actor, { isOwner }: Pick<UserRow, 'isOwner'>): AppError | undefined =>
+    isOwner ? new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`) : undefined
+
+/** What the owner may do with an account, besides what `access` decides. */
+export const userPolicy = policy({ block: notOwner('blocked'), delete: notOwner('deleted') })
+
+/** What people may do with their own. */
+export const accountPolicy = policy({ delete: notOwner('deleted') })
+
 export const User = Type.Object({
   userId: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -65,6 +78,7 @@ export const User = Type.Object({
       user_role_id: Type.String({ description: 'Same as id' }),
     }),
   ),
+  may: userPolicy.field,
   language: Type.Optional(languageShown),
 })
 
@@ -164,7 +178,7 @@ export function newUser(
   } satisfies Partial<Tables['users']>
 }
 
-type Shower = Pick<Context, 'db' | 'siteUrl'>
+type Shower = Pick<Context, 'db' | 'siteUrl' | 'actor'>
 
 /** People with their roles, in the order given. */
 export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
@@ -186,6 +200,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
     roles: byName
       .filter((role) => role.user_id === userId)
       .map((role) => ({ id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id })),
+    may: userPolicy.may(ctx.actor, row),
     ...languageOf(row),
   }))
 }

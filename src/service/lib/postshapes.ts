@@ -1,11 +1,24 @@
 import * as Type from 'typebox'
 import type { PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
-import { can, type Actor } from './access.js'
+import { can, notAllowed, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { nullable } from './schemas.js'
 import { authorOf, PublicUser } from './people.js'
+import { needs, policy } from './policies.js'
 import { PostVote } from './voters.js'
+
+const isAuthor = (actor: Actor, { userId }: Pick<PostView, 'userId'>): boolean =>
+  actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
+
+const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor, post: PostView) =>
+  can(actor, permission) || isAuthor(actor, post) ? undefined : notAllowed([permission])
+
+export const postPolicy = policy({
+  update: byAuthorOr('post:update'),
+  delete: byAuthorOr('post:destroy'),
+  spam: needs('post:destroy'),
+})
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),
@@ -43,11 +56,11 @@ const whole = {
 }
 
 /** A post in a list. Without a board, `board` is null; without a roadmap, `roadmap` is absent. */
-export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]) })
+export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]), may: postPolicy.field })
 export type Post = Type.Static<typeof Post>
 
 /** A single post. Without a board, `board` is absent. */
-export const DashboardPost = Type.Object({ ...whole, slugId, board: Type.Optional(Board) })
+export const DashboardPost = Type.Object({ ...whole, slugId, board: Type.Optional(Board), may: postPolicy.field })
 export type DashboardPost = Type.Static<typeof DashboardPost>
 
 /** A post as it is stored: the response to a change. */
@@ -64,7 +77,13 @@ type Viewer = Pick<Context, 'actor' | 'siteUrl'>
 
 export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): Post {
   const roadmap = roadmapOf(ctx.actor, post)
-  return { ...commonOf(ctx, post, voters), board: boardOf(post) ?? null, ...spamOf(post), ...(roadmap && { roadmap }) }
+  return {
+    ...commonOf(ctx, post, voters),
+    board: boardOf(post) ?? null,
+    may: postPolicy.may(ctx.actor, post),
+    ...spamOf(post),
+    ...(roadmap && { roadmap }),
+  }
 }
 
 export function toDashboardPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): DashboardPost {
@@ -72,6 +91,7 @@ export function toDashboardPost(ctx: Viewer, post: PostView, voters: PostVote | 
   return {
     ...commonOf(ctx, post, voters),
     slugId: post.slugId,
+    may: postPolicy.may(ctx.actor, post),
     ...spamOf(post),
     ...(roadmap && { roadmap }),
     ...(board && { board }),

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { invalidField } from '../../core/fields.js'
 import { LENGTHS } from '../../core/lengths.js'
 
 const MAX_TITLE = LENGTHS.title
@@ -11,6 +12,10 @@ export const title = Type.String({
   plain: true,
   description: 'Title on one line',
 })
+
+/** The API gives a new post without a title one; a page asks for it. */
+export const titleMissing = (rule: string) =>
+  invalidField({ code: 'POST_TITLE_MISSING', message: 'title is missing.', field: 'title', rule })
 
 /** Moves the end of a long title into the text, as LogChimp does: published clients do not show the error. */
 export function withShortTitle(input: Record<string, unknown>): Record<string, unknown> {

@@ -1,21 +1,10 @@
-import { AppError } from '../../core/errors.js'
-import { validateToken } from '../../service/auth.js'
-import type { LiveView, View } from './page.js'
-
-type Purpose = 'resetPassword' | 'emailVerification' | 'signIn'
-
-/** The token of a link that a page is opened with. */
-export const tokenOf = (view: View): string => view.form.values.token ?? view.query.token ?? ''
-
-/** Looks at the link without using it: programs that scan mails follow links too. */
-export async function linkOf(view: LiveView, purpose: Purpose): Promise<{ isBroken: boolean }> {
-  const token = tokenOf(view)
-  if (token === '' || view.form.error) return { isBroken: token === '' || view.form.error?.code === 'INVALID_TOKEN' }
-  try {
-    await view.call(validateToken, { token, purpose })
-    return { isBroken: false }
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID_TOKEN') return { isBroken: true }
-    throw error
-  }
+/** The addresses of pages about rows, without the base path. Nothing else puts a name into a path. */
+export const links = {
+  /** `slug` may also be a number or an id; the page leads to its present address. */
+  post: (slug: string): string => `/posts/${encodeURIComponent(slug)}`,
+  comment: (slug: string, id: string): string => `${links.post(slug)}/comments/${encodeURIComponent(id)}`,
+  board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
+  roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
+  /** The feed of the page at this address. */
+  feed: (of: string): string => `${of === '/' ? '' : of}/feed.atom`,
 }

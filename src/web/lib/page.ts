@@ -16,6 +16,8 @@ interface Viewer {
   username: string
   email: string
   isVerified: boolean
+  /** What they may do with their own account. */
+  may: readonly 'delete'[]
   /** Absent: as the browser asks. */
   language?: string
 }

@@ -1,4 +1,5 @@
 import { isColor } from '../../core/colors.js'
+import { links } from '../lib/links.js'
 import type { View } from '../lib/page.js'
 
 interface Place {
@@ -19,7 +20,7 @@ export const BoardSwatch = ({ color }: { color: string }) => <Drawing color={col
 export const StatusSwatch = ({ color }: { color: string }) => <Drawing color={color} round={5} />
 
 export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
-  <a class="chip" href={view.href(`/boards/${encodeURIComponent(board.url)}`)}>
+  <a class="chip" href={view.href(links.board(board.url))}>
     <BoardSwatch color={board.color} />
     <bdi>{board.name}</bdi>
   </a>
@@ -27,7 +28,7 @@ export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
 
 /** Where a post stands. */
 export const RoadmapChip = ({ view, roadmap }: { view: View; roadmap: Place }) => (
-  <a class="chip status" href={view.href(`/roadmaps/${encodeURIComponent(roadmap.url)}`)}>
+  <a class="chip status" href={view.href(links.roadmap(roadmap.url))}>
     <StatusSwatch color={roadmap.color} />
     <bdi>{roadmap.name}</bdi>
   </a>

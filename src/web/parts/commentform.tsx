@@ -1,4 +1,5 @@
 import * as comments from '../../service/comments.js'
+import { links } from '../lib/links.js'
 import type { View } from '../lib/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
@@ -17,7 +18,7 @@ export function CommentForm({ view, slug, to }: { view: View; slug: string; to?:
   const isSent = view.form.values.body !== undefined && (view.form.values.parent_id ?? '') === (parent ?? '')
   const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
   return (
-    <Form view={view} to={`/posts/${encodeURIComponent(slug)}/comments`} class="comment-form">
+    <Form view={view} to={`${links.post(slug)}/comments`} class="comment-form">
       <Hidden name="parent_id" value={parent} />
       <Refused view={view} of={comments.create} />
       <Field

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Post } from '../../service/lib/postshapes.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
+import { links } from '../lib/links.js'
 import type { View } from '../lib/page.js'
 import { BoardChip, RoadmapChip } from './chip.js'
 import { labelWith } from './count.js'
@@ -33,7 +34,7 @@ export const PostList = ({ view, posts, ...how }: ListProps) => (
 )
 
 function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<ListProps, 'posts'> & { post: Post }) {
-  const href = view.href(`/posts/${encodeURIComponent(post.slug)}`)
+  const href = view.href(links.post(post.slug))
   const text = isShort || !post.contentMarkdown ? '' : excerptCached(post.contentMarkdown)
   return (
     <li class="post" id={`post-${post.number}`}>

@@ -1,6 +1,7 @@
 import type { Text } from '../../core/markdown/index.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
 import { isolated } from '../lib/bidi.js'
+import { links } from '../lib/links.js'
 import type { View } from '../lib/page.js'
 import { CommentForm } from './commentform.js'
 import { Form, Hidden } from './form.js'
@@ -12,9 +13,8 @@ import { Time } from './time.js'
 /** Headings in a comment are below that of the comments. */
 export const textOf = ({ comment: { body } }: Pick<Activity, 'comment'>): Text => ({ markdown: body, level: 3 })
 
-/** Whether it is hidden as spam from all but its author and those who may change that. */
-export const isHidden = ({ can }: View, { is_spam: isSpam }: Activity['comment']): boolean =>
-  isSpam && !can('comment:update:any')
+/** Whether it is hidden as spam, and shown to its author alone. */
+export const isHidden = ({ is_spam: isSpam, may }: Activity['comment']): boolean => isSpam && !may.includes('spam')
 
 interface Node extends Activity {
   replies: Node[]
@@ -71,11 +71,9 @@ function CommentItem({
 }) {
   const { t, viewer } = view
   const { comment, author } = node
-  const at = `/posts/${encodeURIComponent(slug)}/comments/${comment.id}`
+  const at = links.comment(slug, comment.id)
   const isOwn = viewer?.userId === author.userId
-  const isFixed = isHidden(view, comment)
-  const mayEdit = view.can('comment:update:any') || (isOwn && !isFixed && view.can('comment:update:own'))
-  const mayDelete = view.can('comment:delete:any') || (isOwn && view.can('comment:delete:own'))
+  const { may } = comment
   const replies = (
     <>
       {node.replies.map((reply) => (
@@ -104,15 +102,15 @@ function CommentItem({
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
-          {isFixed ? null : (
+          {isHidden(comment) ? null : (
             <details data-reply="">
               <summary class="link">{t('comment.reply')}</summary>
               <CommentForm view={view} slug={slug} to={comment} />
             </details>
           )}
-          {mayEdit ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
-          {mayDelete ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
-          {view.can('comment:update:any') ? (
+          {may.includes('update') ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
+          {may.includes('delete') ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
+          {may.includes('spam') ? (
             <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>
               <Hidden name="if_updated_at" value={comment.updated_at} />
               <button type="submit" class="link">
@@ -120,7 +118,7 @@ function CommentItem({
               </button>
             </Form>
           ) : null}
-          {viewer && !isOwn && !view.can('comment:update:any') ? (
+          {viewer && !isOwn && !may.includes('spam') ? (
             <ReportLink view={view} to={`${at}/report`} isDone={reported.includes(comment.id)} />
           ) : null}
         </div>

@@ -1,3 +1,4 @@
+import { links } from '../lib/links.js'
 import type { View } from '../lib/page.js'
 import { Count, labelWith } from './count.js'
 import { Form, Hidden } from './form.js'
@@ -29,7 +30,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
     <span class="vote">
       <button
         type="submit"
-        formaction={view.href(`/posts/${encodeURIComponent(post.slug)}/vote`)}
+        formaction={view.href(`${links.post(post.slug)}/vote`)}
         formnovalidate
         aria-label={labelOf(view, post)}
       >
@@ -44,7 +45,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
 export function Vote({ view, post }: { view: View; post: Voted }) {
   const { votesCount: count, viewerVote } = post.voters
   const isVoted = viewerVote !== undefined
-  const path = `/posts/${encodeURIComponent(post.slug)}`
+  const path = links.post(post.slug)
   return (
     <Form
       view={view}

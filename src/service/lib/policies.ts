@@ -1,0 +1,48 @@
+import * as Type from 'typebox'
+import { AppError } from '../../core/errors.js'
+import type { Permission } from '../../core/permissions.js'
+import { can, notAllowed, refusedBy, type Access, type Actor } from './access.js'
+
+/** What refuses an actor: undefined where they may do it. */
+type Rule<Row> = (this: void, actor: Actor, row: Row) => AppError | undefined
+
+/**
+ * What may be done with a row, by verb. The operation that does it asserts the same rule, so an answer never offers what
+ * rights forbid. It may still be refused for another reason: others have taken part, or a limit is reached.
+ */
+export interface Policy<Row, Verb extends string> {
+  /** The field `may` of an answer. */
+  field: Type.TArray<Type.TUnsafe<Verb>>
+  may(this: void, actor: Actor, row: Row): Verb[]
+  assert(this: void, verb: Verb, actor: Actor, row: Row): void
+}
+
+export function policy<Row, Verb extends string>(rules: Readonly<Record<Verb, Rule<Row>>>): Policy<Row, Verb> {
+  const verbs = Object.keys(rules) as Verb[]
+  return {
+    field: Type.Array(Type.Unsafe<Verb>({ type: 'string', enum: verbs }), {
+      description: 'What the rights of the caller allow to do with it',
+    }),
+    may: (actor, row) => verbs.filter((verb) => rules[verb](actor, row) === undefined),
+    assert(verb, actor, row) {
+      const refusal = rules[verb](actor, row)
+      if (refusal) throw refusal
+    },
+  }
+}
+
+/** The verb needs this permission. */
+export const needs =
+  (permission: Permission): Rule<unknown> =>
+  (actor) =>
+    can(actor, permission) ? undefined : notAllowed([permission])
+
+export interface Gated {
+  access: Access
+}
+
+/** The verb is this operation, which checks its `access` itself. A function, as both may be in one file. */
+export const runs =
+  (op: () => Gated): Rule<unknown> =>
+  (actor) =>
+    actor.refusal ?? refusedBy(op().access, actor)

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { DRY_RUN_HEADER } from '../../src/core/wire.js'
+import type { Permission } from '../../src/core/permissions.js'
+import { engines, makeSite, type TestSite } from '../support/site.js'
+
+/** Codes that say that rights refuse something, not its state. */
+const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED'] // prettier-ignore
+
+/** Whether the operation refuses the caller. Nothing is changed. */
+async function isRefused(site: TestSite, token: string | undefined, [request, body]: [string, object]) {
+  const { status, body: answer } = await site.http(request, { token, body, headers: { [DRY_RUN_HEADER]: '1' } })
+  if (status < 300) return false
+  expect([request, answer.code]).toEqual([request, expect.toBeOneOf(BY_RIGHTS)])
+  return true
+}
+
+/** The verbs that are not refused, of those that some row of its kind has. */
+async function tried(site: TestSite, token: string | undefined, verbs: Record<string, [string, object]>) {
+  const done: string[] = []
+  for (const [verb, request] of Object.entries(verbs)) if (!(await isRefused(site, token, request))) done.push(verb)
+  return done
+}
+
+describe.each(engines)('what an answer says that one may do on %s', (engine) => {
+  it('with posts and comments is what the operations allow, whoever asks', async () => {
+    const site = await makeSite(engine)
+    const [ada, bea] = [await site.owner(), (await site.member()).token]
+    const write = async (token: string) => {
+      const { post } = (await site.http('POST /posts', { token, body: { title: 'A wish' } })).body
+      const { activity } = (await site.http(`POST /posts/${post.postId}/comments`, { token, body: { body: 'A word' } })).body // prettier-ignore
+      return { post, comment: activity.comment }
+    }
+    const rows = [await write(ada), await write(bea), await write(bea)]
+    const hidden = rows[2]?.comment.id
+    await site.http(`POST /moderation/${hidden}`, { token: ada, body: { decision: 'spam' } })
+    const asking = [undefined, ada, bea]
+    for (const permissions of [
+      [],
+      ['post:update'],
+      ['post:destroy'],
+      ['comment:update:any'],
+      ['comment:delete:any'],
+    ] as Permission[][])
+      // prettier-ignore
+      asking.push((await site.member(permissions)).token)
+    asking.push((await site.member([], { everyone: false })).token)
+    let seen = 0
+    for (const token of asking)
+      for (const { post, comment } of rows) {
+        const id = post.postId
+        const { body: one } = await site.http('POST /posts/slug', { token, body: { id } })
+        const { body: list } = await site.http('POST /posts/get', { token, body: { limit: 100 } })
+        const allowed = await tried(site, token, {
+          update: ['PATCH /posts', { id, title: 'Another', partial: true }],
+          delete: ['DELETE /posts', { id }],
+          spam: [`POST /moderation/${id}`, { decision: 'spam' }],
+        })
+        expect(one.post.may).toEqual(allowed)
+        expect(list.posts.find(({ postId }: { postId: string }) => postId === id).may).toEqual(allowed)
+        const { activity } = (await site.http(`GET /posts/${id}/activity`, { token })).body
+        const shown = activity.find((each: { id: string }) => each.id === comment.id)?.comment
+        if (!shown) continue // hidden as spam
+        seen++
+        const at = `/posts/${id}/comments/${comment.id}`
+        expect(shown.may).toEqual(
+          await tried(site, token, {
+            update: [`PUT ${at}`, { body: 'Another' }],
+            delete: [`DELETE ${at}`, {}],
+            spam: [`POST /moderation/${comment.id}`, { decision: 'spam' }],
+          }),
+        )
+      }
+    expect(seen).toBe(2 * asking.length + 3) // its author, the owner and who may change any comment see the hidden one
+  })
+
+  it('with boards, roadmaps, roles and users is what the operations allow', async () => {
+    const site = await makeSite(engine)
+    const ada = await site.owner()
+    const { board } = (await site.http('POST /boards', { token: ada, body: { name: 'Ideas' } })).body
+    const { roadmap } = (await site.http('POST /roadmaps', { token: ada, body: { name: 'Next', display: true } })).body
+    const { role: strong } = (await site.http('POST /roles', { token: ada, body: { name: 'strong', permissions: ['settings:update'] } })).body // prettier-ignore
+    const { role: weak } = (await site.http('POST /roles', { token: ada, body: { name: 'weak', permissions: [] } }))
+      .body
+    const places: Permission[] = ['board:update', 'board:destroy', 'roadmap:update', 'roadmap:destroy']
+    const team: Permission[] = ['role:read', 'role:update', 'role:destroy']
+    const asking = [undefined, ada]
+    for (const permissions of [[], ...places.map((each) => [each]), team, [...team, 'settings:update']] as Permission[][]) asking.push((await site.member(permissions)).token) // prettier-ignore
+    for (const token of asking) {
+      const { body: shown } = await site.http(`GET /boards/${board.url}`, { token })
+      expect(shown.board.may).toEqual(await tried(site, token, {
+        update: ['PATCH /boards', { boardId: board.boardId, name: 'Other', partial: true }],
+        delete: ['DELETE /boards', { boardId: board.boardId }],
+      })) // prettier-ignore
+      expect((await site.http('GET /boards', { token })).body.boards[0].may).toEqual(shown.board.may)
+      const { body: stage } = await site.http(`GET /roadmaps/${roadmap.url}`, { token })
+      expect(stage.roadmap.may).toEqual(await tried(site, token, {
+        update: ['PATCH /roadmaps', { id: roadmap.id, name: 'Other', partial: true }],
+        delete: ['DELETE /roadmaps', { id: roadmap.id }],
+      })) // prettier-ignore
+      const { body: listed } = await site.http('GET /roles?limit=100', { token })
+      for (const { id, may } of listed.roles ?? []) {
+        const { body: one } = await site.http(`GET /roles/${id}`, { token })
+        expect(one.role.may).toEqual(may)
+        expect(may).toEqual(await tried(site, token, { update: ['PATCH /roles', { id, partial: true }], delete: ['DELETE /roles', { id }] })) // prettier-ignore
+      }
+      expect(listed.roles === undefined || listed.roles.some(({ id }: { id: string }) => [strong.id, weak.id].includes(id))).toBe(true) // prettier-ignore
+    }
+    for (const { userId, may } of (await site.http('GET /users?limit=100', { token: ada })).body.users)
+      expect(may).toEqual(
+        await tried(site, ada, {
+          block: [`POST /users/${userId}/block`, {}],
+          delete: [`DELETE /users/${userId}`, {}],
+        }),
+      )
+    for (const token of [ada, (await site.member()).token]) {
+      const { user } = (await site.http('GET /users/profile', { token })).body
+      expect(user.may).toEqual(token === ada ? [] : ['delete'])
+    }
+  })
+})
