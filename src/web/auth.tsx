@@ -116,7 +116,7 @@ const Wanted = ({ view, wish, on }: { view: View; wish: Wish | undefined; on: 'l
 
 /** The way from signing in to signing up, and back, with what the visitor wanted. */
 const Other = ({ view, to, text }: { view: View; to: string; text: string }) =>
-  view.form.values[PENDING.path] === undefined ? (
+  view.form.values[PENDING.route] === undefined ? (
     <p class="next">
       <a href={view.href(withQuery(to, { redirect: nextOf(view) }))}>{text}</a>
     </p>

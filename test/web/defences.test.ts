@@ -67,13 +67,33 @@ describe('forms of visitors', () => {
       expect([path, status, headers.location]).toEqual([path, 303, to])
       expect(JSON.stringify([headers, text])).not.toContain('typed-secret')
     }
-    const { headers } = await signIn(site, { 'pending-path': '/logout', 'pending-fields': '{}' })
+    const { headers } = await signIn(site, { 'pending-route': '/logout', 'pending-fields': '{}' })
     expect(headers.location).toBe('/')
     const inside = await site.http('GET //settings', { headers: { cookie: cookieIn(headers), accept: 'text/html' } })
     expect(inside.status).toBe(200)
-    const nested = { email: OWNER.email, password: 'wrong password', 'pending-path': '/x' }
-    const signed = await signIn(site, { 'pending-path': '/login', 'pending-fields': JSON.stringify(nested) })
+    const nested = { email: OWNER.email, password: 'wrong password', 'pending-route': '/x' }
+    const signed = await signIn(site, { 'pending-route': '/login', 'pending-fields': JSON.stringify(nested) })
     expect([signed.status, signed.headers.location]).toEqual([303, '/'])
+  })
+
+  it('that name no action, or do not fill its path, only sign in', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+    await site.owner()
+    const before = await site.events()
+    for (const [route, params] of [
+      ['constructor', '{}'],
+      ['__proto__', '{}'],
+      ['/posts/x/vote', '{}'],
+      ['/posts/:slug/delete', '{}'],
+      ['/posts/:slug/delete', '{"slug":".."}'],
+      ['/posts/:slug/delete', '{"slug":{"a":1}'],
+      ['/posts/:slug/delete', 'null'],
+      ['/posts/:slug/../../logout', '{"slug":"x"}'],
+    ] as const) {
+      const { status, headers } = await signIn(site, { 'pending-route': route, 'pending-params': params, 'pending-fields': '{}' }) // prettier-ignore
+      expect([route, params, status, headers.location]).toEqual([route, params, 303, '/'])
+    }
+    expect((await site.events()).filter(([action]) => action !== 'session.created')).toEqual(before)
   })
 
   it('are in no cache when they come back with what was typed', async () => {
@@ -81,7 +101,7 @@ describe('forms of visitors', () => {
     await site.owner()
     const back = await send(site, '/posts/new', { title: 'Mine', checked: 'yes' })
     expect([back.status, back.headers['cache-control']]).toEqual([200, 'no-store'])
-    expect(back.text).toContain('pending-path')
+    expect(back.text).toContain('pending-route')
   })
 })
 

@@ -3,15 +3,20 @@ import { AppError } from '../../core/errors.js'
 import { asAppError } from '../../http/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { Layout } from '../parts/layout.js'
-import { within, withQuery } from './addresses.js'
+import { withQuery } from './addresses.js'
 import { languageCookie, sessionCookie } from './cookies.js'
-import { fieldsIn, pathAndQuery } from './fields.js'
+import { pathAndQuery } from './fields.js'
 import { HEADERS } from './headers.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type LiveView } from './page.js'
-import { PENDING } from './pending.js'
+import { pathOf, pendingFields, pendingIn, type Pending } from './pending.js'
 import { saying, wantsJson, type PageRequest, type Renderer } from './renderer.js'
 import { ASK_AGAIN, repeatOf, textsOf, type Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
+
+/** A form that was sent: the route of its action, and what fills it. */
+interface Sent extends Pending {
+  act: AnyAction
+}
 
 /** Runs the actions of forms. */
 export class Forms {
@@ -27,24 +32,19 @@ export class Forms {
    * Does what a form asks for, in the name of who sent it or of this new session. Where the page of the form cannot say
    * what went wrong, a page of its own says it, and has the form once more if it may succeed later.
    */
-  async receive(
-    request: PageRequest,
-    params: Record<string, string>,
-    act: AnyAction,
-    form: Fields,
-    token?: string,
-  ): Promise<FastifyReply> {
+  async receive(request: PageRequest, sent: Sent, token?: string): Promise<FastifyReply> {
     try {
-      return await this.#run(request, await this.#renderer.viewOf(request, params, token), act, form)
+      return await this.#run(request, await this.#renderer.viewOf(request, sent.params, token), sent)
     } catch (error) {
-      const repeat = await this.#repeatOf(act, pathAndQuery(request.url)[0], form)
+      const repeat = await this.#repeatOf(sent, pathAndQuery(request.url)[0])
       return this.#renderer.fail(request.raw, request.reply, error, { repeat, token, said: request.said })
     }
   }
 
   /** Visitors are led to sign in first, and the form goes with them. */
-  async #run(request: PageRequest, view: LiveView, act: AnyAction, form: Fields): Promise<FastifyReply> {
+  async #run(request: PageRequest, view: LiveView, sent: Sent): Promise<FastifyReply> {
     const { raw } = request
+    const { act, fields: form } = sent
     request.form = { values: form, error: undefined }
     const operation = act.operation as AnyOperation | null
     try {
@@ -56,7 +56,7 @@ export class Forms {
         return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore
       }
       if (operation && operation.access !== 'public' && !view.viewer)
-        return await this.#signInFirst(request, view, act, form)
+        return await this.#signInFirst(request, view, sent)
       const output = operation ? await view.call(operation, act.input(view, form)) : undefined
       const outcome = await act.done(view, output, form)
       return await this.#settle(request, view, act, form, outcome)
@@ -80,15 +80,12 @@ export class Forms {
     if (outcome.session !== undefined) reply.header('set-cookie', sessionCookie(cookies, outcome.session))
     if (outcome.language !== undefined) reply.header('set-cookie', languageCookie(cookies, outcome.language))
     reply.header('cache-control', 'no-store')
-    const pending = form[PENDING.path]
-    if (typeof outcome.session === 'string' && pending) {
-      const target = this.#pendingAction(pending)
-      const wanted = await target?.load()
-      if (target && wanted && mayWait(wanted)) {
-        const said = outcome.flash === undefined ? [] : [outcome.flash]
-        const next: PageRequest = { ...request, url: target.url, said }
-        return this.receive(next, target.params, wanted, fieldsIn(form[PENDING.fields]), outcome.session)
-      }
+    const pending = typeof outcome.session === 'string' ? pendingIn(form) : undefined
+    const wanted = pending && (await this.#actionOf(pending))
+    if (pending && wanted && mayWait(wanted)) {
+      const said = outcome.flash === undefined ? [] : [outcome.flash]
+      const next: PageRequest = { ...request, url: pathOf(pending), said }
+      return this.receive(next, { ...pending, act: wanted }, outcome.session ?? undefined)
     }
     if (outcome.again) return this.#renderer.show(request, view, outcome.again)
     if (outcome.show)
@@ -115,34 +112,24 @@ export class Forms {
     return this.#renderer.show(request, view, await act.page(), known.status === 400 ? 422 : known.status)
   }
 
-  async #signInFirst(request: PageRequest, view: LiveView, act: AnyAction, form: Fields): Promise<FastifyReply> {
+  async #signInFirst(request: PageRequest, view: LiveView, sent: Sent): Promise<FastifyReply> {
+    const { act } = sent
     if (wantsJson(request.raw)) throw view.actor.refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
     if (!mayWait(act)) throw new Redirect(withQuery('/login', { redirect: act.page && '/settings' }))
-    request.form = {
-      values: { [PENDING.path]: view.path, [PENDING.fields]: JSON.stringify(form) },
-      error: undefined,
-    }
+    request.form = { values: pendingFields(sent), error: undefined }
     return this.#renderer.show(request, view, await this.#routes.login())
   }
 
-  async #repeatOf(act: AnyAction, to: string, form: Fields): Promise<Repeat> {
-    const repeat = repeatOf(act, to, form)
-    const wanted = await this.#pendingAction(form[PENDING.path] ?? '')?.load()
-    return wanted ? { ...repeat, texts: textsOf(wanted, fieldsIn(form[PENDING.fields])) } : repeat
+  async #repeatOf({ act, fields }: Sent, to: string): Promise<Repeat> {
+    const repeat = repeatOf(act, to, fields)
+    const pending = pendingIn(fields)
+    const wanted = pending && (await this.#actionOf(pending))
+    return wanted ? { ...repeat, texts: textsOf(wanted, pending.fields) } : repeat
   }
 
-  /** The action at this path. */
-  #pendingAction(given: string) {
-    const url = within(given)
-    const path = url === undefined ? '' : pathAndQuery(url)[0]
-    for (const [pattern, load] of Object.entries(this.#routes.actions)) {
-      const names = Array.from(pattern.matchAll(/:(\w+)/g), ([, name = '']) => name)
-      const found = new RegExp(`^${pattern.replaceAll(/:\w+/g, '([^/]+)')}$`).exec(path)
-      if (!found) continue
-      const values = found.slice(1).map((text) => decoded(text))
-      return { load, url: path, params: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])) }
-    }
-    return undefined
+  async #actionOf({ route }: Pending): Promise<AnyAction | undefined> {
+    const { actions } = this.#routes
+    return Object.hasOwn(actions, route) ? actions[route]?.() : undefined
   }
 }
 
@@ -152,11 +139,3 @@ export class Forms {
  */
 const mayWait = ({ operation }: AnyAction): boolean =>
   operation !== null && operation.access !== 'public' && operation.access !== 'session'
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}

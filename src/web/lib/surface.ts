@@ -101,6 +101,11 @@ export const surfaceOf =
         assertOwnForm(raw.headers, renderer.addresses.origin)
         const act = await find()
         if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
-        return forms.receive(renderer.open(raw, reply), raw.params, act, fieldsOf(raw.body))
+        return forms.receive(renderer.open(raw, reply), {
+          route: path,
+          params: raw.params,
+          act,
+          fields: fieldsOf(raw.body),
+        })
       })
   }

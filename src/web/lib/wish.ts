@@ -1,9 +1,7 @@
 import type { Key } from '../../core/catalogue.js'
 import * as posts from '../../service/posts.js'
-import { within } from './addresses.js'
-import { fieldsIn } from './fields.js'
-import type { View } from './page.js'
-import { PENDING } from './pending.js'
+import type { Fields, View } from './page.js'
+import { pendingIn } from './pending.js'
 
 /** What a visitor wants to do, and signs in for. */
 export interface Wish {
@@ -14,27 +12,31 @@ export interface Wish {
 
 /** Undefined where nobody wants anything but to sign in. */
 export async function wishOf(view: View): Promise<Wish | undefined> {
-  const path = within(view.form.values[PENDING.path])
-  if (path === undefined) return undefined
-  const [, slug = '', what] = /^\/posts\/([^/]+)(?:\/(vote|comments))?$/.exec(path) ?? []
-  const title = what === 'vote' ? await titleOf(view, slug) : ''
-  if (title !== '') return { kind: 'vote', title }
-  return { kind: what === 'comments' ? 'comment' : slug === 'new' ? 'post' : hasText(view) ? 'text' : 'other', title }
+  const pending = pendingIn(view.form.values)
+  if (!pending) return undefined
+  const kind = KINDS[pending.route]
+  const title = kind === 'vote' ? await titleOf(view, pending.params.slug) : ''
+  if (kind && (kind !== 'vote' || title !== '')) return { kind, title }
+  return { kind: hasText(pending.fields) ? 'text' : 'other', title: '' }
+}
+
+const KINDS: Readonly<Record<string, Wish['kind']>> = {
+  '/posts/new': 'post',
+  '/posts/:slug/vote': 'vote',
+  '/posts/:slug/comments': 'comment',
 }
 
 /** Empty where the visitor may not see the post. */
-async function titleOf(view: View, slug: string): Promise<string> {
+async function titleOf(view: View, slug: string | undefined): Promise<string> {
   try {
-    return (await view.call(posts.show, { id: decodeURIComponent(slug) })).post.title
+    return (await view.call(posts.show, { id: slug })).post.title
   } catch {
     return ''
   }
 }
 
-function hasText({ form }: View): boolean {
-  const { title, contentMarkdown, body, reason } = fieldsIn(form.values[PENDING.fields])
-  return [title, contentMarkdown, body, reason].some(Boolean)
-}
+const hasText = ({ title, contentMarkdown, body, reason }: Fields): boolean =>
+  [title, contentMarkdown, body, reason].some(Boolean)
 
 export const WISH_WORDS: Record<'login' | 'join', Record<Wish['kind'], Key>> = {
   login: {

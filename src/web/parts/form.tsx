@@ -186,8 +186,9 @@ export const Hidden = ({ name, value }: { name: string; value: string | undefine
 /** Carries what a visitor wanted to do through the forms to sign in and up. */
 export const Pending = ({ view }: { view: View }) => (
   <>
-    <Hidden name={PENDING.path} value={view.form.values[PENDING.path]} />
-    <Hidden name={PENDING.fields} value={view.form.values[PENDING.fields]} />
+    {Object.values(PENDING).map((name) => (
+      <Hidden name={name} value={view.form.values[name]} />
+    ))}
   </>
 )
 

@@ -141,7 +141,7 @@ function Header({ view }: { view: View }) {
 
 /** Whether the page itself is the way to sign in or up. Only its own links keep what the visitor wanted. */
 const isEntry = ({ path, form }: View): boolean =>
-  path === '/login' || path === '/join' || form.values[PENDING.path] !== undefined
+  path === '/login' || path === '/join' || form.values[PENDING.route] !== undefined
 
 /** The languages of the pages, each by its own name. */
 function Languages({ view }: { view: View }) {
