@@ -222,11 +222,11 @@ function derive(found: Map<Key, Origin>): void {
   found.set('data.dir', { value: directory, origin })
   const root = found.get('web.root')
   if (root) found.set('web.root', { ...root, value: path.resolve(folderOf(root), root.value) })
-  const kept = found.get('backup.dir')
-  if (kept)
+  const backups = found.get('backup.dir')
+  if (backups)
     found.set('backup.dir', {
-      ...kept,
-      value: path.resolve(path.isAbsolute(kept.origin) ? path.dirname(kept.origin) : '.', kept.value),
+      ...backups,
+      value: path.resolve(path.isAbsolute(backups.origin) ? path.dirname(backups.origin) : '.', backups.value),
     })
   set('backup.dir', path.join(directory, 'backups'))
   set('database.url', `sqlite:${path.join(directory, 'feedback.db')}`)

@@ -1,10 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from './config.js'
-import { redactedUrl } from './core/addresses.js'
+import { databaseFile, redactedUrl } from './core/addresses.js'
 import { AppError } from './core/errors.js'
 import { createFile } from './core/files.js'
-import { isPostgres } from './db/connect.js'
 import { secretFile } from './secret.js'
 
 const TEXT = `This file shows that the SQLite database beside it belongs to a site.
@@ -12,17 +11,13 @@ If the database is lost, feedbackctl does not start an empty one in its place,
 because whoever came first could set it up. To begin a new site, remove this file.
 `
 
-/** The SQLite file of the site; undefined with PostgreSQL. */
-function databaseFile(config: Config): string | undefined {
-  const url = config.get('database.url') ?? ''
-  return isPostgres(url) ? undefined : path.resolve(url.slice('sqlite:'.length))
-}
+const fileOf = (config: Config): string | undefined => databaseFile(config.get('database.url') ?? '')
 
 const markerOf = (file: string): string => `${file}.site`
 
 /** Writes a file beside the SQLite file, which shows that there is a site even where the secret is kept elsewhere. */
 export function markSite(config: Config): void {
-  const file = databaseFile(config)
+  const file = fileOf(config)
   if (file === undefined || existsSync(markerOf(file))) return
   try {
     createFile(markerOf(file), TEXT)
@@ -33,7 +28,7 @@ export function markSite(config: Config): void {
 
 /** Refuses to make a new SQLite file where there was a site: whoever came first would own it. */
 export function assertDatabaseKept(config: Config): void {
-  const file = databaseFile(config)
+  const file = fileOf(config)
   if (file === undefined) return
   const secret = path.resolve(secretFile(config))
   const evidence = [markerOf(file), ...(path.dirname(file) === path.dirname(secret) ? [secret] : [])].filter((each) =>
@@ -51,7 +46,7 @@ export function assertDatabaseKept(config: Config): void {
 
 /** Refuses to look at a SQLite database that does not exist: opening it would make an empty one. */
 export function assertSiteThere(config: Config): void {
-  const file = databaseFile(config)
+  const file = fileOf(config)
   if (file === undefined || existsSync(file)) return
   const key = config.origin('database.url') === 'default' ? 'data.dir' : 'database.url'
   throw new AppError('SITE_NOT_FOUND', `There is no site here: ${file} does not exist.`, {

@@ -1,8 +1,9 @@
 import path from 'node:path'
+import { databaseFile } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { inFolder } from '../core/files.js'
 import type { Snapshot } from '../db/carried.js'
-import { isPostgres, openDatabase, transaction } from '../db/connect.js'
+import { openDatabase, transaction } from '../db/connect.js'
 import { load } from '../db/load.js'
 import { NEWEST, newer, newestApplied } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
@@ -39,7 +40,7 @@ export async function copyDatabase(
   to: string,
   { verify, dryRun, onProgress }: CopyOptions,
 ): Promise<Copied> {
-  const file = fileOf(from)
+  const file = databaseFile(from)
   if (file !== undefined && !hasContent(file)) throw new AppError('DATABASE_MISSING', `There is no database ${file}.`) // opening would make one
   await assertUnused({ url: from, file })
   await assertEmpty(to)
@@ -63,9 +64,6 @@ export async function copyDatabase(
   }
 }
 
-const fileOf = (url: string): string | undefined =>
-  isPostgres(url) ? undefined : path.resolve(url.slice('sqlite:'.length))
-
 function assertCurrent({ schema }: Snapshot): void {
   if (schema === undefined) throw new AppError('DATABASE_MISSING', 'The database to copy has no tables of feedbackctl.')
   if (schema > NEWEST) throw newer()
@@ -77,7 +75,7 @@ function assertCurrent({ schema }: Snapshot): void {
 }
 
 async function assertEmpty(to: string): Promise<void> {
-  const file = fileOf(to)
+  const file = databaseFile(to)
   if (file !== undefined) {
     if (hasContent(file)) throw new AppError('BACKUP_EXISTS', `${file} exists. Copy to a file that does not.`)
     return
@@ -103,7 +101,7 @@ async function fill(
     indexed: (...rest: [string, number, number]) => onProgress('index', ...rest),
     sequences: () => snapshot.sequences,
   }
-  const file = fileOf(to)
+  const file = databaseFile(to)
   if (file === undefined) {
     const { db, close } = await openDatabase(to)
     try {

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { databaseFile } from '../core/addresses.js'
 import { replaceFile } from '../core/atomicfile.js'
 import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { inFolder } from '../core/files.js'
-import { isPostgres, openDatabase, transaction } from '../db/connect.js'
+import { openDatabase, transaction } from '../db/connect.js'
 import { clear, holdWrites, load, type Contents } from '../db/load.js'
 import { newestApplied } from '../db/schema.js'
 import type { Db } from '../db/tables.js'
@@ -135,7 +136,7 @@ function targetOf(config: Config, into: string | undefined): Target {
     return { url: `sqlite:${target.file}`, ...target, secret: undefined }
   }
   const url = config.get('database.url') ?? ''
-  const file = isPostgres(url) ? undefined : path.resolve(url.slice('sqlite:'.length))
+  const file = databaseFile(url)
   return { url, file, secretFile: secretFile(config), secret: config.get('secret') }
 }
 

@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { databaseFile } from '../core/addresses.js'
 import { syncFolder } from '../core/atomicfile.js'
-import { isPostgres } from '../db/connect.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 import { stampOf } from './files.js'
 import { restoreBackup } from './restore.js'
@@ -35,15 +35,14 @@ export async function rollBack(
   assertDatabaseKept(config)
   assertSiteThere(config)
   const before = await lastBeforeUpgrade(config)
-  const url = config.get('database.url') ?? ''
   const { file, schema, createdAt, from } = before
   const done = { file, schema, createdAt, from }
-  if (isPostgres(url)) {
+  const database = databaseFile(config.get('database.url') ?? '')
+  if (database === undefined) {
     const options = { version, now, dryRun, onProgress, update: false, beside: false, name: 'before-rollback' }
     const { kept } = await restoreBackup(config, file, options)
     return { ...done, kept }
   }
-  const database = path.resolve(url.slice('sqlite:'.length))
   const kept = `${database}.before-rollback-${stampOf(now)}`
   const [{ checkDatabase }, { lockFile }] = await Promise.all([
     import('../db/sqlite/copy.js'),

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
+import { databaseFile } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
-import { isPostgres } from '../db/connect.js'
 import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { createBackup } from './create.js'
@@ -33,7 +33,8 @@ export async function keepBeforeUpgrade(
   const url = config.get('database.url') ?? ''
   const { schema, site } = await schemaAndSite(url)
   if (schema === undefined || schema === NEWEST) return undefined
-  if (isPostgres(url)) {
+  const database = databaseFile(url)
+  if (database === undefined) {
     try {
       const { file } = await createBackup(config, { to: undefined, version, now, name: NAME, dryRun })
       if (!dryRun)
@@ -50,7 +51,6 @@ export async function keepBeforeUpgrade(
       )
     }
   }
-  const database = path.resolve(url.slice('sqlite:'.length))
   const to = `${database}.${NAME}-${stampOf(now)}`
   if (dryRun || existsSync(to)) return to
   const { copyDatabase } = await import('../db/sqlite/copy.js')
@@ -85,12 +85,12 @@ export async function lastBeforeUpgrade(config: Config): Promise<Before & { from
   const url = config.get('database.url') ?? ''
   const { schema = '', site } = await schemaAndSite(url)
   const older = (each: Before): boolean => each.schema < schema
-  if (isPostgres(url)) {
+  const database = databaseFile(url)
+  if (database === undefined) {
     const found = (await backupsBefore(config, site)).find(older)
     if (found) return { ...found, from: schema }
     throw notFound(`${config.get('backup.dir')} has no backup of this site from before an upgrade.`)
   }
-  const database = path.resolve(url.slice('sqlite:'.length))
   for (const file of copiesOf(database)) {
     const found = { file, schema: (await schemaAndSite(`sqlite:${file}`)).schema ?? '', createdAt: timeOf(file) }
     if (older(found)) return { ...found, from: schema }

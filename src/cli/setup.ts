@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option, type Command } from 'commander'
 import type { Config } from '../config.js'
-import { redactedUrl } from '../core/addresses.js'
+import { databaseFile, redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings, type Key } from '../core/settings.js'
 import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
@@ -97,8 +97,8 @@ function givenFlags(command: Command): Record<string, string | undefined> {
 
 /** Whether there is no site yet: no SQLite file, or a PostgreSQL database without our tables. */
 async function isMissing(config: Config): Promise<boolean> {
-  const database = config.get('database.url') ?? ''
-  if (database.startsWith('sqlite:')) return !existsSync(database.slice('sqlite:'.length))
+  const file = databaseFile(config.get('database.url') ?? '')
+  if (file !== undefined) return !existsSync(file)
   const { schemaOf } = await import('../app/schema.js')
   return (await schemaOf(config)).schema === undefined
 }
@@ -125,8 +125,8 @@ async function setUpLocally(
   flags: Flags,
   { answers, mailUrl, mailWorks, generated }: Gathered,
 ): Promise<void> {
-  const kept: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
-  assertMayHold(config, kept)
+  const saved: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
+  assertMayHold(config, saved)
   const [{ localCall }, { markSite }, { openTrial }] = await Promise.all([
     import('../app/call.js'),
     import('../app/open.js'),
@@ -137,7 +137,7 @@ async function setUpLocally(
   // No other process uses an empty database. One with older tables is left to "feedbackctl migrate".
   const app = isTrial ? await openTrial(config) : await cli.open({ creating: true, migrating: isNew })
   const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
-  const settingsFile = Object.keys(kept).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, kept)
+  const settingsFile = Object.keys(saved).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, saved)
   const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
     site.setup,
     answers,
@@ -149,13 +149,13 @@ async function setUpLocally(
   if (isTrial) await app.close()
   if (!flags.dryRun) markSite(config)
   commitSettings(cli, config, settingsFile)
-  const origin = (key: Key) => (key in kept ? '' : ` (from ${config.origin(key)})`)
+  const origin = (key: Key) => (key in saved ? '' : ` (from ${config.origin(key)})`)
   await finish(cli, flags, answer, generated, [
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')}${origin('mail.url')}`,
-    ...('site.url' in kept ? [`address ${kept['site.url']}`] : []),
-    ...('listen' in kept ? [`listen  ${kept.listen}`] : []),
-    ...(Object.keys(kept).length > 0
+    ...('site.url' in saved ? [`address ${saved['site.url']}`] : []),
+    ...('listen' in saved ? [`listen  ${saved.listen}`] : []),
+    ...(Object.keys(saved).length > 0
       ? [`config  ${config.file} (${flags.dryRun ? 'would be written' : 'written'})`]
       : []),
   ])
@@ -192,9 +192,9 @@ async function finishEarlierSetup({ terminal }: Cli, config: Config, { dryRun }:
   if (hasSetting(config.file, 'mail.url')) return
   await sleep(OTHER_WRITES_MS)
   if (hasSetting(config.file, 'mail.url')) return
-  const kept: Entries = { 'mail.url': mailUrl, ...givenAsFlags(config) }
-  assertMayHold(config, kept)
-  prepareSettings(config.file, kept).commit()
+  const saved: Entries = { 'mail.url': mailUrl, ...givenAsFlags(config) }
+  assertMayHold(config, saved)
+  prepareSettings(config.file, saved).commit()
   tell(terminal, `mail.url was not set yet: written to ${config.file}.`)
 }
 

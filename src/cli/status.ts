@@ -1,8 +1,7 @@
 import { hostname } from 'node:os'
-import path from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config.js'
-import { redactedUrl } from '../core/addresses.js'
+import { databaseFile, redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { isOlder } from '../core/versions.js'
 import { neighbours, type Neighbour } from '../process/neighbours.js'
@@ -133,7 +132,7 @@ interface StatusReport {
 async function ofDatabase(cli: Cli, config: Config): Promise<StatusReport> {
   const { schemaOf } = await import('../app/schema.js')
   const url = config.get('database.url') ?? ''
-  const file = url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined
+  const file = databaseFile(url)
   const there = neighbours(file)
   const { schema, state } = await schemaOf(config).catch((error: unknown) => {
     warnOf(cli, there)

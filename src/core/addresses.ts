@@ -22,6 +22,10 @@ export function databaseUrlProblem(url: string): string | undefined {
   return 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE, with #, / and @ in the password written as %23, %2F and %40'
 }
 
+/** The SQLite file of a database URL; undefined for PostgreSQL. */
+export const databaseFile = (url: string): string | undefined =>
+  url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined
+
 export const serverUrlProblem = (url: string): string | undefined =>
   httpUrlProblem(url, 'must not contain credentials: sign in with "feedbackctl login"')
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { openApp } from '../app/open.js'
 import { schemaOf } from '../app/schema.js'
 import type { Config } from '../config.js'
+import { databaseFile } from '../core/addresses.js'
 import { AppError, serverError } from '../core/errors.js'
 import type { Opened, Site } from './check.js'
 
@@ -15,7 +16,7 @@ export function siteOf(config: Config, given: Given): { site: Site; close(this: 
   const site: Site = {
     ...given,
     config,
-    file: url.startsWith('sqlite:') ? path.resolve(url.slice('sqlite:'.length)) : undefined,
+    file: databaseFile(url),
     folder: path.resolve(config.get('data.dir') ?? '.'),
     opened,
     async app() {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { redactedUrl } from '../../../core/addresses.js'
+import { databaseFile, redactedUrl } from '../../../core/addresses.js'
 import { AppError } from '../../../core/errors.js'
 import { counted, printable } from '../../../core/text.js'
 import * as boards from '../../../service/boards.js'
@@ -11,7 +11,8 @@ export async function statusLine(cli: Cli): Promise<string> {
   try {
     const config = await cli.config()
     const where = config.get('server') ?? redactedUrl(config.get('database.url') ?? '')
-    if (where.startsWith('sqlite:') && !existsSync(where.slice('sqlite:'.length)))
+    const file = databaseFile(where)
+    if (file !== undefined && !existsSync(file))
       return 'Status: no site here yet. Run "feedbackctl setup" to create one, or "feedbackctl demo" to try one.'
     const call = await cli.connect()
     if (!(await call(site.status, {})).is_setup) return `Status: ${where} has no owner yet. Run "feedbackctl setup".`

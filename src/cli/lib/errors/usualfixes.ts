@@ -29,10 +29,10 @@ const usable = (options: readonly string[], { message }: AppError): string[] =>
   options
     .filter((option) => option.startsWith('--'))
     .reduce(
-      (kept, option) => {
+      (remaining, option) => {
         const [name = ''] = option.split('=')
-        const value = optionValue(kept, name)
-        return value !== undefined && message.includes(value) ? withoutOption(kept, name) : kept
+        const value = optionValue(remaining, name)
+        return value !== undefined && message.includes(value) ? withoutOption(remaining, name) : remaining
       },
       [...options],
     )
