@@ -385,3 +385,13 @@ it('a list of boards reads the index of each board on sqlite, not that of all pu
     new Set(['age', 'votes', 'comments', 'trend'].map((order) => `posts_by_${order}_of_board`)),
   )
 })
+
+it('a search on sqlite reads the full-text index in the order of its page, and sorts that alone', async () => {
+  const { site } = await filled('sqlite')
+  for (const created of ['asc', 'desc'] as const) {
+    const [page] = await statementsOf(site, () => site.call(posts.search, { words: 'post', created, limit: 2 }))
+    const { rows } = await site.db.executeQuery<Step>({ ...page!, sql: `explain query plan ${page!.sql}` })
+    const sorted = rows.filter(({ detail }) => detail.includes('TEMP B-TREE'))
+    expect([sorted.map(({ parent }) => parent), rows.length]).toEqual([[0], expect.any(Number)])
+  }
+})

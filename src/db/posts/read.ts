@@ -142,7 +142,7 @@ export async function searchPosts(
   const slice = (given: { after?: number }, most = MOST_SEARCHED) => ({ created, most, after: given.after })
   const rows = await compiled(db, `searchPosts ${created}`, { ...place, limit, offset }, (given) => {
     const order = sql`posts.number ${sql.raw(created)}`
-    const page = sql`order by ${order} limit ${given.limit} offset ${given.offset}`
+    const page = sql`order by found.number ${sql.raw(created)} limit ${given.limit} offset ${given.offset}`
     return viewsOf(db, sql`select posts.* from ${ledBy(db, given, slice(given))} ${page}`, order)
   })
   if (rows.length === limit) return { rows, isCapped: false }
