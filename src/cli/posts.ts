@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { listed, printable, quoted } from '../core/text.js'
+import { AppError } from '../core/errors.js'
+import { counted, listed, printable, quoted } from '../core/text.js'
 import * as comments from '../service/comments.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
@@ -118,6 +119,17 @@ async function postTitled(call: Call, { title, boardId }: Values): Promise<{ pos
   return { post: rowOf((await call(posts.show, { id: post.postId })).post) }
 }
 
+/** The posts like one with this title. They are help: a post can be created where a server refuses to look for them. */
+async function similarTo(call: Call, { title }: Values): Promise<readonly string[]> {
+  try {
+    const { posts: found } = await call(posts.similar, { title })
+    return found.map((post) => `${label(post)}, ${counted(post.voters.votesCount, 'vote')}`)
+  } catch (error) {
+    if (error instanceof AppError) return []
+    throw error
+  }
+}
+
 export function register(group: Command, cli: Cli): void {
   command(
     group,
@@ -224,6 +236,7 @@ export function register(group: Command, cli: Cli): void {
       output: row,
       input: { ...text, editor: async () => '' },
       lines: 'together',
+      similar: similarTo,
       existing: {
         by: 'a post with this title on the board',
         find: postTitled,

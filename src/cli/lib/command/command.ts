@@ -1,20 +1,22 @@
 import type { Command } from 'commander'
 import { AppError } from '../../../core/errors.js'
+import { printableLines } from '../../../core/text.js'
 import type { Operation } from '../../../service/lib/operation.js'
 import type { Cli } from '../connection/session.js'
 import type { Values } from '../flags/fieldoption.js'
 import { givenValues } from '../flags/given.js'
-import { formatOf, hasWholeBody } from '../output/output.js'
+import { formatOf, hasWholeBody, isMachineReadable } from '../output/output.js'
 import { assertAllPages, streamAll } from '../output/pages.js'
 import { confirm } from '../prompts/prompts.js'
 import type { Gathered } from '../prompts/inputs.js'
 import { emptyOf, show } from './answer.js'
 import { callOperation, operationFor } from './call.js'
 import { declare } from './declaration.js'
-import { assertChange, assertComplete, complete, inputOf } from './input.js'
+import { assertChange, assertComplete, assertSignedIn, complete, inputOf } from './input.js'
 import { assertActingAs, invocationOf, type Invocation, type Kind } from './invocation.js'
 import { actOnEach, createEach } from './many.js'
 import { shapeOf } from './shape.js'
+import { canPrompt, tell } from '../terminal/terminal.js'
 import type { View } from './view.js'
 
 /** Adds the command of an operation. Its schema defines the flags, its view the usage and the output. */
@@ -43,6 +45,7 @@ async function run<Out, Row>(invocation: Invocation<Out, Row>, branch: string): 
   await assertActingAs(invocation)
   if (view.lines && leaf.args[0] === '-') return createEach(invocation, branch.replace(/s$/, ''), given)
   if (names) return actOnEach(invocation, given, names)
+  await askAboutSimilar(invocation, given)
   const gathered = await complete(invocation, given)
   const input = await inputOf(invocation, gathered.values)
   if (shape.list !== undefined && flags.everyPage) return printAllPages(invocation, shape.list, input)
@@ -61,6 +64,19 @@ function severalNames<Out, Row>({ leaf, view, shape }: Invocation<Out, Row>): re
   const names = leaf.args.slice(shape.positional.length - 1) // only the last can be several
   const takesSeveral = shape.joined === undefined && view.usage.includes('...')
   return takesSeveral && (names.length > 1 || names.includes('-')) ? names : undefined
+}
+
+/** Before anything is written in an editor. Scripts are not asked, nor are those who say --if-not-exists. */
+async function askAboutSimilar<Out, Row>(invocation: Invocation<Out, Row>, given: Values): Promise<void> {
+  const { cli, view, flags, connect } = invocation
+  if (!view.similar || flags.yes || flags.dryRun || flags.ifNotExists) return
+  if (!canPrompt(cli.terminal, flags) || !cli.terminal.stdout.isTTY || isMachineReadable(flags)) return
+  const call = await connect()
+  await assertSignedIn(invocation, call)
+  const similar = await view.similar(call, given)
+  if (similar.length === 0) return
+  tell(cli.terminal, printableLines(['There are similar ones:', ...similar.map((line) => `  ${line}`)].join('\n')))
+  await confirm(cli.terminal, flags, 'Create another?')
 }
 
 async function printAllPages<Out, Row>(invocation: Invocation<Out, Row>, list: string, input: Values): Promise<void> {

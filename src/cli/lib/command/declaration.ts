@@ -45,7 +45,7 @@ function declareFlags<Out, Row>(leaf: Command, view: View<Values, Out, Row>, { l
   if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')
   if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
   if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
-  if (view.confirm) leaf.option('-y, --yes', 'skip the confirmation prompt')
+  if (view.confirm ?? view.similar) leaf.option('-y, --yes', 'skip the confirmation prompt')
 }
 
 /** Arguments, by their names in the usage line, whose fields have a prompt. */

@@ -68,7 +68,7 @@ export async function complete<Out, Row>(
 }
 
 /** Nobody should write a text that a server then refuses. */
-async function assertSignedIn<Out, Row>({ op, cli }: Invocation<Out, Row>, call: Call): Promise<void> {
+export async function assertSignedIn<Out, Row>({ op, cli }: Invocation<Out, Row>, call: Call): Promise<void> {
   if (op.access === 'public' || (await cli.config()).get('server') === undefined) return
   const { profile } = await import('../../../service/profile.js')
   await call(profile, {})

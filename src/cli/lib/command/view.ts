@@ -59,6 +59,8 @@ interface Change<Out, Row> extends Creation<Out> {
 interface Creation<Out> {
   lines?: 'together' | 'alone' // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own
   existing?: Existing<Out> // --if-not-exists
+  // What there is like it, a line for each. A terminal shows them, and asks whether to create another.
+  similar?(this: void, call: Call, given: Values): Promise<readonly string[]>
 }
 
 /** How the fields of an operation become flags. */
