@@ -94,11 +94,11 @@ export const list = operation({
     userId: voterGiven,
   }),
   output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys, ...cappedKey }),
-  async run(ctx, { votes, userId, ...input }) {
+  async run(ctx, input) {
     const { db } = ctx
-    const { boardId, roadmapId, authorId, since, until, mine = false, query, sort, created, ...page } = input
+    const { mine = false, query, sort, created, votes, userId } = input
     if (mine) assertSignedIn('signed-in', ctx.actor)
-    const places = await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })
+    const places = await filterFrom(ctx, input)
     const own = mine ? await personOf(ctx) : undefined
     const filter: PostFilter = {
       ...places,
@@ -112,7 +112,7 @@ export const list = operation({
     }
     const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
     const { total, isCapped } = await countPosts(db, filter, order)
-    const { rows: posts, keys } = await pageOf(POSTS, page, {
+    const { rows: posts, keys } = await pageOf(POSTS, input, {
       total,
       find: (after) => postAtCursor(db, filter, after),
       read: (slice) => listPosts(db, filter, order, slice),
@@ -141,13 +141,14 @@ export const search = operation({
     ...uncountedKeys,
     ...cappedKey,
   }),
-  async run(ctx, { words: text, votes, boardId, roadmapId, authorId, created, since, until, ...page }) {
+  async run(ctx, input) {
+    const { words: text, votes, created } = input
     const filter: PostFilter = {
-      ...(await filterFrom(ctx, { boardId, roadmapId, authorId, since, until })),
+      ...(await filterFrom(ctx, input)),
       words: wordsOf(text),
     }
     let isCapped: boolean | undefined
-    const { rows: posts, keys } = await uncountedPage(FOUND, page, {
+    const { rows: posts, keys } = await uncountedPage(FOUND, input, {
       find: (after) => postAtCursor(ctx.db, filter, after),
       async read(slice) {
         const found = await searchPosts(ctx.db, filter, created, slice)
@@ -187,25 +188,17 @@ export const similar = operation({
   },
 })
 
-interface Places {
-  boardId?: string[] | undefined
-  roadmapId?: string | null | undefined
-  authorId?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-}
-
 /** Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see. */
 async function filterFrom(
   ctx: CachedContext,
-  { boardId: boards = [], roadmapId, authorId, ...period }: Places,
+  { boardId: boards = [], roadmapId, authorId, since, until }: Type.Static<Type.TObject<typeof placeFields>>,
 ): Promise<Omit<PostFilter, 'words'>> {
   return {
     boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
     roadmap: (await roadmapIdFrom(ctx, roadmapId)) ?? undefined,
     author: await authorIdFrom(ctx, authorId),
     hidden: can(ctx.actor, 'board:read'),
-    ...periodFrom(period),
+    ...periodFrom({ since, until }),
   }
 }
 
