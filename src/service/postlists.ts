@@ -1,9 +1,9 @@
 import * as Type from 'typebox'
 import { searchWords } from '../core/words.js'
-import { countPosts } from '../db/posts/count.js'
 import type { PostFilter } from '../db/posts/filter.js'
+import { postList } from '../db/posts/list.js'
 import { SORTS } from '../db/posts/order.js'
-import { listPosts, MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
+import { MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
 import { similarPosts } from '../db/posts/similar.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
@@ -111,13 +111,15 @@ export const list = operation({
             : wordsOf(query),
     }
     const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
-    const { total, isCapped } = await countPosts(db, filter, order)
+    const found = postList(db, filter, order)
+    const totalOf = async () => (await found.count()).total
     const { rows: posts, keys } = await pageOf(POSTS, input, {
-      total,
+      total: found.countsPages ? totalOf : await totalOf(),
       find: (after) => postAtCursor(db, filter, after),
-      read: (slice) => listPosts(db, filter, order, slice),
+      read: (slice) => found.read(slice),
       show: (rows) => postsShown(ctx, rows, { votes, voter: userId }),
     })
+    const { isCapped } = await found.count()
     return { posts, ...keys, ...(isCapped && { is_capped: true }) }
   },
 })

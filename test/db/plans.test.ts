@@ -75,6 +75,9 @@ async function sqliteFaults(site: TestSite, query: CompiledQuery): Promise<strin
 interface Node {
   'Node Type': string
   'Relation Name'?: string
+  /** Of a scan of a common table expression, whose plan is elsewhere: `CTE` and this name. */
+  'CTE Name'?: string
+  'Subplan Name'?: string
   Plans?: Node[]
 }
 
@@ -119,7 +122,16 @@ interface Explained {
 
 function faultsOf(rows: readonly Explained[], text: string): string[] {
   const faults: string[] = []
-  const isLimited = (node: Node): boolean => node['Node Type'] === 'Limit' || (node.Plans ?? []).some(isLimited)
+  const expressions = new Map<string, Node>()
+  const collect = (node: Node) => {
+    expressions.set(node['Subplan Name'] ?? '', node)
+    node.Plans?.forEach(collect)
+  }
+  for (const row of rows) for (const { Plan } of row['QUERY PLAN']) collect(Plan)
+  const isLimited = (node: Node): boolean => {
+    const expression = expressions.get(`CTE ${node['CTE Name']}`)
+    return node['Node Type'] === 'Limit' || [...(node.Plans ?? []), ...(expression ? [expression] : [])].some(isLimited)
+  }
   const walk = (node: Node) => {
     const table = node['Relation Name'] ?? ''
     if (node['Node Type'] === 'Seq Scan' && !SMALL.includes(table)) faults.push(`Seq Scan on ${table}: ${text}`)

@@ -6,7 +6,7 @@ import { conditionsOf, countersOf, leadOf, rangesOf, type Conditions, type PostF
 import type { Sort } from './order.js'
 import { isLimited, ledFrom, MOST_FOUND } from './read.js'
 
-interface Count {
+export interface Count {
   /** Posts in the list. */
   total: number
   /** Whether more posts pass the filter, or may: the list has only so many of the newest. */

@@ -60,11 +60,17 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
 }
 
 const entries = Object.entries(FILTERS) as [Name, Filter<PostFilter[Name]>][]
-const given = (conditions: Conditions) =>
-  entries.flatMap(([name, filter]) => {
-    const values = conditions[name]
-    return values ? [{ name, filter, values }] : []
-  })
+const byName = new Map<string, Filter<PostFilter[Name]>>(entries)
+
+/** In the order of `FILTERS`, as `conditionsOf` has it. */
+function given(conditions: Conditions) {
+  const found: { name: Name; filter: Filter<PostFilter[Name]>; values: readonly Value[] }[] = []
+  for (const [name, values] of Object.entries(conditions)) {
+    const filter = byName.get(name) // none where it is the limit of a page
+    if (filter) found.push({ name: name as Name, filter, values })
+  }
+  return found
+}
 
 /** What is given of a filter; undefined where no post passes. */
 export function conditionsOf(db: Db, filter: PostFilter): Conditions | undefined {

@@ -7,7 +7,8 @@ export const SORTS = ['newest', 'oldest', 'votes', 'discussed', 'trending'] as c
 export type Sort = (typeof SORTS)[number]
 
 /** What the place of a post in a list depends on. */
-export type Cursor = Pick<PostRow, 'votesCount' | 'commentsCount' | 'trending' | 'createdAt' | 'postId'>
+export const CURSOR = ['votesCount', 'commentsCount', 'trending', 'createdAt', 'postId'] as const
+export type Cursor = Pick<PostRow, (typeof CURSOR)[number]>
 
 export const cursorOf = ({ votesCount, commentsCount, trending, createdAt, postId }: Cursor): Cursor => ({
   votesCount,
@@ -36,15 +37,15 @@ export const ORDERS: Readonly<Record<Sort, Order>> = {
 
 export const isByTime = (sort: Sort): boolean => ORDERS[sort].by === AGE
 
-const column = (name: keyof Cursor) => sql`posts.${sql.ref(name)}`
+const columns = (names: readonly (keyof Cursor)[], table: string) => names.map((name) => sql.ref(`${table}.${name}`))
 
-export function orderBy(sort: Sort): RawBuilder<unknown> {
+export function orderBy(sort: Sort, table = 'posts'): RawBuilder<unknown> {
   const { by, direction } = ORDERS[sort]
-  return sql.join(by.map((name) => sql`${column(name)} ${sql.raw(direction)}`))
+  return sql.join(columns(by, table).map((column) => sql`${column} ${sql.raw(direction)}`))
 }
 
-export function isAfter(sort: Sort, after: Cursor): RawBuilder<boolean> {
+export function isAfter(sort: Sort, after: Cursor, table = 'posts'): RawBuilder<boolean> {
   const { by, direction } = ORDERS[sort]
   const values = sql.join(by.map((name) => sql`${after[name]}`))
-  return sql`(${sql.join(by.map(column))}) ${direction === 'desc' ? sql`<` : sql`>`} (${values})`
+  return sql`(${sql.join(columns(by, table))}) ${direction === 'desc' ? sql`<` : sql`>`} (${values})`
 }

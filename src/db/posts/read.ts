@@ -6,7 +6,7 @@ import type { Direction, Page } from '../paging.js'
 import { numbersIn } from '../search.js'
 import type { Db, PostRow } from '../tables.js'
 import { conditionsOf, conditionsOn, hasTimes, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
-import { cursorOf, isAfter, isByTime, orderBy, ORDERS, type Cursor, type Sort } from './order.js'
+import { CURSOR, cursorOf, isAfter, isByTime, orderBy, ORDERS, type Cursor, type Sort } from './order.js'
 import { authorsOf, idsOf, NAMES, OTHERS, type PostView } from './row.js'
 
 /**
@@ -19,8 +19,13 @@ export const MOST_FOUND = 1000
 export const isLimited = (conditions: Conditions, sort: Sort): boolean =>
   leadOf(conditions) !== undefined || (hasTimes(conditions) && !isByTime(sort))
 
-/** A page of the posts that pass a filter. */
-export async function listPosts(db: Db, filter: PostFilter, sort: Sort, page: Page<Cursor>): Promise<PostView[]> {
+/** A page of the posts that pass a filter. Where an index leads to them, it is counted too. */
+export async function listPosts(
+  db: Db,
+  filter: PostFilter,
+  sort: Sort,
+  page: Page<Cursor>,
+): Promise<(PostView & Partial<Counted>)[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
   const name = `listPosts ${sort}`
@@ -34,8 +39,7 @@ export async function listPosts(db: Db, filter: PostFilter, sort: Sort, page: Pa
       { ...conditions, limit, offset, most: limit + offset, ...(after && cursorOf(after)) },
       (given) => {
         const slice = { ...given, bound, after: after && cursorOf(given as Cursor) }
-        const rows = limited ? pageOfNewest(db, given, sort, slice) : pageOfRanges(given, sort, slice)
-        return viewsOf(db, rows, orderBy(sort))
+        return viewsOf(db, rowsOf(db, given, sort, slice), orderBy(sort))
       },
       { users: authorsOf, votes: idsOf, comments: idsOf, ...(moves && { [moves]: undefined }) },
     )
@@ -48,6 +52,11 @@ export async function listPosts(db: Db, filter: PostFilter, sort: Sort, page: Pa
     cursor: cursorOf,
   }
   return compiledPage<PostView>(db, list, page as Page<PostView>) // a cursor needs no names
+}
+
+function rowsOf(db: Db, conditions: Conditions, sort: Sort, slice: Slice): RawBuilder<PostRow> {
+  if (leadOf(conditions)) return pageOfLed(db, conditions, sort, slice)
+  return isLimited(conditions, sort) ? pageOfNewest(conditions, sort, slice) : pageOfRanges(conditions, sort, slice)
 }
 
 const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>) => ({
@@ -86,26 +95,43 @@ const merged = (ranges: readonly RawBuilder<PostRow>[], order: RawBuilder<unknow
     sql` union all `,
   )}) as posts order by ${order}`
 
-/** The rows of a page, sorted from the newest of those that pass. */
-function pageOfNewest(
+/** What a page that an index leads to has with each row, as it looks at all posts of its list. */
+interface Counted {
+  /** Posts in the list. */
+  total: number
+  /** Numbers that the index has, up to one more than a list looks at. */
+  looked: number
+}
+
+/** The rows of a page, sorted from the newest that an index leads to; sorting and counting read only what they need. */
+function pageOfLed(
   db: Db,
   conditions: Conditions,
   sort: Sort,
   { limit, offset, after }: Slice,
-): RawBuilder<PostRow> {
-  const beyond = after ? sql` and ${isAfter(sort, after)}` : sql``
-  return sql`select posts.* from ${newestOf(db, conditions)}${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`
+): RawBuilder<PostRow & Counted> {
+  const { numbers, rest } = ledFrom(db, conditions, { created: 'desc', most: MOST_FOUND + 1 })
+  const columns = sql.join(CURSOR.map((name) => sql`posts.${sql.ref(name)}`))
+  const beyond = after ? sql`where ${isAfter(sort, after, 'passing')}` : sql``
+  return sql`select posts.*, page.total, page.looked from (
+      with found as materialized (${numbers}),
+      passing as materialized (
+        select posts.number, ${columns} from found cross join posts where ${rest}
+        and found.number > (select case when count(*) > ${sql.lit(MOST_FOUND)} then min(number) else 0 end from found))
+      select passing.number, (select count(*) from passing) as total, (select count(*) from found) as looked
+      from passing ${beyond} order by ${orderBy(sort, 'passing')} limit ${limit} offset ${offset}
+    ) as page cross join posts where posts.number = page.number`
 }
 
-/** So many of the newest, as the end of a statement. */
-function newestOf(db: Db, conditions: Conditions): RawBuilder<unknown> {
-  if (leadOf(conditions)) return ledBy(db, conditions, { created: 'desc', most: MOST_FOUND })
+/** The rows of a page, sorted from the newest of a period. */
+function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after }: Slice): RawBuilder<PostRow> {
   const newest = orderBy('newest')
   const most = sql.lit(MOST_FOUND)
   const ranges = rangesOf(conditions).map(
     (range) => sql<PostRow>`select * from posts where ${range} order by ${newest}`,
   )
-  return sql`(${merged(ranges, newest, most)} limit ${most}) as posts where true`
+  const beyond = after ? sql`where ${isAfter(sort, after)}` : sql``
+  return sql`select * from (${merged(ranges, newest, most)} limit ${most}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`
 }
 
 /** Posts that an index of another table leads to, as the end of a statement. A cross join makes SQLite begin there. */

@@ -74,7 +74,8 @@ export interface PageInput {
 
 /** Where the rows of a list come from. `At` is what a page needs of the row that it comes after. */
 interface Source<Row, Shown, At> {
-  total: number
+  /** A function is called after `read`. */
+  total: number | (() => Promise<number>)
   /** The row of a cursor, if it is in this list. */
   find(this: void, after: string): Promise<At | undefined>
   /** How many rows come after this one. Without it a page after a cursor has no number. */
@@ -90,20 +91,22 @@ export async function pageOf<Row, Shown, At = Row>(
   source: Source<Row, Shown, At>,
 ) {
   assertOnePlace(page, after)
-  const { total } = source
+  const totalOf = async () => (typeof source.total === 'number' ? source.total : source.total())
   const size = limit ?? first ?? sizeOf(list)
   const answer = async (found: Row[], place: { before?: number | undefined; more?: boolean }) => {
     const ids = found.map((row) => row[list.id] as string)
     const rows = await source.show(found)
+    const total = await totalOf()
     const results: { results?: Shown[] } = list.alias && page === undefined ? { results: rows } : {}
     return { rows, keys: { ...paging(ids, { total, size, page, ...place }), ...results } }
   }
   if (after === undefined) {
     const before = ((page ?? 1) - 1) * size
-    return answer(before >= total ? [] : await source.read({ limit: size, offset: before }), { before })
+    const isPastEnd = typeof source.total === 'number' && before >= source.total
+    return answer(isPastEnd ? [] : await source.read({ limit: size, offset: before }), { before })
   }
   const cursor = await cursorOf(list, after, source.find)
-  const before = source.countAfter && total - (await source.countAfter(cursor))
+  const before = source.countAfter && (await totalOf()) - (await source.countAfter(cursor))
   const found = await source.read({ limit: size + 1, after: cursor })
   return answer(found.slice(0, size), { before, more: found.length > size })
 }
