@@ -1,4 +1,5 @@
 import type { FieldChange } from '../core/details.js'
+import { AppError } from '../core/errors.js'
 import type { Action } from '../core/nouns.js'
 import { beginCursor, eventsAfter, moveCursor, readCursor } from '../db/eventcursors.js'
 import { newestEventId } from '../db/seals.js'
@@ -58,7 +59,11 @@ export function consumer({ name, actions, handle }: Consumer): Job {
         for (const event of events) {
           if (signal.aborted) break
           if (isWanted(event, wanted)) {
-            await handle({ ...event, details: event.details === null ? [] : JSON.parse(event.details) }, run)
+            await handle({ ...event, details: event.details === null ? [] : JSON.parse(event.details) }, run).catch(
+              (error: unknown) => {
+                throw naming(event, error, signal)
+              },
+            )
             last = event.id
             // The next event may take long, and a process that is killed then must not repeat this one
             if (!(await save())) return undefined
@@ -71,6 +76,12 @@ export function consumer({ name, actions, handle }: Consumer): Job {
     },
   }
 }
+
+/** The log names the event that failed, as the consumer goes no further before it is handled. */
+const naming = ({ id, action }: EventRow, error: unknown, signal: AbortSignal): unknown =>
+  signal.aborted || error instanceof AppError
+    ? error
+    : new Error(`event ${id} (${action}): ${(error as Error).message}`, { cause: error })
 
 const isWanted = (event: EventRow, wanted: ReadonlySet<string>): event is EventRow & { action: Action } =>
   wanted.has(event.action)
