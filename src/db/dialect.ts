@@ -60,17 +60,15 @@ export interface Trigger {
   run: string
   /** Runs once for each statement, with these transition tables. Only on PostgreSQL. */
   referencing?: string
-  /** Runs in place of a write to a view. Only on SQLite. */
-  insteadOf?: true
 }
 
 /** The statements that create a trigger. It runs for each written row; `old` and `new` are the row before and after. */
 export function triggerStatements(
   engine: 'sqlite' | 'postgres',
-  { name, on, after, when, run, referencing, insteadOf }: Trigger,
+  { name, on, after, when, run, referencing }: Trigger,
 ): string[] {
   const rows = referencing === undefined ? 'for each row' : `referencing ${referencing} for each statement`
-  const event = `${insteadOf ? 'instead of' : 'after'} ${after} on ${on} ${rows} ${when === undefined ? '' : `when (${when})`}`
+  const event = `after ${after} on ${on} ${rows} ${when === undefined ? '' : `when (${when})`}`
   return engine === 'postgres'
     ? [
         `create function "${name}"() returns trigger language plpgsql as $$ begin ${run}; return null; end $$`,

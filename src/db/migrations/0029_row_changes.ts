@@ -4,7 +4,7 @@ import type { Tables } from '../tables.js'
 
 /**
  * Renames the log of changed rows. A view keeps the former name, because a server of an earlier version may still run:
- * it reads, writes and prunes the log through the view. From here on, `db/triggers/` creates the triggers, after the
+ * it reads the log through the view, and on PostgreSQL writes and prunes it. On SQLite such a server writes nothing. From here on, `db/triggers/` creates the triggers, after the
  * newest migration. `schema_triggers` holds the names of those that are there.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {

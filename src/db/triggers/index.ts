@@ -5,29 +5,10 @@ import type { Db } from '../tables.js'
 import { countingTriggers } from './counted.js'
 import { loggingTriggers } from './logged.js'
 
-/** Servers of versions before 0029 that still run read and prune the log by its former name. PostgreSQL needs none. */
-const formerName: readonly Trigger[] = [
-  {
-    name: 'change_log_inserted',
-    on: 'change_log',
-    after: 'insert',
-    insteadOf: true,
-    run: 'insert into row_changes (topic, ref) values (new.topic, new.ref)',
-  },
-  {
-    name: 'change_log_deleted',
-    on: 'change_log',
-    after: 'delete',
-    insteadOf: true,
-    run: 'delete from row_changes where id = old.id',
-  },
-]
-
 /** Every trigger of the newest schema. */
 export const triggersOf = (engine: 'sqlite' | 'postgres'): readonly Trigger[] => [
   ...loggingTriggers,
   ...countingTriggers(engine),
-  ...(engine === 'sqlite' ? formerName : []),
 ]
 
 /** Identifies the text of all triggers. */
