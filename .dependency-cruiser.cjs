@@ -35,6 +35,16 @@ const layersOfCli = CLI_FOLDERS.map((folder, index) => ({
   to: { path: '^src/cli/lib/', pathNot: `^src/cli/lib/(${CLI_FOLDERS.slice(0, index + 1).join('|')})/` },
 }))
 
+// The folders of web.
+const WEB_FOLDERS = { kit: [], parts: ['kit'], public: ['kit', 'parts'], account: ['kit', 'parts'] }
+const layersOfWeb = Object.entries(WEB_FOLDERS).map(([folder, allowed]) => ({
+  name: `web/${folder} imports`,
+  comment: 'kit is what pages are made with, parts what they share. A folder imports what WEB_FOLDERS says.',
+  severity: 'error',
+  from: { path: `^src/web/${folder}/` },
+  to: { path: '^src/web/', pathNot: `^src/web/(${[folder, ...allowed].join('|')})/` },
+}))
+
 module.exports = {
   forbidden: [
     {
@@ -86,6 +96,7 @@ module.exports = {
       'cli reaches data through app, backup, client, doctor and service. Of mail it knows delivery and check only.',
     ),
     ...layersOfCli,
+    ...layersOfWeb,
     {
       name: 'known folder of cli/lib',
       comment: 'A new folder gets its place in CLI_FOLDERS; no file is outside of one.',
@@ -97,7 +108,7 @@ module.exports = {
       name: 'nouns above lib',
       comment: 'lib is the machinery below the nouns of its folder.',
       severity: 'error',
-      from: { path: '^src/(service|cli|web)/(lib|parts)/' },
+      from: { path: '^src/(service|cli)/lib/' },
       to: { path: '^src/$1/[^/]+[.]tsx?$' },
     },
     {

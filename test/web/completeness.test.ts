@@ -6,8 +6,8 @@ import * as roadmaps from '../../src/service/roadmaps.js'
 import { fieldsOf } from '../../src/core/fields.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
 import { routes } from '../../src/web/index.js'
-import { repeatOf } from '../../src/web/lib/repeat.js'
-import type { AnyAction } from '../../src/web/lib/page.js'
+import { repeatOf } from '../../src/web/kit/repeat.js'
+import type { AnyAction } from '../../src/web/kit/page.js'
 import { makeSite, type TestSite } from '../support/site.js'
 
 // What a new page or form is easily left out of.

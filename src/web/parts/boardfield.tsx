@@ -1,5 +1,5 @@
-import { areTooMany, FIRST, type Choices } from '../lib/lists.js'
-import type { Fields, View } from '../lib/page.js'
+import { areTooMany, FIRST, type Choices } from './lists.js'
+import type { Fields, View } from '../kit/page.js'
 import { Choice } from './form.js'
 
 interface Named {

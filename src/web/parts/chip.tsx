@@ -1,6 +1,6 @@
 import { isColor } from '../../core/colors.js'
-import { links } from '../lib/links.js'
-import type { View } from '../lib/page.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
 
 interface Place {
   name: string

@@ -1,6 +1,6 @@
 import * as comments from '../../service/comments.js'
-import { links } from '../lib/links.js'
-import type { View } from '../lib/page.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
 import { NameField } from './namefield.js'

@@ -1,5 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 
 /** A count where there is little room. Screen readers and tooltips have the whole number. */
 export function Count({ view: { words }, of: value }: { view: View; of: number }) {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { withQuery } from '../lib/addresses.js'
-import { filterOf } from '../lib/lists.js'
-import type { View } from '../lib/page.js'
+import { withQuery } from '../kit/addresses.js'
+import { filterOf } from './lists.js'
+import type { View } from '../kit/page.js'
 
 /** What stands where there is nothing: why, and what to do next. */
 export const Empty = ({

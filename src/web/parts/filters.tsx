@@ -1,6 +1,6 @@
-import { withQuery } from '../lib/addresses.js'
-import { SORT_WORDS, sortOf, sorts, type Choices } from '../lib/lists.js'
-import type { View } from '../lib/page.js'
+import { withQuery } from '../kit/addresses.js'
+import { SORT_WORDS, sortOf, sorts, type Choices } from './lists.js'
+import type { View } from '../kit/page.js'
 
 interface Named {
   name: string

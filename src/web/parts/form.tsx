@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { TObject } from 'typebox'
 import type { AppError } from '../../core/errors.js'
-import type { View } from '../lib/page.js'
-import { PENDING } from '../lib/pending.js'
+import type { View } from '../kit/page.js'
+import { PENDING } from '../kit/pending.js'
 
 /** What an operation says of a field. */
 interface Rule {

@@ -1,5 +1,5 @@
 import { excerptOf } from '../../core/markdown/excerpt.js'
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 
 interface HeadProps {
   view: View

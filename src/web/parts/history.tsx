@@ -1,6 +1,6 @@
 import type { Move } from '../../service/posthistory.js'
-import { isolated } from '../lib/bidi.js'
-import type { View } from '../lib/page.js'
+import { isolated } from '../kit/bidi.js'
+import type { View } from '../kit/page.js'
 import { BoardSwatch, StatusSwatch } from './chip.js'
 import { nameOf } from './person.js'
 import { Time } from './time.js'

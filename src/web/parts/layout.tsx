@@ -1,25 +1,17 @@
-import type { ComponentChildren } from 'preact'
 import { isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
-import { icon, script, style } from '../lib/assets.js'
-import type { View } from '../lib/page.js'
-import { signInFrom } from '../lib/addresses.js'
-import { PENDING } from '../lib/pending.js'
+import { icon, script, style } from '../kit/assets.js'
+import type { View } from '../kit/page.js'
+import { signInFrom } from '../kit/addresses.js'
+import { PENDING } from '../kit/pending.js'
+import type { Frame, FrameProps } from '../kit/routes.js'
+import { Empty } from './empty.js'
 import { Form } from './form.js'
 import { Icon } from './icon.js'
 
-interface LayoutProps {
-  view: View
-  title: string
-  head?: ComponentChildren
-  isUnlisted: boolean
-  /** Without ways to pages that are not there yet. */
-  isSetup?: boolean | undefined
-  children: ComponentChildren
-}
+export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
-/** What every page has around it. */
-export function Layout({ view, title, head, isUnlisted, isSetup, children }: LayoutProps) {
+function Layout({ view, title, head, isUnlisted, isSetup, children }: FrameProps) {
   const { t, settings, words, href, isAlone, said } = view
   const accent = isColor(settings.accentColor) ? settings.accentColor.toLowerCase() : undefined
   const whole = title === settings.title ? title : `${title} · ${settings.title}`

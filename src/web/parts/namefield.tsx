@@ -1,5 +1,5 @@
 import { updateProfile } from '../../service/profile.js'
-import type { Fields, LiveView, View } from '../lib/page.js'
+import type { Fields, LiveView, View } from '../kit/page.js'
 import { Field, Form, Hidden, Submit, Summary } from './form.js'
 
 const isNameless = ({ viewer }: View): boolean => viewer?.name === ''

@@ -1,5 +1,5 @@
-import { withQuery } from '../lib/addresses.js'
-import type { View } from '../lib/page.js'
+import { pageNumber, withQuery } from '../kit/addresses.js'
+import type { View } from '../kit/page.js'
 
 /** Links to the pages before and after this one. `query` keeps the filter, so that each address can be shared. */
 export function Pager({
@@ -70,10 +70,4 @@ export function CommentPager({ view, pages, to }: { view: View; pages: number; t
       {to === 'older' ? <span>{view.t('pager.at', { page, pages })}</span> : null}
     </p>
   )
-}
-
-/** The number of a page in the address; the first where it is none. */
-export const pageNumber = ({ query }: Pick<View, 'query'>): number => {
-  const page = Number(query.page ?? 1)
-  return Number.isSafeInteger(page) && page >= 1 ? page : 1
 }

@@ -1,6 +1,6 @@
 import { NIL } from 'uuid'
 import { monogramOf } from '../../service/lib/avatars.js'
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 
 interface Someone {
   userId: string

@@ -1,4 +1,4 @@
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import { Person } from './person.js'
 

@@ -1,4 +1,4 @@
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 import { errorText } from './form.js'
 
 /** Note above a form that the operation rejects whatever its input. The page lists it in `forms`. */

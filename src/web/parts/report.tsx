@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { reportComment, reportPost } from '../../service/moderation.js'
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 import { Field, Form, Submit, Summary } from './form.js'
 import { Refused } from './refused.js'
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 
 interface SearchProps {
   view: View

@@ -1,4 +1,4 @@
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 import { StatusSwatch } from './chip.js'
 import { Form } from './form.js'
 

@@ -1,4 +1,4 @@
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 
 /** Whether a form was refused because what it edits was changed meanwhile. */
 const isOutdated = ({ form }: View): boolean => form.error?.code === 'CONTENT_CHANGED'

@@ -1,4 +1,4 @@
-import type { View } from '../lib/page.js'
+import type { View } from '../kit/page.js'
 
 /** A day. A script shows it as an age, which a page that is kept cannot. */
 export const Time = ({ view, at }: { view: View; at: string }) => (

@@ -1,5 +1,5 @@
-import { links } from '../lib/links.js'
-import type { View } from '../lib/page.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
 import { Count, labelWith } from './count.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'

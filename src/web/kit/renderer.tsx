@@ -16,8 +16,6 @@ import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../ser
 import { actorOf } from '../../service/lib/sessions.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
-import { Empty } from '../parts/empty.js'
-import { Layout } from '../parts/layout.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
 import { cookiesOf, readCookies, type Cookies } from './cookies.js'
 import { compressed } from './encoding.js'
@@ -25,7 +23,7 @@ import { pathAndQuery } from './fields.js'
 import { HEADERS, headersWith } from './headers.js'
 import { Redirect, type AnyPage, type Flash, type Form, type LiveView, type PageCache, type View } from './page.js'
 import type { Repeat } from './repeat.js'
-import type { Routes } from './routes.js'
+import type { FrameProps, Routes } from './routes.js'
 
 /** One request for a page, or with a form. */
 export interface PageRequest {
@@ -157,6 +155,7 @@ export class Renderer {
     if (page.texts) request.html = await view.render(page.texts(view, data))
     await this.findRefusals(request, view, page.forms)
     const title = page.title(view, data)
+    const { Layout } = await this.#parts.routes.frame()
     const html = (
       <Layout
         view={view}
@@ -178,9 +177,20 @@ export class Renderer {
   }
 
   /** A page that says what was done, where there is no other to say it on. */
-  say(request: PageRequest, view: View, flash: Flash): FastifyReply {
+  async say(request: PageRequest, view: View, flash: Flash): Promise<FastifyReply> {
     const title = view.t(`flash.${flash}`)
-    return this.send(request, view, <Layout view={view} title={title} isUnlisted><Empty title={title} isPage /></Layout>) // prettier-ignore
+    const { Notice } = await this.#parts.routes.frame()
+    return this.sendPage(request, view, { title, children: <Notice title={title} /> })
+  }
+
+  /** Sends what is no page of its own: a question in between, or what is shown only once. */
+  async sendPage(
+    request: PageRequest,
+    view: View,
+    { title, children }: Pick<FrameProps, 'title' | 'children'>,
+  ): Promise<FastifyReply> {
+    const { Layout } = await this.#parts.routes.frame()
+    return this.send(request, view, <Layout view={view} title={title} isUnlisted>{children}</Layout>) // prettier-ignore
   }
 
   /** `to` is without the base path. */
@@ -212,6 +222,7 @@ export class Renderer {
     const request = { ...this.open(raw, reply), said }
     const view = await this.viewOf(request, {}, token).catch(() => this.#blankView(raw))
     const page = await this.#parts.routes.error()
+    const { Layout } = await this.#parts.routes.frame()
     const html = (
       <Layout view={view} title={page.title(view, shown)} isUnlisted>
         {page.show(view, shown, isOurs ? repeat : undefined)}

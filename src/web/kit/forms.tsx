@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import { asAppError } from '../../http/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
-import { Layout } from '../parts/layout.js'
 import { withQuery } from './addresses.js'
 import { languageCookie, sessionCookie } from './cookies.js'
 import { pathAndQuery } from './fields.js'
@@ -53,7 +52,7 @@ export class Forms {
       if (between) {
         if (operation) await this.#renderer.findRefusals(request, view, [operation])
         request.html = await view.render(between.texts ?? [])
-        return this.#renderer.send(request, view, <Layout view={view} title={between.title} isUnlisted>{between.show}</Layout>) // prettier-ignore
+        return await this.#renderer.sendPage(request, view, { title: between.title, children: between.show })
       }
       if (operation && operation.access !== 'public' && !view.viewer)
         return await this.#signInFirst(request, view, sent)
@@ -89,7 +88,7 @@ export class Forms {
     }
     if (outcome.again) return this.#renderer.show(request, view, outcome.again)
     if (outcome.show)
-      return this.#renderer.send(request, view, <Layout view={view} title={outcome.title ?? ''} isUnlisted>{outcome.show}</Layout>) // prettier-ignore
+      return this.#renderer.sendPage(request, view, { title: outcome.title ?? '', children: outcome.show })
     if (wantsJson(raw))
       return reply.headers(HEADERS).send({ to: this.#renderer.addresses.href(outcome.to), ...outcome.json })
     if (view.isAlone && outcome.flash) return this.#renderer.say(request, view, outcome.flash)

@@ -1,8 +1,8 @@
-import * as service from '../service/owner.js'
-import { linkOf, tokenOf } from './lib/mailtokens.js'
-import { action, page } from './lib/page.js'
-import { Empty } from './parts/empty.js'
-import { Form, Hidden, Submit, Summary } from './parts/form.js'
+import * as service from '../../service/owner.js'
+import { linkOf, tokenOf } from './mailtokens.js'
+import { action, page } from '../kit/page.js'
+import { Empty } from '../parts/empty.js'
+import { Form, Hidden, Submit, Summary } from '../parts/form.js'
 
 export const linkPage = page({
   cache: 'never',

@@ -1,12 +1,12 @@
-import type { Text } from '../core/markdown/index.js'
-import * as boards from '../service/boards.js'
-import * as comments from '../service/comments.js'
-import * as posts from '../service/posts.js'
-import * as roadmaps from '../service/roadmaps.js'
-import { links } from './lib/links.js'
-import type { View } from './lib/page.js'
-import type { Document } from './lib/routes.js'
-import { nameOf } from './parts/person.js'
+import type { Text } from '../../core/markdown/index.js'
+import * as boards from '../../service/boards.js'
+import * as comments from '../../service/comments.js'
+import * as posts from '../../service/posts.js'
+import * as roadmaps from '../../service/roadmaps.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
+import type { Document } from '../kit/routes.js'
+import { nameOf } from '../parts/person.js'
 
 interface Entry {
   id: string

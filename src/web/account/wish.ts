@@ -1,7 +1,7 @@
 import type { Key } from '../../core/catalogue.js'
 import * as posts from '../../service/posts.js'
-import type { Fields, View } from './page.js'
-import { pendingIn } from './pending.js'
+import type { Fields, View } from '../kit/page.js'
+import { pendingIn } from '../kit/pending.js'
 
 /** What a visitor wants to do, and signs in for. */
 export interface Wish {

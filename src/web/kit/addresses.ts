@@ -45,3 +45,9 @@ export function withQuery(path: string, query: Record<string, string | number | 
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return `${path}${search && `?${search}`}${fragment ? `#${fragment}` : ''}`
 }
+
+/** The number of a page in the address; the first where it is none. */
+export const pageNumber = ({ query }: { query: Record<string, string> }): number => {
+  const page = Number(query.page ?? 1)
+  return Number.isSafeInteger(page) && page >= 1 ? page : 1
+}

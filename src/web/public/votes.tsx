@@ -1,12 +1,12 @@
-import * as service from '../service/votes.js'
-import { within } from './lib/addresses.js'
-import { links } from './lib/links.js'
-import { action, page, type Fields, type Flash, type Outcome, type View } from './lib/page.js'
-import * as posts from '../service/posts.js'
-import { labelWith } from './parts/count.js'
-import { Empty } from './parts/empty.js'
-import { Pager, pageNumber } from './parts/pager.js'
-import { Person } from './parts/person.js'
+import * as service from '../../service/votes.js'
+import { pageNumber, within } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import { action, page, type Fields, type Flash, type Outcome, type View } from '../kit/page.js'
+import * as posts from '../../service/posts.js'
+import { labelWith } from '../parts/count.js'
+import { Empty } from '../parts/empty.js'
+import { Pager } from '../parts/pager.js'
+import { Person } from '../parts/person.js'
 
 const postOf = (view: View): string => links.post(view.params.slug ?? '')
 

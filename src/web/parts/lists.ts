@@ -2,9 +2,8 @@ import type { Key } from '../../core/catalogue.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
-import { pageNumber } from '../parts/pager.js'
-import { withQuery } from './addresses.js'
-import { Redirect, type View } from './page.js'
+import { pageNumber, withQuery } from '../kit/addresses.js'
+import { Redirect, type View } from '../kit/page.js'
 
 const offered = ['trending', 'newest', 'votes', 'discussed'] as const
 export type Sort = (typeof offered)[number]

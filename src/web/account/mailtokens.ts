@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { validateToken } from '../../service/auth.js'
-import type { LiveView, View } from './page.js'
+import type { LiveView, View } from '../kit/page.js'
 
 type Purpose = 'resetPassword' | 'emailVerification' | 'signIn'
 

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import type { AppError } from '../../core/errors.js'
 import type { AnyAction, AnyPage, LiveView, View } from './page.js'
 import type { Repeat } from './repeat.js'
@@ -6,19 +6,42 @@ import type { Repeat } from './repeat.js'
 /** Loads a part of the pages at its first request, so that commands and the start of a server do not. */
 type Lazy<T> = () => Promise<T>
 
-/** What the pages of a site are, by path. */
-export interface Routes {
-  pages: Record<string, Lazy<AnyPage>>
+/** What a folder of pages has, by path. */
+export interface RoutesOf {
+  pages?: Record<string, Lazy<AnyPage>>
   /** Forms are sent to these paths. */
-  actions: Record<string, Lazy<AnyAction>>
+  actions?: Record<string, Lazy<AnyAction>>
   /** Feeds and files for machines. */
-  documents: Record<string, Lazy<Document>>
+  documents?: Record<string, Lazy<Document>>
   /** Files for whoever is signed in. */
-  downloads: Record<string, Lazy<Download>>
+  downloads?: Record<string, Lazy<Download>>
+}
+
+/** What the pages of a site are. */
+export interface Routes extends Required<RoutesOf> {
+  /** What every page has around it. */
+  frame: Lazy<Frame>
   login: Lazy<AnyPage>
   error: Lazy<ErrorPage>
   /** They are all there is: they lead to no other page, and say themselves what was done. */
   isAlone?: true
+}
+
+export interface FrameProps {
+  view: View
+  title: string
+  head?: ComponentChildren
+  isUnlisted: boolean
+  /** Without ways to pages that are not there yet. */
+  isSetup?: boolean | undefined
+  children: ComponentChildren
+}
+
+export interface Frame {
+  /** A whole page. */
+  Layout(this: void, props: FrameProps): VNode
+  /** The content of a page that says one thing. */
+  Notice(this: void, props: { title: string }): VNode
 }
 
 /** A page that shows an error. */

@@ -1,8 +1,8 @@
-import * as service from '../service/account.js'
-import { action, page } from './lib/page.js'
-import type { Download } from './lib/routes.js'
-import { Choice, Field, Form, Submit, Summary } from './parts/form.js'
-import { Empty } from './parts/empty.js'
+import * as service from '../../service/account.js'
+import { action, page } from '../kit/page.js'
+import type { Download } from '../kit/routes.js'
+import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
+import { Empty } from '../parts/empty.js'
 
 /** What the site stores of whoever is signed in. */
 export const data: Download = {

@@ -1,0 +1,46 @@
+import type { RoutesOf } from '../kit/routes.js'
+
+const auth = () => import('./auth.js')
+const link = () => import('./owner.js')
+const profile = () => import('./profile.js')
+const account = () => import('./account.js')
+
+/** The pages and forms of accounts: sign-in, links of mails, settings. Each is loaded when it is asked for first. */
+export const routes = {
+  pages: {
+    '/login': async () => (await auth()).loginPage,
+    '/login/link': async () => (await link()).linkPage,
+    '/join': async () => (await auth()).joinPage,
+    '/email-verify': async () => (await auth()).verifyPage,
+    '/password-reset': async () => (await auth()).resetPage,
+    '/password-reset/confirm': async () => (await auth()).confirmPage,
+    '/settings': async () => (await profile()).settings,
+    '/settings/delete': async () => (await account()).deletePage,
+  },
+  actions: {
+    '/login': async () => (await auth()).login,
+    '/login/first': async () => (await auth()).loginFirst,
+    '/login/link': async () => (await link()).useLink,
+    '/join': async () => (await auth()).join,
+    '/join/first': async () => (await auth()).joinFirst,
+    '/logout': async () => (await auth()).logout,
+    '/email-verify': async () => (await auth()).verify,
+    '/password-reset': async () => (await auth()).reset,
+    '/password-reset/confirm': async () => (await auth()).confirm,
+    '/settings/name': async () => (await profile()).rename,
+    '/settings/language': async () => (await profile()).changeLanguage,
+    '/settings/password': async () => (await profile()).changePassword,
+    '/settings/verify': async () => (await profile()).sendVerification,
+    '/settings/sessions': async () => (await profile()).endSessions,
+    '/settings/sessions/:session': async () => (await profile()).endSession,
+    '/settings/totp': async () => (await profile()).beginTotp,
+    '/settings/totp/enable': async () => (await profile()).enableTotp,
+    '/settings/totp/recovery': async () => (await profile()).newCodes,
+    '/settings/totp/disable': async () => (await profile()).disableTotp,
+    '/settings/delete': async () => (await account()).remove,
+    '/language': async () => (await profile()).language,
+  },
+  downloads: {
+    '/settings/data': async () => (await account()).data,
+  },
+} satisfies RoutesOf

@@ -1,0 +1,65 @@
+import type { RoutesOf } from '../kit/routes.js'
+
+const posts = () => import('./posts.js')
+const postforms = () => import('./postforms.js')
+const comments = () => import('./comments.js')
+const site = () => import('./site.js')
+const feeds = () => import('./feeds.js')
+const home = () => import('./home.js')
+const boards = () => import('./boards.js')
+const roadmaps = () => import('./roadmaps.js')
+const votes = () => import('./votes.js')
+
+const COMMENT = '/posts/:slug/comments/:comment'
+
+/** The pages, forms and feeds about posts, boards and roadmaps, and those that set a site up. Each is loaded when it is asked for first. */
+export const routes = {
+  pages: {
+    '/': async () => (await home()).home,
+    '/search': async () => (await home()).search,
+    '/boards': async () => (await boards()).boards,
+    '/boards/:url': async () => (await boards()).board,
+    '/roadmaps': async () => (await roadmaps()).roadmaps,
+    '/roadmaps/:url': async () => (await roadmaps()).roadmap,
+    '/posts/new': async () => (await postforms()).newPost,
+    '/posts/similar': async () => (await postforms()).similar,
+    '/posts/:slug': async () => (await posts()).post,
+    '/posts/:slug/voters': async () => (await votes()).voters,
+    '/posts/:slug/edit': async () => (await postforms()).editPost,
+    '/posts/:slug/delete': async () => (await posts()).deletePost,
+    '/posts/:slug/report': async () => (await posts()).reportPost,
+    [COMMENT]: async () => (await comments()).comment,
+    [`${COMMENT}/edit`]: async () => (await comments()).editComment,
+    [`${COMMENT}/delete`]: async () => (await comments()).deleteComment,
+    [`${COMMENT}/report`]: async () => (await comments()).reportComment,
+    '/setup/welcome': async () => (await site()).welcome,
+    '/setup/create-account': async () => (await site()).accountPage,
+    '/setup/create-board': async () => (await site()).boardPage,
+  },
+  actions: {
+    '/posts/new': async () => (await postforms()).create,
+    '/posts/:slug/edit': async () => (await postforms()).update,
+    '/posts/:slug/delete': async () => (await posts()).remove,
+    '/posts/:slug/status': async () => (await posts()).setStatus,
+    '/posts/:slug/report': async () => (await posts()).report,
+    '/posts/:slug/spam': async () => (await posts()).spam,
+    '/posts/:slug/keep': async () => (await posts()).keep,
+    '/posts/:slug/vote': async () => (await votes()).vote,
+    '/posts/:slug/unvote': async () => (await votes()).unvote,
+    '/posts/:slug/comments': async () => (await comments()).create,
+    [`${COMMENT}/edit`]: async () => (await comments()).update,
+    [`${COMMENT}/delete`]: async () => (await comments()).remove,
+    [`${COMMENT}/report`]: async () => (await comments()).report,
+    [`${COMMENT}/spam`]: async () => (await comments()).spam,
+    [`${COMMENT}/keep`]: async () => (await comments()).keep,
+    '/setup/create-account': async () => (await site()).createAccount,
+    '/setup/create-board': async () => (await site()).createBoard,
+  },
+  documents: {
+    '/feed.atom': async () => (await feeds()).siteFeed,
+    '/boards/:url/feed.atom': async () => (await feeds()).boardFeed,
+    '/posts/:slug/feed.atom': async () => (await feeds()).postFeed,
+    '/sitemap.xml': async () => (await feeds()).sitemap,
+    '/robots.txt': async () => (await feeds()).robots,
+  },
+} satisfies RoutesOf
