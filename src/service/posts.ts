@@ -1,6 +1,7 @@
 import { withoutHtml } from '../core/markdown/index.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
+import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
@@ -155,7 +156,7 @@ export const update = operation({
       const after = await visiblePost(tx, postId)
       if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
         await reviewAgain(tx, { postId })
-      tx.record('post.updated', postId, after.title)
+      tx.record('post.updated', postId, after.title, undefined, changesOf('post', before, after))
       return { post: toPostRow(ctx.actor, after) }
     })
   },

@@ -124,6 +124,14 @@ describe.each(engines)('events on %s', (engine) => {
     expect(await changed('PUT /roadmaps/two/position', { position: 1 })).toEqual([
       { field: 'index', before: '2', after: '1' },
     ])
+    await changed('POST /posts', { title: 'Dark', contentMarkdown: 'a text' })
+    const post = { id: '#1', partial: true }
+    expect(await changed('PATCH /posts', { ...post, title: 'Dark mode', contentMarkdown: 'another text' })).toEqual([
+      { field: 'title', before: 'Dark', after: 'Dark mode' },
+    ])
+    expect(await changed('PATCH /posts', { ...post, roadmapId: 'two' })).toEqual([
+      { field: 'roadmap_id', before: null, after: expect.stringMatching(/^[\da-f-]{36}$/) },
+    ])
     expect(await changed('PATCH /settings/site', { title: 'Moon', allowSignup: false })).toEqual([
       { field: 'title', before: OWNER.siteTitle, after: 'Moon' },
       { field: 'allowSignup', before: 'true', after: 'false' },
