@@ -60,7 +60,8 @@ export async function createLines<In, Out, Row>(
   const results = resultsOf(terminal, flags, view.output)
   const failures: number[] = []
   const count = { created: 0, there: 0, tried: 0 }
-  const progress = counter(terminal)
+  const isForPrograms = isStructured(formatOf(terminal, flags))
+  const progress = counter(terminal, !isForPrograms)
   let stopped: Line | undefined
   let sendsMail = false
   for await (const lines of inGroups(linesGiven(terminal, columns, main), TOGETHER)) {
@@ -84,7 +85,7 @@ export async function createLines<In, Out, Row>(
   progress.end()
   await results.end()
   if (failures.length > 0) process.exitCode = exitOf(failures, count.created + count.there)
-  if (!isStructured(formatOf(terminal, flags)) && !(flags.quiet && failures.length === 0)) {
+  if (!isForPrograms && !(flags.quiet && failures.length === 0)) {
     for (const sentence of summary(flags, noun, count, failures.length)) tell(terminal, sentence)
     if (stopped) tell(terminal, `The lines after ${stopped.number} were not tried.`)
   }

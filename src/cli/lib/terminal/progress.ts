@@ -7,12 +7,16 @@ const [REDRAW, LINE] = [100, 5000]
 const WIDTH = 20
 
 /** Shows how far long work is: one line that changes on a terminal, a line now and then elsewhere. `end` removes it. */
-function signs(terminal: Terminal): { show(this: void, text: () => string): void; end(this: void): void } {
+function signs(
+  terminal: Terminal,
+  hasLines = true,
+): { show(this: void, text: () => string): void; end(this: void): void } {
   const { stderr } = terminal
   let last = performance.now()
   let isDrawn = false
   return {
     show(text) {
+      if (!stderr.isTTY && !hasLines) return
       if (performance.now() - last < (stderr.isTTY ? REDRAW : LINE)) return
       last = performance.now()
       if (stderr.isTTY) stderr.write(`\r\u001b[2K${text()}`)
@@ -34,9 +38,12 @@ export function progress(terminal: Terminal): {
   return { report: (table, rows) => show(() => `${table}: ${counted(rows.toLocaleString('en'), 'row')} …`), end }
 }
 
-/** For work whose end is not known: how much is done. */
-export function counter(terminal: Terminal): { report(this: void, done: string): void; end(this: void): void } {
-  const { show, end } = signs(terminal)
+/** For work whose end is not known: how much is done. `hasLines` false: on a terminal only, as stderr has lines of JSON. */
+export function counter(
+  terminal: Terminal,
+  hasLines: boolean,
+): { report(this: void, done: string): void; end(this: void): void } {
+  const { show, end } = signs(terminal, hasLines)
   return { report: (done) => show(() => `${done} …`), end }
 }
 
