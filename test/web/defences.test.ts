@@ -88,11 +88,14 @@ describe('forms of visitors', () => {
       ['/posts/:slug/delete', '{"slug":".."}'],
       ['/posts/:slug/delete', '{"slug":{"a":1}'],
       ['/posts/:slug/delete', 'null'],
+      ['/posts/:slug/vote', '{"slug":"\\ud800"}'],
       ['/posts/:slug/../../logout', '{"slug":"x"}'],
     ] as const) {
       const { status, headers } = await signIn(site, { 'pending-route': route, 'pending-params': params, 'pending-fields': '{}' }) // prettier-ignore
       expect([route, params, status, headers.location]).toEqual([route, params, 303, '/'])
     }
+    for (const route of ['constructor', '__proto__', 'toString', '/posts/:slug/vote'])
+      expect((await send(site, '/login/first', { 'pending-route': route, 'pending-params': '{"slug":"\\ud800"}' })).status).toBe(200) // prettier-ignore
     expect((await site.events()).filter(([action]) => action !== 'session.created')).toEqual(before)
   })
 

@@ -14,17 +14,17 @@ export interface Wish {
 export async function wishOf(view: View): Promise<Wish | undefined> {
   const pending = pendingIn(view.form.values)
   if (!pending) return undefined
-  const kind = KINDS[pending.route]
+  const kind = KINDS.get(pending.route)
   const title = kind === 'vote' ? await titleOf(view, pending.params.slug) : ''
   if (kind && (kind !== 'vote' || title !== '')) return { kind, title }
   return { kind: hasText(pending.fields) ? 'text' : 'other', title: '' }
 }
 
-const KINDS: Readonly<Record<string, Wish['kind']>> = {
-  '/posts/new': 'post',
-  '/posts/:slug/vote': 'vote',
-  '/posts/:slug/comments': 'comment',
-}
+const KINDS: ReadonlyMap<string, Wish['kind']> = new Map([
+  ['/posts/new', 'post'],
+  ['/posts/:slug/vote', 'vote'],
+  ['/posts/:slug/comments', 'comment'],
+])
 
 /** Empty where the visitor may not see the post. */
 async function titleOf(view: View, slug: string | undefined): Promise<string> {

@@ -25,7 +25,7 @@ export function pendingIn(form: Fields): Pending | undefined {
   if (!route) return undefined
   const given = fieldsIn(form[PENDING.params])
   const params = Object.fromEntries(namesIn(route).map((name) => [name, given[name] ?? '']))
-  if (Object.values(params).some((value) => /^\.{0,2}$/.test(value))) return undefined
+  if (Object.values(params).some((value) => /^\.{0,2}$/.test(value) || !value.isWellFormed())) return undefined
   return { route, params, fields: fieldsIn(form[PENDING.fields]) }
 }
 
