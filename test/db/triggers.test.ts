@@ -86,6 +86,20 @@ describe.each(engines)('the triggers on %s', (engine) => {
     }
   })
 
+  it('of others stay in an update from a schema whose migrations created the triggers', async () => {
+    const db = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0028_reports_logged')
+    if (engine === 'postgres') {
+      await sql`create function others() returns trigger language plpgsql as 'begin return new; end'`.execute(db)
+      await sql`create trigger of_others after insert on boards for each row execute function others()`.execute(db)
+    } else await sql`create trigger of_others after insert on boards begin select 1; end`.execute(db)
+    await migrate(db)
+    const there = await triggersIn(db, engine)
+    const others = there.filter((text) => !declared(engine).includes(text))
+    expect(others).toEqual([expect.stringContaining('of_others')])
+    expect(there.length - others.length).toBe(declared(engine).length)
+  })
+
   it('change only with a new migration', () => {
     expect(TRIGGERS[engine]).toBe(fingerprintOf(engine))
     expect(FINGERPRINTS[NEWEST]?.[engine]).toBe(fingerprintOf(engine))
