@@ -164,7 +164,9 @@ export async function* readRecords(
     if (envelope.manifest) throw damaged(file, 'There is more after its end')
     if (Array.isArray(each)) {
       if (each.length !== table?.columns.length) throw damaged(file, 'A row of it has not the columns of its table')
-      const wrong = each.findIndex((value, index) => value !== null && kinds[index]?.fits(value) === false)
+      const wrong = each.findIndex((value, index) =>
+        value === null ? kinds[index]?.isRequired : kinds[index]?.fits(value) === false,
+      )
       if (wrong >= 0)
         throw damaged(
           file,

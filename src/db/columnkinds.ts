@@ -4,11 +4,15 @@ import type { Tables } from './tables.js'
 /** Constraint on the values of a column beyond their SQL type. `is` completes the sentence "… is not …". */
 interface Kind {
   is: string
+  /** Whether null is no value of it. */
+  isRequired?: true
   fits(this: void, value: Exclude<Value, null>): boolean
 }
 
 /** Anything that the SQL type of the column allows. */
 const free: Kind = { is: 'anything', fits: () => true }
+/** SQLite gives a row without such a key another one. */
+const key: Kind = { is: 'a whole number', isRequired: true, fits: (value) => Number.isSafeInteger(value) }
 const time: Kind = { is: 'a time', fits: (value) => typeof value === 'string' && isTime(value) }
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
@@ -25,15 +29,15 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: flag, created_at: time, updated_at: time },
   counters: { name: free, value: free },
   event_cursors: { consumer: free, last_id: free },
-  event_erasures: { event_id: free, subject_hash: free, details_hash: free },
-  event_seals: { after_id: free, last_id: free, events: free, hash: free, sealed_at: time, version: free },
-  events: { id: free, action: free, subject_id: free, subject: free, person_id: free, actor_id: free, origin: free, address: free, key_id: free, created_at: time, details: free },
+  event_erasures: { event_id: key, subject_hash: free, details_hash: free },
+  event_seals: { after_id: key, last_id: free, events: free, hash: free, sealed_at: time, version: free },
+  events: { id: key, action: free, subject_id: free, subject: free, person_id: free, actor_id: free, origin: free, address: free, key_id: free, created_at: time, details: free },
   former_usernames: { username: free, userId: free },
   limits: { key: free, points: free, until: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
   outbox: { mailId: free, recipient: free, subject: free, text: free, html: free, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   post_counts: { board: free, roadmap: free, display: flag, value: free },
-  post_moves: { id: free, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
+  post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
   posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display: flag, hidesVoters: flag, number: free, is_spam: flag, createdAt: time, updatedAt: time },
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
@@ -44,7 +48,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   roles_users: { role_id: free, user_id: free },
   session_uses: { sessionId: free, usedAt: time },
   sessions: { sessionId: free, userId: free, userAgent: free, address: free, createdAt: time, expiresAt: time },
-  settings: { id: free, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
+  settings: { id: key, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
   totp: { userId: free, secret: free, step: free, enabledAt: time },
   users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, createdAt: time, updatedAt: time },
   votes: { voteId: free, userId: free, postId: free, createdAt: time },

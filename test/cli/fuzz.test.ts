@@ -30,6 +30,8 @@ const SENSELESS: readonly [table: string, column: string, value: unknown, is: st
   ['users', 'updatedAt', '2026-13-40T99:00:00.000Z', 'a time'],
   ['posts', 'createdAt', '', 'a time'],
   ['events', 'created_at', 'yesterday', 'a time'],
+  ['events', 'id', null, 'a whole number'],
+  ['post_moves', 'id', null, 'a whole number'],
 ]
 
 type Row = unknown[]
