@@ -59,11 +59,11 @@ export function consumer({ name, actions, handle }: Consumer): Job {
         for (const event of events) {
           if (signal.aborted) break
           if (isWanted(event, wanted)) {
-            await handle({ ...event, details: event.details === null ? [] : JSON.parse(event.details) }, run).catch(
-              (error: unknown) => {
-                throw naming(event, error, signal)
-              },
-            )
+            try {
+              await handle({ ...event, details: event.details === null ? [] : JSON.parse(event.details) }, run)
+            } catch (error) {
+              throw naming(event, error, signal)
+            }
             last = event.id
             // The next event may take long, and a process that is killed then must not repeat this one
             if (!(await save())) return undefined
