@@ -116,5 +116,8 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
       const { user } = (await site.http('GET /users/profile', { token })).body
       expect(user.may).toEqual(token === ada ? [] : ['delete'])
     }
+    const { token } = await site.member()
+    const key = (await site.http('POST /keys', { token, body: { name: 'x' } })).body
+    expect((await site.http('GET /users/profile', { token: key.token })).body.user.may).toEqual([])
   })
 })

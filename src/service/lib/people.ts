@@ -10,7 +10,7 @@ import type { Db, Tables, UserRow } from '../../db/tables.js'
 import { lacksTotp } from '../../db/totp.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
-import type { Actor } from './access.js'
+import { refusedBy, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
 import { policy } from './policies.js'
 import { nullable, oneLine } from './schemas.js'
@@ -54,8 +54,11 @@ const notOwner =
 /** What the owner may do with an account, besides what `access` decides. */
 export const userPolicy = policy({ block: notOwner('blocked'), delete: notOwner('deleted') })
 
-/** What people may do with their own. */
-export const accountPolicy = policy({ delete: notOwner('deleted') })
+/** What people may do with their own, which no API key may. */
+export const accountPolicy = policy({
+  delete: (actor: Actor, user: Pick<UserRow, 'isOwner'>) =>
+    refusedBy('session', actor) ?? notOwner('deleted')(actor, user),
+})
 
 export const User = Type.Object({
   userId: Type.String({ format: 'uuid' }),
