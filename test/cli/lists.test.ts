@@ -207,7 +207,7 @@ it('a list that ends before all that matches says so, and a program reads it', a
   await machine.setup()
   const titles = Array.from({ length: 1001 }, (_, number) => `Post ${number}`).join('\n')
   expect(await machine.run('posts create - -q', { stdin: titles })).toMatchObject({ code: 0 })
-  const said = 'Only the newest matches are listed. Narrow the search to find older ones.\n'
+  const said = 'Not all matches are listed. Narrow the search to find the others.\n'
   for (const command of [
     'posts list --query post',
     'posts list --query post --all -o csv',

@@ -27,7 +27,7 @@ interface Paged {
   is_capped?: boolean
 }
 
-const CAPPED = 'Only the newest matches are listed. Narrow the search to find older ones.'
+const CAPPED = 'Not all matches are listed. Narrow the search to find the others.'
 
 /**
  * The page fields of a list response. They are next to the rows: in the body, or in an object inside it
