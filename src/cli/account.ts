@@ -2,10 +2,9 @@ import type { Command } from 'commander'
 import * as account from '../service/account.js'
 import * as auth from '../service/auth.js'
 import * as profile from '../service/profile.js'
-import { exportAccount } from './accountfile.js'
 import { command } from './lib/command/command.js'
+import { downloadCommand } from './lib/command/download.js'
 import type { Cli } from './lib/connection/session.js'
-import { explain } from './lib/flags/helptext.js'
 import { PERSON } from './lib/output/person.js'
 import { stated } from './lib/prompts/dryrun.js'
 
@@ -128,18 +127,21 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  explain(group.command('export [file]'), {
-    examples: [
-      'account export me.json --server https://feedback.example.org',
-      'account export --as eve@example.org | jq .posts',
-    ],
-    notes: ['Without a file, the data goes to stdout.'],
-  })
-    .description(`${account.exportData.summary}; one JSON document`)
-    .option('--as <user>', 'act as this user: e-mail address, user name or id')
-    .action(async (file: string | undefined, _flags: unknown, leaf: Command) =>
-      exportAccount(cli, { file, as: leaf.opts<{ as?: string }>().as }),
-    )
+  downloadCommand(
+    group,
+    account.exportData,
+    {
+      usage: 'export [file]',
+      summary: `${account.exportData.summary}; one JSON document`,
+      examples: [
+        'account export me.json --server https://feedback.example.org',
+        'account export --as eve@example.org | jq .posts',
+      ],
+      notes: ['Without a file, the data goes to stdout.'],
+      done: (file) => `Wrote the account to ${file}.`,
+    },
+    cli,
+  )
   command(
     group,
     account.remove,

@@ -1,14 +1,10 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import type { TSchema } from 'typebox'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
 import { parse } from '../core/fields.js'
-import { API_ROOT, DRY_RUN_HEADER, REFUSAL_HEADER } from '../core/wire.js'
+import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
 import type { AnyOperation, Call } from '../service/lib/operation.js'
-
-const TIMEOUT_MS = 30_000
-/** A list of a hundred posts has 50 MB at most. */
-const MAX_BYTES = 64 * 1024 * 1024
+import { bodyFrom, read, send, type Answer } from './transport.js'
 
 export interface Remote {
   server: string
@@ -52,27 +48,28 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
       tell('failed')
       throw error
     })
-    tell(response.status)
-    const said = refusalOf(root, response.refusal, isSaved)
-    if (response.status < 300 && said !== undefined) onRefused?.(said)
-    if (response.status === 204) return undefined as never
-    const answer = bodyOf(response, 'const' in op.output)
+    const { status } = response
+    if (op.download && status === 200 && response.file !== undefined) {
+      tell(status)
+      return bodyFrom(url, response, op.download.type) as never
+    }
+    const received = await read(url, response).catch((error: unknown) => {
+      tell('failed')
+      throw error
+    })
+    tell(status)
+    const said = refusalOf(root, received.refusal, isSaved)
+    if (status < 300 && said !== undefined) onRefused?.(said)
+    if (status === 204) return undefined as never
+    const answer = bodyOf(received, 'const' in op.output)
     // The server serializes it by the operation's own schema.
-    if (response.status >= 200 && response.status < 300 && isLike(op.output, answer)) return answer as never
-    throw errorFrom(url, op, response.status, answer as ErrorBody | undefined, isSaved ? root : undefined)
+    if (!op.download && status >= 200 && status < 300 && isLike(op.output, answer)) return answer as never
+    throw errorFrom(url, op, status, answer as ErrorBody | undefined, isSaved ? root : undefined)
   }
 }
 
-interface Response {
-  status: number
-  type: string
-  text: string
-  /** Why the token does not count. */
-  refusal: string | undefined
-}
-
 /** JSON, or a body that is one word. Undefined for anything else. */
-function bodyOf({ type, text }: Response, isWord: boolean): unknown {
+function bodyOf({ type, text }: Answer, isWord: boolean): unknown {
   if (isWord && type.startsWith('text/plain')) return text
   try {
     return JSON.parse(text)
@@ -104,52 +101,6 @@ function takeParam(fields: Map<string, unknown>, name: string): string {
   const value = fields.get(name)
   fields.delete(name)
   return encodeURIComponent(String(value))
-}
-
-/** Sends a request with `node:http`, as loading `fetch` takes twice as long as the rest of a command. */
-async function send(
-  url: URL,
-  options: { method: string; headers: OutgoingHttpHeaders },
-  body: string | undefined,
-): Promise<Response> {
-  const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-  const unreachable = (cause: unknown) =>
-    new AppError('SERVER_UNREACHABLE', `Cannot reach ${url.origin}: ${reasonOf(url, cause)}.`, { cause })
-  return new Promise<Response>((resolve, reject) => {
-    const fail = (cause: unknown) => reject(unreachable(cause))
-    const timer = setTimeout(
-      () => sent.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)),
-      TIMEOUT_MS,
-    )
-    // Node adds no length to a DELETE
-    const headers = { ...options.headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) }
-    const sent = request(url, { ...options, headers }, (response) => {
-      const parts: Buffer[] = []
-      let bytes = 0
-      response.on('data', (part: Buffer) => {
-        bytes += part.length
-        if (bytes <= MAX_BYTES) return void parts.push(part)
-        fail(new Error(`its response is larger than ${MAX_BYTES / 1024 / 1024} MB`))
-        sent.destroy()
-      })
-      response.on('error', fail)
-      response.on('end', () => {
-        const { statusCode: status = 0, headers: received } = response
-        if (status >= 300 && status < 400) return fail(new Error(`it redirects to ${received.location ?? 'another address'}. Give that address`)) // prettier-ignore
-        const refusal = [received[REFUSAL_HEADER]].flat()[0]
-        resolve({ status, type: received['content-type'] ?? '', text: Buffer.concat(parts).toString(), refusal })
-      })
-    })
-    sent.on('error', fail).on('close', () => clearTimeout(timer))
-    sent.end(body)
-  })
-}
-
-function reasonOf(url: URL, error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string }
-  if (url.protocol === 'https:' && /^(EPROTO|ERR_SSL_)/.test(code ?? ''))
-    return `it does not answer with TLS. If it has none, use ${url.origin.replace('https:', 'http:')}`
-  return message || (code ?? 'unknown reason') // an AggregateError of several addresses has no message
 }
 
 /** Why the token does not count, for people; undefined where it does. */

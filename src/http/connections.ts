@@ -19,6 +19,10 @@ export interface Limits {
   allWaiting: number
   /** Bytes of responses that the clients of all connections have not taken. Above it those with the most are cut. */
   unsent: number
+  /** Downloads that run at a time: each has a page of rows in memory. */
+  downloads: number
+  /** The same, of one person, or of one address that is not signed in. */
+  ownDownloads: number
   /** How often requests that take too long are looked for. */
   check: number
 }
@@ -37,6 +41,8 @@ const defaultLimits = (): Limits => ({
   waiting: 32,
   allWaiting: 512,
   unsent: 64 * 1024 * 1024,
+  downloads: 8,
+  ownDownloads: 2,
   check: 2000,
 })
 

@@ -7,6 +7,7 @@ import { REQUEST_ID } from '../core/wire.js'
 import { withoutPort } from '../service/lib/clients.js'
 import type { ResponseCache } from './cache/responses.js'
 import type { Connections } from './connections.js'
+import type { Downloads } from './downloads.js'
 import type { LongAnswers } from './longanswers.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
 import { loggable, outcome } from './logging.js'
@@ -16,6 +17,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     connections: Connections
     longAnswers: LongAnswers
+    downloads: Downloads
     repeats: Repeats
   }
   interface FastifyRequest {
@@ -62,7 +64,7 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
       done(null, bytes)
       server.longAnswers.made(reply.raw)
     }
-    if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER)
+    if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER)
     if (server.connections.isDraining) reply.raw.shouldKeepAlive = false
     if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
     const finish = (bytes: Buffer, tag: string) => {

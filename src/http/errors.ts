@@ -43,6 +43,10 @@ export function publicError(error: AppError): AppError {
   }
 }
 
+/** Whether an error is answered as it is, and is no failure of the server. */
+export const isAnswer = ({ status, code }: AppError): boolean =>
+  status < 500 || code === 'MAIL_CONFIG_MISSING' || code === 'SERVER_BUSY'
+
 /** Seconds after which a client should try again, in responses of 503. */
 export const RETRY_AFTER = '2'
 

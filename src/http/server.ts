@@ -14,6 +14,7 @@ import { CacheableRoutes } from './cache/routes.js'
 import { Turns } from './cache/turns.js'
 import { Connections, type Limits } from './connections.js'
 import { conventions } from './conventions.js'
+import { Downloads } from './downloads.js'
 import {
   asAppError,
   logUnread,
@@ -117,7 +118,9 @@ export async function buildServer(
   })
   server.decorate('connections', connections)
   server.decorate('longAnswers', new LongAnswers(connections))
-  server.decorate('repeats', new Repeats(() => server.log))
+  const repeats = new Repeats(() => server.log)
+  server.decorate('repeats', repeats)
+  server.decorate('downloads', new Downloads({ connections, log: () => server.log, repeats }))
   server.decorateRequest('errorOf', undefined)
   await securityHeaders(server, site.siteUrl)
   conventions(server, responses)

@@ -1,25 +1,24 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { invalidField } from '../core/fields.js'
 import { formerUsernames, ownComments, ownPosts, ownVotes } from '../db/account.js'
 import { lock } from '../db/counters.js'
-import type { UserRow } from '../db/tables.js'
+import type { CommentRow, PostRow, UserRow, VoteRow } from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
 import { lockUser } from '../db/users.js'
 import { Key, keysOf } from './keys.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import { download } from './lib/download.js'
 import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
-import { operation, type KnownCall } from './lib/operation.js'
+import { jsonDocument, pagesOf } from './lib/longbodies.js'
+import { operation } from './lib/operation.js'
 import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
 import { accountPolicy, ownUser, passwordField, User, userNotFound, userShown } from './lib/people.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { Session, sessionsOf } from './sessions.js'
 
-/** Rows of a part: a post is 64 kB at most, a comment 1 kB. */
-const SIZES = { posts: 100, comments: 1000, votes: 1000 } as const
-type Kind = keyof typeof SIZES
-const KINDS = Object.keys(SIZES) as Kind[]
+/** Rows of a page: a post is 64 kB at most, a comment 1 kB. */
+const SIZES = { posts: 20, comments: 1000, votes: 1000 } as const
 
 /** What the owner notes about a person is the owner's, and what one may do is no data. */
 const { notes: _, may: __, ...shown } = User.properties
@@ -56,70 +55,36 @@ const Comment = Type.Object({
 })
 const Vote = Type.Object({ voteId: uuid, postId: uuid, createdAt: time })
 
-export const exportData = operation({
+export const exportData = download({
   id: 'account.export',
   summary:
     'Get the data the site stores about you: account, posts, comments, votes, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
+  type: 'application/json',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
-  input: fields({
-    after: Type.Optional(Type.String({ description: 'The `next` of the previous part; absent for the first part' })),
-  }),
+  input: fields({}),
   output: Type.Object({
     profile: Profile,
-    sessions: Type.Array(Session, { description: 'In the first part; empty in others' }),
-    keys: Type.Array(Key, { description: 'In the first part; empty in others' }),
+    sessions: Type.Array(Session),
+    keys: Type.Array(Key),
     posts: Type.Array(Post),
     comments: Type.Array(Comment),
     votes: Type.Array(Vote),
-    next: nullable('string', { description: 'Send it as `after` to get the next part; null at the end' }),
+    next: Type.Null({ description: 'Always null, for clients that ask for the parts of earlier versions' }),
   }),
-  async run(ctx, { after }) {
+  async rows(ctx) {
     const user = await ownUser(ctx)
-    const { userId } = user
-    const from = after === undefined ? undefined : readCursor(after)
-    return {
+    const { userId, username } = user
+    const head = {
       profile: await profileOf(ctx, user),
-      sessions: from ? [] : await sessionsOf(ctx, userId),
-      keys: from ? [] : await keysOf(ctx, userId),
-      ...(await contentOf(ctx, userId, from ?? { kind: 'posts', row: undefined })),
+      sessions: await sessionsOf(ctx, userId),
+      keys: await keysOf(ctx, userId),
     }
+    return { file: `${username}.json`, pieces: jsonDocument(head, contentOf(ctx, userId), { next: null }) }
   },
 })
-
-type Part = Awaited<ReturnType<typeof exportData.run>>
-
-/**
- * The whole export as the text of one JSON document, piece by piece, so that no more than one part is in the memory.
- * Rejects before the first piece where the operation refuses.
- */
-export async function accountDocument(call: KnownCall): Promise<AsyncGenerator<string>> {
-  const first = await call(exportData, {})
-  return documentOf(first, (after) => call(exportData, { after }))
-}
-
-async function* documentOf(first: Part, following: (after: string) => Promise<Part>): AsyncGenerator<string> {
-  const { profile, sessions, keys } = first
-  const head = JSON.stringify({ profile, sessions, keys }, null, 2)
-  yield head.slice(0, head.lastIndexOf('\n'))
-  let part = first
-  for (const list of KINDS) {
-    yield `,\n  "${list}": [`
-    let separator = '\n'
-    for (;;) {
-      for (const row of part[list]) {
-        yield separator + JSON.stringify(row, null, 2).replaceAll(/^/gm, '    ')
-        separator = ',\n'
-      }
-      if (part.next === null || !part.next.startsWith(list)) break
-      part = await following(part.next)
-    }
-    yield separator === '\n' ? ']' : '\n  ]'
-  }
-  yield '\n}\n'
-}
 
 export const remove = operation({
   id: 'account.delete',
@@ -166,40 +131,11 @@ async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof
   }
 }
 
-interface Cursor {
-  kind: Kind
-  /** The columns of the last row of this kind that was sent. */
-  row: string[] | undefined
-}
-
-/** The rows after the cursor, until those of one kind are too many for a part, and where the next one begins. */
-async function contentOf({ db }: Context, userId: string, from: Cursor) {
-  const content: Content = { posts: [], comments: [], votes: [] }
-  for (const kind of KINDS.slice(KINDS.indexOf(from.kind))) {
-    const last = await READ[kind](content, { db, userId, row: kind === from.kind ? from.row : undefined })
-    if (content[kind].length === SIZES[kind]) return { ...content, next: [kind, ...last].join('~') }
-  }
-  return { ...content, next: null }
-}
-
-interface Content {
-  posts: Type.Static<typeof Post>[]
-  comments: Type.Static<typeof Comment>[]
-  votes: Type.Static<typeof Vote>[]
-}
-
-interface After {
-  db: Context['db']
-  userId: string
-  row: string[] | undefined
-}
-
-/** Each adds a page of rows, and returns what the cursor has of the last one. */
-const READ: Record<Kind, (content: Content, after: After) => Promise<string[]>> = {
-  async posts(content, { db, userId, row: [createdAt, postId] = [] }) {
-    const after = createdAt !== undefined && postId !== undefined ? { createdAt, postId } : undefined
-    const rows = await ownPosts(db, userId, { after, limit: SIZES.posts })
-    content.posts = rows.map((post) => ({
+/** What a person has written, page by page. */
+const contentOf = ({ db }: Context, userId: string) => ({
+  posts: shownOf(
+    pagesOf<PostRow>(SIZES.posts, (page) => ownPosts(db, userId, page)),
+    (post): Type.Static<typeof Post> => ({
       postId: post.postId,
       number: post.number,
       title: post.title,
@@ -209,13 +145,11 @@ const READ: Record<Kind, (content: Content, after: After) => Promise<string[]>> 
       votesCount: post.votesCount,
       createdAt: post.createdAt,
       updatedAt: post.updatedAt,
-    }))
-    const last = rows.at(-1)
-    return last ? [last.createdAt, last.postId] : []
-  },
-  async comments(content, { db, userId, row: [after] = [] }) {
-    const rows = await ownComments(db, userId, { after, limit: SIZES.comments })
-    content.comments = rows.map(({ is_internal, is_edited, is_spam, ...comment }) => ({
+    }),
+  ),
+  comments: shownOf(
+    pagesOf<CommentRow>(SIZES.comments, ({ limit, after }) => ownComments(db, userId, { limit, after: after?.id })),
+    ({ is_internal, is_edited, is_spam, ...comment }): Type.Static<typeof Comment> => ({
       id: comment.id,
       post_id: comment.post_id,
       parent_id: comment.parent_id,
@@ -225,26 +159,17 @@ const READ: Record<Kind, (content: Content, after: After) => Promise<string[]>> 
       is_spam: is_spam === 1,
       created_at: comment.created_at,
       updated_at: comment.updated_at,
-    }))
-    return rows.slice(-1).map(({ id }) => id)
-  },
-  async votes(content, { db, userId, row: [after] = [] }) {
-    const rows = await ownVotes(db, userId, { after, limit: SIZES.votes })
-    content.votes = rows.map(({ voteId, postId, createdAt }) => ({ voteId, postId, createdAt }))
-    return rows.slice(-1).map(({ postId }) => postId)
-  },
-}
+    }),
+  ),
+  votes: shownOf(
+    pagesOf<VoteRow>(SIZES.votes, ({ limit, after }) => ownVotes(db, userId, { limit, after: after?.postId })),
+    ({ voteId, postId, createdAt }): Type.Static<typeof Vote> => ({ voteId, postId, createdAt }),
+  ),
+})
 
-function readCursor(text: string): Cursor {
-  const [kind, ...row] = text.split('~')
-  const known = KINDS.find((each) => each === kind)
-  if (known && (row.length === 0 || row.length === (known === 'posts' ? 2 : 1)))
-    return { kind: known, row: row.length === 0 ? undefined : row }
-  throw invalidField({
-    code: 'INVALID_CURSOR',
-    message: 'after must be the next of the part before.',
-    field: 'after',
-    rule: 'the `next` of the part before',
-    value: text.slice(0, 100).toWellFormed(),
-  })
+async function* shownOf<Row, Shown>(
+  pages: AsyncIterable<readonly Row[]>,
+  show: (row: Row) => Shown,
+): AsyncGenerator<Shown[]> {
+  for await (const rows of pages) yield rows.map(show)
 }

@@ -15,7 +15,7 @@ describe.each(engines)('account on %s', (engine) => {
     const file = path.join(machine.folder, 'me.json')
     const data = JSON.parse(readFileSync(file, 'utf8'))
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(Object.keys(data)).toEqual(['profile', 'sessions', 'keys', 'posts', 'comments', 'votes'])
+    expect(Object.keys(data)).toEqual(['profile', 'sessions', 'keys', 'posts', 'comments', 'votes', 'next'])
     expect(data).toMatchObject({ profile: { email: 'eve@example.org' }, posts: [{ title: 'Mine' }], comments: [] })
     expect(data.votes).toHaveLength(1)
     writeFileSync(file, 'kept')

@@ -1,7 +1,10 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
 import { cleanup } from '../support/site.js'
@@ -51,6 +54,38 @@ it.each([
   expect([code, stdout]).toEqual([6, ''])
   expect(stderr).toMatch(/SERVER_UNREACHABLE/)
   expect(stderr).toContain(url)
+})
+
+const JSON_FILE = { 'content-type': 'application/json', 'content-disposition': 'attachment; filename="me.json"' }
+
+it('a download that breaks off leaves no file, whatever its length', async () => {
+  const machine = await makeMachine('sqlite')
+  const file = path.join(machine.folder, 'me.json')
+  const breaking = await answering((request, response) => {
+    response.writeHead(200, JSON_FILE)
+    response.write('{"profile":', () => request.socket.resetAndDestroy())
+  })
+  const broken = await machine.run(`account export me.json --server ${breaking.url}`)
+  expect([broken.code, existsSync(file)]).toEqual([6, false])
+  expect(broken.stderr).toContain(`${breaking.url} did not send all: the connection ended.`)
+  expect(broken.stderr).toContain('Removed me.json, which was not complete.')
+  const printed = await machine.run(`account export --server ${breaking.url}`)
+  expect([printed.code, printed.stdout]).toEqual([6, '{"profile":'])
+  const MB = Buffer.alloc(1024 * 1024, 'x')
+  const long = await answering((_, response) => {
+    response.writeHead(200, JSON_FILE)
+    void pipeline(Readable.from(Array.from({ length: 70 }, () => MB)), response)
+  })
+  const whole = await machine.run(`account export me.json --server ${long.url}`)
+  expect([whole.code, statSync(file).size, statSync(file).mode & 0o777]).toEqual([0, 70 * MB.length, 0o600])
+})
+
+it('an older server, which sends the data in parts, is not taken for a whole', async () => {
+  const machine = await makeMachine('sqlite')
+  const { url } = await answering((_, response) => response.writeHead(200).end('{"profile":{},"next":"posts~x"}'))
+  const { code, stderr } = await machine.run(`account export me.json --server ${url}`)
+  expect([code, stderr]).toEqual([6, expect.stringContaining('not as feedbackctl does')])
+  expect(existsSync(path.join(machine.folder, 'me.json'))).toBe(false)
 })
 
 it('a deletion with a server sends what it deletes', async () => {

@@ -25,6 +25,7 @@ import { Limits } from '../../src/service/lib/limits.js'
 import { RequestLimit } from '../../src/service/lib/requests.js'
 import { execute, type AnyOperation, type Call } from '../../src/service/lib/operation.js'
 import { hashPassword } from '../../src/service/lib/passwords.js'
+import type { LongBody } from '../../src/service/lib/download.js'
 import * as setup from '../../src/service/site.js'
 import { beginSession } from '../../src/service/lib/sessions.js'
 import { sessionToken } from '../../src/service/lib/tokens.js'
@@ -177,8 +178,9 @@ export async function makeSite(
           throw error
         },
       )
-      assertExact(op.output, result)
-      return result
+      const answer = op.download ? JSON.parse(await textOf(result as LongBody)) : result
+      assertExact(op.output, answer)
+      return answer
     }
   const site: TestSite = {
     databaseUrl,
@@ -242,6 +244,13 @@ export async function makeSite(
     },
   }
   return site
+}
+
+/** A long body, whole. */
+async function textOf({ pieces }: LongBody): Promise<string> {
+  const texts: string[] = []
+  for await (const { text } of pieces) texts.push(text)
+  return texts.join('')
 }
 
 /** Sends requests to a server without a socket. */

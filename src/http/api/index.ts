@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.js'
 import { API_ROOT } from '../../core/wire.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { contentOf, type ResponseCache } from '../cache/responses.js'
-import { asAppError, publicError } from '../errors.js'
+import { asAppError, isAnswer, publicError } from '../errors.js'
 import { EXPOSED } from '../headers.js'
 import type { Origins } from '../origins.js'
 import type { Site } from '../site.js'
@@ -73,7 +73,7 @@ export function jsonErrors(
   server.setErrorHandler((error, request, reply) => {
     const known = asAppError(error)
     if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
-    if (known.status < 500 || known.code === 'MAIL_CONFIG_MISSING') return reply.code(known.status).send(known.body)
+    if (isAnswer(known)) return reply.code(known.status).send(known.body)
     request.errorOf = server.repeats.report(known, request.id, { reqId: request.id })
     const kept = known.code === 'DATABASE_UNREACHABLE' ? responses.whileAway(request.raw) : undefined
     if (kept) {

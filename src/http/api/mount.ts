@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { coerce } from '../../core/fields.js'
 import { DRY_RUN_HEADER, REFUSAL_HEADER } from '../../core/wire.js'
 import { assertMail, execute, type AnyOperation, type CacheScope } from '../../service/lib/operation.js'
+import type { LongBody } from '../../service/lib/download.js'
+import { clientKey } from '../../service/lib/clients.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import type { ResponseCache } from '../cache/responses.js'
 import { clientOf } from '../client.js'
@@ -22,29 +24,34 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
     // One route for both registers in half the time of the two that Fastify would add.
     method: method === 'GET' ? ['GET', 'HEAD'] : method,
     url,
-    schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } },
+    ...(!op.download && { schema: { response: { [status]: status === '204' ? { type: 'null' } : op.output } } }),
     config: {
       op: op.id,
       ...(op.cache && { cache: cacheOf(op.cache, origins) }),
       ...(op.ownPages && { cors: { origin: origins.trusted } }),
     },
     onRequest: (request, reply, done) => {
-      if (op.sensitive) reply.header('cache-control', 'no-store')
+      if (op.sensitive || op.download) reply.header('cache-control', 'no-store')
       assertMail(op, site)
       if (op.ownPages) origins.assertOwnPage(request.headers)
       done()
     },
     handler: async (request, reply) => {
-      const { db, allowCaching } = await responses.open(request.raw)
+      // A request on PostgreSQL has a deadline. A download outlives it: each of its queries has one.
+      const { db, allowCaching } = op.download ? { db: site.db } : await responses.open(request.raw)
+      const actorNow = () => actorOf(request.headers.authorization, site)
       const actor = await actorOf(request.headers.authorization, { ...site, db })
       if (actor.refusal && request.headers.authorization !== undefined) reply.header(REFUSAL_HEADER, actor.refusal.code)
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
+      const client = clientOf(request)
       const output = await execute(
         op,
-        { ...site, db, actor, origin: 'http', client: clientOf(request), dryRun },
+        { ...site, db, actor, actorNow, origin: 'http', client, dryRun },
         inputOf(op, request),
       )
-      if (op.cache) allowCaching(op.id, actor.expiresAt)
+      if (op.download)
+        return server.downloads.send(request, reply, output as LongBody, actor.userId ?? clientKey(client))
+      if (op.cache) allowCaching?.(op.id, actor.expiresAt)
       reply.code(output === undefined ? 204 : Number(status))
       await server.longAnswers.turn(reply.raw, output)
       return output

@@ -56,6 +56,7 @@ function failuresOf(op: AnyOperation): Failure[] {
       'RATE_LIMITED',
       'SERVER_ERROR',
       'DATABASE_UNREACHABLE',
+      ...(op.download ? (['SERVER_BUSY'] as const) : []),
       ...(op.http.startsWith('GET') ? [] : (['STORAGE_FULL'] as const)),
     ] as Failure[]),
   ]
@@ -70,11 +71,11 @@ function describe(op: AnyOperation): object {
   const parameters = properties
     .filter(([name]) => inQuery || inPath.includes(name))
     .map(([name, schema]) => parameter(name, schema, inPath.includes(name) ? 'path' : 'query', required.includes(name)))
-  const success = { description: op.summary, ...(status !== '204' && { content: content(op.output) }) }
+  const success = { description: op.summary, ...(status !== '204' && { content: contentOf(op) }) }
   return {
     operationId: op.id,
     summary: op.summary,
-    description: accessOf(op),
+    description: op.download ? `${accessOf(op)} ${STREAMED}` : accessOf(op),
     tags: [tagOf(op)],
     ...(op.access === 'public' ? { security: [{}, { bearer: [] }] } : { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
@@ -135,9 +136,13 @@ function failures(all: Failure[]): object {
 
 const json = (schema: object) => ({ 'application/json': { schema } })
 
-/** A constant text is sent as plain text. */
-const content = (schema: TSchema) =>
-  'const' in schema ? { 'text/plain': { schema: documented(schema) } } : json(documented(schema))
+/** A constant text is sent as plain text, and a download as what it declares. */
+const contentOf = ({ output, download }: AnyOperation) => ({
+  [download?.type ?? ('const' in output ? 'text/plain' : 'application/json')]: { schema: documented(output) },
+})
+
+const STREAMED =
+  'The response is sent while it is read. If it fails on the way, the connection ends before the last chunk.'
 
 const ERROR = {
   type: 'object',

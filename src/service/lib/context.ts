@@ -51,6 +51,8 @@ export interface Context {
   client?: Client
   /** Absent: nothing is limited. */
   limits?: Limiter
+  /** Who sends the request by now. A download asks again while it runs. Absent at the command line. */
+  actorNow?(this: void): Promise<Actor>
   /** Called after each change that recorded events. */
   recorded?(this: void): void
   /** Runs all checks and returns the same result, but writes nothing. */

@@ -26,6 +26,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
+  download?: { type: string } // it is declared by `download`, and `run` answers a LongBody of this media type
   sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter
@@ -44,7 +45,7 @@ interface Body<Ctx, I extends TObject, O extends TSchema, S> {
   run(this: void, ctx: Ctx, input: Static<I>, subject: S): Promise<Static<O>>
 }
 
-type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache'>
+type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache' | 'download'>
 type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes'> &
   Body<CachedContext, I, O, S> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
 type Uncached<I extends TObject, O extends TSchema, S> = Declared & Body<Context, I, O, S> & { cache?: never }

@@ -1,14 +1,7 @@
 import * as service from '../../service/account.js'
 import { action, page } from '../kit/page.js'
-import type { Download } from '../kit/routes.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
-
-/** What the site stores of whoever is signed in. */
-export const data: Download = {
-  file: ({ viewer }) => `${viewer?.username.replaceAll(/[^\w.-]/g, '_') ?? 'account'}.json`,
-  make: ({ call }) => service.accountDocument(call),
-}
 
 export const deletePage = page({
   cache: 'actor',

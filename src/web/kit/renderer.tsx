@@ -8,7 +8,7 @@ import { shownLogo } from '../../core/logo.js'
 import { render, type Html } from '../../core/markdown/index.js'
 import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
 import { clientOf } from '../../http/client.js'
-import { asAppError, publicError } from '../../http/errors.js'
+import { asAppError, isAnswer, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/site.js'
 import { can, visitor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
@@ -84,13 +84,17 @@ export class Renderer {
   async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<LiveView> {
     const { raw, db, url } = request
     const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
-    const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db })
-    const actor = found.key ? await actorOf(undefined, this.#parts.site) : found // a key is for programs
+    const actorBy = async (reads: Context['db']) => {
+      const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db: reads })
+      return found.key ? actorOf(undefined, this.#parts.site) : found // a key is for programs
+    }
+    const actor = await actorBy(db)
     const context = (): Context => ({
       ...this.#parts.site,
       ...STRICT,
       db,
       actor,
+      actorNow: () => actorBy(this.#parts.site.db),
       origin: 'http',
       client: clientOf(raw),
       dryRun: false,
@@ -208,7 +212,7 @@ export class Renderer {
     if (error instanceof Redirect) return this.redirect(reply, saying(error.to, said), error.status)
     const known = hidden(raw, asAppError(error))
     if (known.retryAfter !== undefined) reply.header('retry-after', String(known.retryAfter))
-    const isOurs = known.status >= 500 && known.code !== 'MAIL_CONFIG_MISSING'
+    const isOurs = !isAnswer(known)
     if (isOurs) {
       raw.errorOf = this.#parts.server.repeats.report(known, raw.id, { reqId: raw.id })
       const kept = known.code === 'DATABASE_UNREACHABLE' ? this.#parts.responses.whileAway(raw.raw) : undefined

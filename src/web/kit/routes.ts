@@ -1,6 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { AppError } from '../../core/errors.js'
-import type { AnyAction, AnyPage, LiveView, View } from './page.js'
+import type { LongBody } from '../../service/lib/download.js'
+import type { Operation } from '../../service/lib/operation.js'
+import type { AnyAction, AnyPage, View } from './page.js'
 import type { Repeat } from './repeat.js'
 
 /** Loads a part of the pages at its first request, so that commands and the start of a server do not. */
@@ -59,9 +61,5 @@ export interface Document {
   make(this: void, view: View): Promise<string>
 }
 
-/** A file of JSON, sent piece by piece. */
-export interface Download {
-  /** The name that a browser saves it by. */
-  file(this: void, view: View): string
-  make(this: void, view: LiveView): Promise<AsyncIterable<string>>
-}
+/** A file for whoever is signed in: what `download` declares, without input. */
+type Download = Operation<object, LongBody, undefined>

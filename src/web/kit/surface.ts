@@ -1,5 +1,4 @@
 import { parse } from 'node:querystring'
-import { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
@@ -88,11 +87,9 @@ export const surfaceOf =
         const { renderer } = await makers()
         const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
         if (!view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
-        const { file, make } = await find()
-        const pieces = await make(view)
-        reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).type('application/json; charset=utf-8')
-        reply.header('content-disposition', `attachment; filename="${file(view)}"`)
-        return reply.send(Readable.from(pieces, { objectMode: false }))
+        const body = await view.call(await find(), {})
+        reply.headers(HEADERS)
+        return server.downloads.send(raw, reply, body, view.viewer.userId)
       })
 
     for (const [path, find] of Object.entries(routes.actions))

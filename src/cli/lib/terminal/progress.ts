@@ -1,4 +1,4 @@
-import { counted } from '../../../core/text.js'
+import { counted, sizeText } from '../../../core/text.js'
 import { say, type Terminal } from './terminal.js'
 
 /** Milliseconds between two signs of life: on a terminal, and elsewhere. */
@@ -45,6 +45,28 @@ export function counter(
 ): { report(this: void, done: string): void; end(this: void): void } {
   const { show, end } = signs(terminal, hasLines)
   return { report: (done) => show(() => `${done} …`), end }
+}
+
+/** Milliseconds without a sign of life, for what mostly takes less. */
+const PATIENCE = 1000
+
+/** For a transfer whose end is not known: rows, where they are known, and bytes. On a terminal only. */
+export function transferred(
+  terminal: Terminal,
+  isShown: boolean,
+): { add(this: void, rows: number, bytes: number): void; end(this: void): void } {
+  const { show, end } = signs(terminal, false)
+  const start = performance.now()
+  let [rows, bytes] = [0, 0]
+  return {
+    add(moreRows, moreBytes) {
+      rows += moreRows
+      bytes += moreBytes
+      if (!isShown || performance.now() - start < PATIENCE) return
+      show(() => `${rows > 0 ? `${counted(rows.toLocaleString('en'), 'row')}, ` : ''}${sizeText(bytes)} …`)
+    },
+    end,
+  }
 }
 
 /** For work in several steps: a bar, as soon as the number of all rows is known. */
