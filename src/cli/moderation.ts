@@ -3,6 +3,7 @@ import { printable } from '../core/text.js'
 import * as moderation from '../service/moderation.js'
 import type { Item } from '../service/moderation.js'
 import { command } from './lib/command/command.js'
+import { withAs } from './lib/command/declaration.js'
 import type { Cli } from './lib/connection/session.js'
 import { isMachineReadable, type OutputFlags } from './lib/output/output.js'
 import { nameOf } from './lib/output/person.js'
@@ -48,16 +49,17 @@ const DECISIONS = [
 ] as const
 
 export function register(group: Command, cli: Cli): void {
-  group
+  withAs(group)
     .description(
       'Decide about new, edited, reported or spam posts and comments, and those of blocked users, one by one',
     )
     .action(async () => {
-      const flags = group.optsWithGlobals<OutputFlags & { input?: boolean }>()
+      const flags = group.optsWithGlobals<OutputFlags & { input?: boolean; as?: string }>()
+      const { as } = flags
       if (!canPrompt(cli.terminal, flags) || isMachineReadable(flags))
-        return list.parseAsync([], { from: 'user' }).then(() => undefined)
+        return list.parseAsync(as === undefined ? [] : ['--as', as], { from: 'user' }).then(() => undefined)
       const { moderate } = await import('./moderator.js')
-      await moderate(cli.terminal, flags, await cli.connect())
+      await moderate(cli.terminal, flags, await cli.connect({ as }))
     })
   command(
     group,

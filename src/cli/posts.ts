@@ -7,6 +7,7 @@ import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
 import { history, type Move } from '../service/posthistory.js'
 import * as posts from '../service/posts.js'
+import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
@@ -234,7 +235,8 @@ export function register(group: Command, cli: Cli): void {
         'posts create - < posts.csv',
       ],
       output: row,
-      input: { ...text, editor: async () => '' },
+      // Fails without an account, before somebody writes a text in the editor
+      input: { ...text, editor: (call) => call(profile, {}).then(() => '') },
       lines: 'together',
       similar: similarTo,
       existing: {

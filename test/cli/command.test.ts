@@ -588,7 +588,7 @@ describe('the suggested fix', () => {
     ['boards lst', 'boards list'],
     ['boards ls --pgae 2', 'boards ls --page 2'],
     ['boards xyz', 'boards --help'],
-    ['whoami --as x', 'whoami --help'],
+    ['whoami --sort x', 'whoami --help'],
     ['--pgae 2', '--help'],
   ])('for %s is the corrected command, or the help of it as far as it exists', async (args, line) => {
     const machine = await makeMachine('sqlite')

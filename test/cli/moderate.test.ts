@@ -76,6 +76,27 @@ describe.each(engines)('feedbackctl moderate on %s', (engine) => {
     expect((await screen.ended).code).toBe(0)
   })
 
+  it('decides as another user', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    await machine.run('users create eve@example.org --generate-password')
+    await machine.run('users create mia@example.org --generate-password --name Mia')
+    await machine.run('posts create One --as eve@example.org')
+    const screen = machine.terminal('moderate --as mia@example.org', { env: { NO_COLOR: '1' } })
+    await screen.sees(/1 of 1[^]*\[q\]uit/)
+    screen.type('k')
+    await screen.sees(/Kept #1\.[^]*\[q\]uit/)
+    screen.type('q')
+    expect((await screen.ended).code).toBe(0)
+    const [newest] = JSON.parse((await machine.run('events list --json')).stdout).events
+    expect(newest).toMatchObject({ action: 'post.kept', actor: { username: expect.stringMatching(/^mia_/) } })
+    expect(JSON.parse((await machine.run('moderate --as mia@example.org --json')).stdout)).toMatchObject({ total: 0 })
+    expect(await machine.run('moderate --as nobody')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('User "nobody" not found.'),
+    })
+  })
+
   it('carries out no deletion that waits when it is interrupted', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()

@@ -29,6 +29,10 @@ describe.each(engines)('what is named at the command line on %s', (engine) => {
     const board = (await json('boards show thoughts')).board.boardId as string
     const roadmap = (await json('roadmaps show soon')).roadmap.id as string
     const user = (await json('users show eve@example.org')).user.userId as string
+    expect((await json('whoami --as eve@example.org')).user.userId).toBe(user)
+    expect((await run('whoami --as eve@example.org')).stderr).toBe(
+      'Commands with --as eve@example.org act as this account.\n',
+    )
     const role = (await json('roles show helpers')).role.id as string
     const server = machine.start('serve')
     const [, url = ''] = await server.says(/listening on (http:\S+?)"/)

@@ -86,6 +86,14 @@ describe.each(engines)('an owner who is locked out on %s', (engine) => {
     expect((await use(token))[1]).toBe('USER_BLOCKED')
   })
 
+  it('is missed before somebody writes a post in an editor', async () => {
+    const machine = await makeMachine(engine)
+    expect(await machine.run('migrate')).toMatchObject({ code: 0 })
+    const { code, text } = await machine.terminal('posts create One', { env: { EDITOR: 'echo opened; false' } }).ended
+    expect(text).toMatch(/no owner yet/)
+    expect([code, text.includes('opened')]).toEqual([3, false])
+  })
+
   it('makes no link in a dry run, and prints one object as JSON', async () => {
     const machine = await makeMachine(engine)
     expect(await machine.run('migrate')).toMatchObject({ code: 0 })

@@ -34,13 +34,13 @@ export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out
   return leaf
 }
 
+/** The flag for the user to act as. */
+export const withAs = (leaf: Command, note = ''): Command =>
+  leaf.option('--as <user>', `act as this user: e-mail address, user name or id${note}`)
+
 /** The flags that no field of the operation stands for. */
 function declareFlags<Out, Row>(leaf: Command, view: View<Values, Out, Row>, { list }: Shape): void {
-  if (view.as !== false)
-    leaf.option(
-      '--as <user>',
-      `act as this user: e-mail address, user name or id${typeof view.as === 'object' ? ` (${view.as.needs})` : ''}`,
-    )
+  if (view.as !== false) withAs(leaf, typeof view.as === 'object' ? ` (${view.as.needs})` : '')
   if (list !== undefined) leaf.addOption(allOption())
   if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')
   if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
