@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { secretProblem } from '../core/settings.js'
-import { CARRIED, COUNTING, type Snapshot, type TableShape, type Value } from '../db/carried.js'
+import { COUNTING, isCarried, presentName, type Snapshot, type TableShape, type Value } from '../db/carried.js'
 import { kindsOf } from '../db/columnkinds.js'
 import { damaged, readLines, type Opened } from './container.js'
 
@@ -30,9 +30,9 @@ export type OnProgress = (table: string, rows: number) => void
 const SECRET_TABLES: readonly string[] = [
   'api_key_uses',
   'api_keys',
+  'deliveries',
   'limits',
   'one_time_tokens',
-  'outbox',
   'recovery_codes',
   'session_uses',
   'sessions',
@@ -82,7 +82,7 @@ export async function* linesOf(
     yield `${JSON.stringify({ table: table.name, columns: table.columns })}\n`
     sums.begin(table.name)
     const hidden = redact ? SECRET_COLUMNS[table.name] : undefined
-    if (!redact || !SECRET_TABLES.includes(table.name))
+    if (!redact || !SECRET_TABLES.includes(presentName(table.name)))
       for await (const rows of snapshot.rows(table)) {
         const shown = hidden ? rows.map((row) => redacted(row, table, hidden)) : rows
         const text = shown.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -237,7 +237,8 @@ function isTable(value: unknown): value is { table: string; columns: string[] } 
   if (!isRecord(value) || Object.keys(value).toSorted().join(' ') !== 'columns table') return false
   const { table, columns } = value
   return (
-    (CARRIED as readonly unknown[]).includes(table) &&
+    typeof table === 'string' &&
+    isCarried(table) &&
     Array.isArray(columns) &&
     columns.length > 0 &&
     new Set(columns).size === columns.length &&

@@ -20,7 +20,7 @@ export async function promptForMailUrl(terminal: Terminal, config: Config): Prom
   }
 }
 
-/** Warns if the mail server does not work. Mail then stays in the outbox. */
+/** Warns if the mail server does not work. Mail then stays in the queue. */
 export async function checkMail(terminal: Terminal, url: string, from: string): Promise<boolean> {
   const problem = await smtpProblem(terminal, url, from)
   if (problem !== undefined)
@@ -31,7 +31,7 @@ export async function checkMail(terminal: Terminal, url: string, from: string): 
 async function smtpProblem(terminal: Terminal, url: string, from: string): Promise<string | undefined> {
   if (!/^smtps?:/.test(url)) return undefined
   tell(terminal, 'Checking the mail server…')
-  const { mailProblem } = await import('../mail/delivery.js')
+  const { mailProblem } = await import('../mail/problem.js')
   return mailProblem({ url, from })
 }
 

@@ -3,8 +3,8 @@ import { AppError } from '../core/errors.js'
 import { coerce, fieldsOf } from '../core/fields.js'
 import { counted, printable, printableLines } from '../core/text.js'
 import type { Context } from '../service/lib/context.js'
-import * as outbox from '../service/outbox.js'
-import type { Mail, MailShown } from '../service/outbox.js'
+import * as mailqueue from '../service/mailqueue.js'
+import type { Mail, MailShown } from '../service/mailqueue.js'
 import { actOnAll, namesGiven } from './lib/command/several.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { givenValues } from './lib/flags/given.js'
@@ -95,7 +95,7 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
 }
 
 function registerList(queue: Command, cli: Cli): void {
-  const fields = fieldsOf(outbox.queueFields).filter(({ name }) => name !== 'first')
+  const fields = fieldsOf(mailqueue.queueFields).filter(({ name }) => name !== 'first')
   const list = explain(withFields(queue.command('list'), MAIL), {
     local: true,
     examples: ['mail queue list', 'mail queue list --sent --since 7d', 'mail queue list --all --json'],
@@ -112,11 +112,11 @@ function registerList(queue: Command, cli: Cli): void {
     const flags = list.optsWithGlobals<Flags & { everyPage?: boolean }>()
     const given = givenValues({ leaf: list, fields, positional: [], joined: undefined })
     if (flags.everyPage) assertAllPages(given)
-    const input = withTimes(outbox.queueFields, coerce(outbox.queueFields, given), terminal.now())
+    const input = withTimes(mailqueue.queueFields, coerce(mailqueue.queueFields, given), terminal.now())
     const ctx = await contextOf(cli, 'list', flags)
     const errors = new Map<string, number>()
     const read = async (page: object) => {
-      const answer = await outbox.listQueue(ctx, { ...input, ...page })
+      const answer = await mailqueue.listQueue(ctx, { ...input, ...page })
       countErrors(errors, answer.mails)
       return answer
     }
@@ -165,7 +165,7 @@ function registerShow(queue: Command, cli: Cli): void {
     .option('--links', 'show complete links, which sign users in or set their passwords')
     .action(async (mail: string, _flags: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags & { links?: boolean }>()
-      const shown = await outbox.showMail(await contextOf(cli, 'show', flags), mail, { links: flags.links ?? false })
+      const shown = await mailqueue.showMail(await contextOf(cli, 'show', flags), mail, { links: flags.links ?? false })
       const isDrawn = ['table', 'wide'].includes(formatOf(cli.terminal, flags))
       const filled = shownColumns.filter((column) => column.head !== 'TEXT' && column.text(shown) !== '')
       await print(cli.terminal, flags, { body: shown, rows: [shown], columns: isDrawn ? filled : shownColumns, id, single: true }) // prettier-ignore
@@ -189,7 +189,7 @@ function registerRetry(queue: Command, cli: Cli): void {
       const { all = false, dryRun = false } = flags
       if (all === typed.length > 0) throw new AppError('USAGE', 'Give the ids of mails, or --all.')
       const ctx = await contextOf(cli, 'retry', flags)
-      const names = all ? await outbox.waitingMails(ctx) : typed
+      const names = all ? await mailqueue.waitingMails(ctx) : typed
       if (all && names.length === 0) {
         await print(cli.terminal, flags, { body: [], rows: [], columns, id, single: false })
         return say(cli.terminal, 'No mail waits.')
@@ -197,7 +197,7 @@ function registerRetry(queue: Command, cli: Cli): void {
       await act(cli, flags, names, {
         verb: 'retry',
         single: !all && isOne(names),
-        act: (name) => outbox.retryQueued(ctx, name),
+        act: (name) => mailqueue.retryQueued(ctx, name),
         said: ({ recipient }) =>
           dryRun ? `Would retry the mail to ${recipient}.` : `The mail to ${recipient} is due now. "feedbackctl serve" sends it.`, // prettier-ignore
       })
@@ -223,11 +223,11 @@ function registerCancel(queue: Command, cli: Cli): void {
         verb: 'cancel',
         single: isOne(typed),
         question: async (name) => {
-          const { subject, recipient, state } = await outbox.showMail(ctx, name, { links: false })
+          const { subject, recipient, state } = await mailqueue.showMail(ctx, name, { links: false })
           if (state !== 'waiting' && state !== 'failed') return undefined // no question about what will be refused
           return `Cancel the mail "${printable(subject)}" to ${recipient}? It will not be sent.`
         },
-        act: (name) => outbox.cancelQueued(ctx, name),
+        act: (name) => mailqueue.cancelQueued(ctx, name),
         said: ({ recipient }) =>
           flags.dryRun ? `Would cancel the mail to ${recipient}.` : `Cancelled the mail to ${recipient}. It will not be sent.`, // prettier-ignore
       })

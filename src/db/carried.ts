@@ -32,6 +32,7 @@ export const CARRIED = [
   'boards',
   'comments',
   'counters',
+  'deliveries',
   'event_cursors',
   'event_erasures',
   'event_seals',
@@ -39,7 +40,6 @@ export const CARRIED = [
   'former_usernames',
   'limits',
   'one_time_tokens',
-  'outbox',
   'post_counts',
   'post_moves',
   'posts',
@@ -69,6 +69,26 @@ export const LEFT_OUT = [
   'schema_triggers',
   'servers',
 ] as const
+
+/**
+ * Tables that have another name in earlier schemas, by that name. In the schemas since, a view has it, so that a server
+ * of an earlier version can go on.
+ */
+const FORMER: ReadonlyMap<string, (typeof CARRIED)[number] | (typeof LEFT_OUT)[number]> = new Map([
+  ['outbox', 'deliveries'],
+  ['change_log', 'row_changes'],
+])
+
+export const FORMER_NAMES: readonly string[] = [...FORMER.keys()]
+
+/** The name that a table has in the newest schema. */
+export const presentName = (name: string): string => FORMER.get(name) ?? name
+
+/** Whether backups carry a table, in whatever schema it has that name. */
+export const isCarried = (name: string): boolean => (CARRIED as readonly string[]).includes(presentName(name))
+
+/** Every name that a table which backups carry has or had. */
+export const CARRIED_NAMES: readonly string[] = [...CARRIED, ...FORMER_NAMES.filter(isCarried)]
 
 /** Tables with a counting key. */
 export const COUNTING: readonly string[] = ['events', 'post_moves']

@@ -1,4 +1,5 @@
-import type { CARRIED, Value } from './carried.js'
+import { DELIVERY_KINDS } from '../core/deliverykinds.js'
+import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 
 /** Constraint on the values of a column beyond their SQL type. `is` completes the sentence "… is not …". */
@@ -14,6 +15,7 @@ const free: Kind = { is: 'anything', fits: () => true }
 /** SQLite gives a row without such a key another one. */
 const key: Kind = { is: 'a whole number', isRequired: true, fits: (value) => Number.isSafeInteger(value) }
 const time: Kind = { is: 'a time', fits: (value) => typeof value === 'string' && isTime(value) }
+const delivery: Kind = { is: 'a kind of delivery', fits: (value) => DELIVERY_KINDS.some((kind) => kind === value) }
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
 const flags: Kind = { is: 'true or false by name, in JSON', fits: (value) => isFlags(inJson(value)) }
@@ -28,6 +30,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, createdAt: time, updatedAt: time },
   comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: flag, created_at: time, updated_at: time },
   counters: { name: free, value: free },
+  deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   event_cursors: { consumer: free, last_id: free },
   event_erasures: { event_id: key, subject_hash: free, details_hash: free },
   event_seals: { after_id: key, last_id: free, events: free, hash: free, sealed_at: time, version: free },
@@ -35,7 +38,6 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   former_usernames: { username: free, userId: free },
   limits: { key: free, points: free, until: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
-  outbox: { mailId: free, recipient: free, subject: free, text: free, html: free, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   post_counts: { board: free, roadmap: free, display: flag, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
   posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display: flag, hidesVoters: flag, number: free, is_spam: flag, createdAt: time, updatedAt: time },
@@ -56,7 +58,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
 
 /** Kinds by column position. Columns that only earlier versions had are unconstrained. */
 export const kindsOf = ({ name, columns }: { name: string; columns: readonly string[] }): Kind[] => {
-  const kinds = new Map<string, Kind>(Object.entries(KINDS[name as keyof typeof KINDS]))
+  const kinds = new Map<string, Kind>(Object.entries(KINDS[presentName(name) as keyof typeof KINDS]))
   return columns.map((column) => kinds.get(column) ?? free)
 }
 

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { CARRIED, COUNTING, LEFT_OUT, type TableShape, type Value } from './carried.js'
+import { CARRIED, CARRIED_NAMES, COUNTING, FORMER_NAMES, LEFT_OUT, type TableShape, type Value } from './carried.js'
 import { transaction } from './connect.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
 import { migrationsWithTriggers } from './migrate.js'
@@ -29,9 +29,6 @@ type AnyDb = Kysely<any>
 /** Since then there is an index of words, which a backup does not carry. */
 const SEARCH_SINCE = '0016_search'
 
-/** The name of `row_changes` in earlier schemas. */
-const LOG_BEFORE_0029 = 'change_log'
-
 /**
  * Fills a database that has no tables of ours. It makes the schema that the rows are from, loads them as they are,
  * without triggers, and migrates. On PostgreSQL call it inside a transaction; on SQLite the file counts only when all
@@ -55,7 +52,7 @@ export async function load(
   await migrationTables(db)
   await apply(names.filter((name) => name <= schema))
   const putBack = await strip(db)
-  for (const table of CARRIED) if (await exists(db, table)) await sql`delete from ${sql.table(table)}`.execute(db)
+  for (const table of CARRIED_NAMES) if (await exists(db, table)) await sql`delete from ${sql.table(table)}`.execute(db)
   let shape: Columns | undefined
   for await (const { table, rows: some } of rows) {
     if (shape?.table !== table.name) shape = await columnsOf(db, table.name)
@@ -70,7 +67,7 @@ export async function load(
   if (update) await apply(names.filter((name) => name > schema))
   if (schema >= SEARCH_SINCE) await indexAll(db, indexed)
   // What the migrations logged is about rows that nobody has read
-  for (const log of ['row_changes', LOG_BEFORE_0029])
+  for (const log of ['row_changes', 'change_log'])
     if (await exists(db, log)) await sql`delete from ${sql.table(log)}`.execute(db)
   if (isPostgres(db)) return
   const { rows: broken } = await sql`pragma foreign_key_check`.execute(db)
@@ -88,7 +85,7 @@ async function migrationTables(db: Db): Promise<void> {
 async function exists(db: Db, table: string): Promise<boolean> {
   const { rows } = await (
     isPostgres(db)
-      ? sql`select 1 from pg_class where relname = ${table} and relnamespace = current_schema()::regnamespace`
+      ? sql`select 1 from pg_tables where tablename = ${table} and schemaname = current_schema()`
       : sql`select 1 from sqlite_master where type = 'table' and name = ${table}`
   ).execute(db)
   return rows.length > 0
@@ -205,7 +202,8 @@ export async function clear(db: Db): Promise<void> {
   const { rows: functions } = await sql<{ name: string }>`
     select distinct p.proname::text as name from pg_trigger g join pg_class t on t.oid = g.tgrelid join pg_proc p on p.oid = g.tgfoid
     where not g.tgisinternal and p.pronamespace = current_schema()::regnamespace and ${isOurs('t.relname')}`.execute(db)
-  for (const table of [...CARRIED, ...LEFT_OUT, LOG_BEFORE_0029])
+  // A former name is a table, or a view that is dropped with the table of the present name
+  for (const table of [...CARRIED, ...LEFT_OUT, ...FORMER_NAMES])
     await sql`drop table if exists ${sql.table(table)} cascade`.execute(db)
   for (const { name } of functions) await sql`drop function ${sql.id(name)}()`.execute(db)
 }

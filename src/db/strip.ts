@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { CARRIED } from './carried.js'
+import { CARRIED_NAMES } from './carried.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
 import type { Db } from './tables.js'
 
@@ -13,7 +13,8 @@ export const inconsistent = (cause?: unknown): AppError =>
   )
 
 /** Whether a table is one that backups carry. */
-export const isOurs = (column: string): RawBuilder<unknown> => sql`${sql.ref(column)} in (${sql.join([...CARRIED])})`
+export const isOurs = (column: string): RawBuilder<unknown> =>
+  sql`${sql.ref(column)} in (${sql.join([...CARRIED_NAMES])})`
 
 /** Told of how many of the steps are done, and of what table the next is. May throw. */
 type PutBack = (told: (table: string, done: number, all: number) => void) => Promise<void>

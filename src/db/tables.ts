@@ -1,4 +1,5 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
+import type { DeliveryKind } from '../core/deliverykinds.js'
 
 export type Db = Kysely<Tables>
 
@@ -174,22 +175,24 @@ export interface Tables {
     /** A JSON array of e-mail domains that accounts may not use. */
     blockedDomains: Generated<string>
   }
-  outbox: {
-    mailId: string
+  /** What is to be sent, and what was. The view `outbox` has the mails for servers of earlier versions. */
+  deliveries: {
+    deliveryId: string
+    kind: DeliveryKind
     recipient: string
     subject: string
     text: string
     html: string
     createdAt: string
-    /** When the next attempt is due. Null if there will be none: the mail was sent, cancelled, or refused too often. */
+    /** When the next attempt is due. Null if there will be none: it was sent, cancelled, or refused too often. */
     dueAt: string | null
     attempts: Generated<number>
-    /** Until then, only the holder of `lease` may send the mail. */
+    /** Until then, only the holder of `lease` may send it. */
     leasedUntil: string | null
     lease: string | null
     lastError: string | null
     sentAt: string | null
-    /** Its text is empty from then on, as that of a mail that was sent. */
+    /** Its text is empty from then on, as after it was sent. */
     cancelledAt: string | null
   }
   /** `holder` is the process that may run the job until then. */
@@ -270,4 +273,4 @@ export type TotpRow = Selectable<Tables['totp']>
 export type SessionRow = Selectable<Tables['sessions']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>
-export type MailRow = Selectable<Tables['outbox']>
+export type DeliveryRow = Selectable<Tables['deliveries']>

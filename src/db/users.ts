@@ -202,7 +202,7 @@ export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: 
 
 /** Deletes a user with votes, roles and mails. Posts and comments stay, without an author. */
 export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userId' | 'email'>): Promise<boolean> {
-  await db.deleteFrom('outbox').where('recipient', '=', email).execute()
+  await db.deleteFrom('deliveries').where('kind', '=', 'mail').where('recipient', '=', email).execute()
   const { numDeletedRows } = await db.deleteFrom('users').where('userId', '=', userId).executeTakeFirst()
   return numDeletedRows > 0n
 }

@@ -1,6 +1,6 @@
 import { counted } from '../core/text.js'
-import { outboxState } from '../db/outbox.js'
-import { mailProblem } from '../mail/delivery.js'
+import { lateDeliveries } from '../db/deliveries.js'
+import { mailProblem } from '../mail/problem.js'
 import { seen, type Check, type Finding } from './check.js'
 
 /** Milliseconds after which a mail that is due should have been sent. */
@@ -37,7 +37,7 @@ export const mail: Check = {
       })
     const found = await opened()
     if ('app' in found) {
-      const { late, reason } = await outboxState(found.app.db, new Date(now.getTime() - LATE).toISOString())
+      const { late, reason } = await lateDeliveries(found.app.db, 'mail', new Date(now.getTime() - LATE).toISOString())
       if (late > 0)
         findings.push({
           severity: 'warning',

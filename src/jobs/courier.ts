@@ -1,52 +1,65 @@
-import { deliver, isAnyDue } from '../mail/outbox.js'
-import { openTransport, type MailSettings, type Transport } from '../mail/transport.js'
+import { DELIVERY_KINDS, type DeliveryKind } from '../core/deliverykinds.js'
+import type { Carrier, Kind } from '../delivery/kind.js'
+import { KINDS, type DeliverySettings } from '../delivery/kinds.js'
+import { deliver, isAnyDue } from '../delivery/queue.js'
+import type { DeliveryRow } from '../db/tables.js'
 import type { Job } from './runner.js'
 
-/** The delay before a mail system that was unreachable is tried again. It doubles up to the maximum. */
+/** The delay before what was unreachable is tried again. It doubles up to the maximum. */
 const MIN_PROBE_MS = 1_000
 const MAX_PROBE_MS = 20_000
 
-/** Delivers the mail that any process has queued. It polls twice a second, so that mail leaves promptly. */
-export function courier(mail: MailSettings): Job {
-  /** Set while the mail system is unreachable. `probeAt` is a time of `performance.now()`. */
+/** A courier for each kind of delivery that can be sent. A kind waits for no other. */
+export const couriers = (settings: DeliverySettings): Job[] =>
+  DELIVERY_KINDS.flatMap((name) => couriersOf(name, settings))
+
+function couriersOf<Name extends DeliveryKind>(name: Name, settings: DeliverySettings): Job[] {
+  const given = settings[name]
+  return given === null ? [] : [courier(KINDS[name], given)]
+}
+
+/** Delivers what any process has queued of a kind. It polls twice a second, so that it leaves promptly. */
+function courier<Settings>(kind: Kind<Settings>, settings: Settings): Job {
+  /** Set while nothing can be reached. `probeAt` is a time of `performance.now()`. */
   let outage: { delay: number; probeAt: number } | undefined
   const waitLonger = () => {
     const delay = outage ? Math.min(outage.delay * 2, MAX_PROBE_MS) : MIN_PROBE_MS
     outage = { delay, probeAt: performance.now() + delay }
   }
+  const naming = ({ deliveryId }: DeliveryRow) => ({ [kind.log.id]: deliveryId })
   return {
-    name: 'courier',
+    name: kind.job,
     every: 500,
     exclusive: true,
-    isDue: async ({ db, now }) => (!outage || performance.now() >= outage.probeAt) && (await isAnyDue(db, now())),
+    isDue: async ({ db, now }) => (!outage || performance.now() >= outage.probeAt) && (await isAnyDue(db, kind, now())),
     async run({ db, now, log, signal }) {
-      const transport = await openTransport(mail)
-      const onUnrecorded = ({ mailId }: { mailId: string }, error: Error) =>
-        log.warn({ mailId, reason: error.message }, 'mail delivered, but the delivery cannot be recorded yet')
+      const carrier = await kind.open(settings)
+      const onUnrecorded = (delivery: DeliveryRow, error: Error) =>
+        log.warn({ ...naming(delivery), reason: error.message }, kind.log.unrecorded)
       try {
         if (outage) {
-          if (!(await isReachable(transport))) return waitLonger()
+          if (!(await isReachable(carrier))) return waitLonger()
           outage = undefined
-          log.info({}, 'the mail server responds again')
+          log.info({}, kind.log.reachable)
         }
-        for await (const { mail: sent, error, isUnreachable } of deliver(db, transport, now, onUnrecorded)) {
-          const { mailId, attempts } = sent
+        for await (const { delivery, error, isUnreachable } of deliver(db, { kind, carrier, now, onUnrecorded })) {
+          const { attempts } = delivery
           if (isUnreachable) {
-            if (!outage) log.warn({ reason: error?.message }, 'the mail server cannot be reached; mail waits for it')
+            if (!outage) log.warn({ reason: error?.message }, kind.log.unreachable)
             if (!outage) waitLonger()
-          } else if (error) log.warn({ mailId, attempts, reason: error.message }, 'mail delivery failed')
-          else log.info({ mailId }, 'mail delivered')
+          } else if (error) log.warn({ ...naming(delivery), attempts, reason: error.message }, kind.log.failed)
+          else log.info(naming(delivery), kind.log.delivered)
           if (signal.aborted) return
         }
       } finally {
-        transport.close()
+        carrier.close()
       }
     },
   }
 }
 
-const isReachable = (transport: Transport): Promise<boolean> =>
-  transport.verify().then(
+const isReachable = (carrier: Carrier): Promise<boolean> =>
+  carrier.verify().then(
     () => true,
     () => false,
   )

@@ -3,8 +3,8 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { LENGTHS } from '../core/lengths.js'
 import { visibleTotal } from '../db/counters.js'
+import { countDue } from '../db/deliveries.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
-import { countDueMail } from '../db/outbox.js'
 import { countPosts } from '../db/posts/count.js'
 import { newestApplied } from '../db/schema.js'
 import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
@@ -102,7 +102,7 @@ export const overview = operation({
       people: await userTotal(db),
       boards: await visibleTotal(db, 'boards', ['public', 'private']),
       posts: (await countPosts(db, everything)).total,
-      mail_waiting: await countDueMail(db),
+      mail_waiting: await countDue(db, 'mail'),
       backups: run ? { madeAt: run.done_at, failedAt: run.failed_at, error: run.error } : null,
     }
   },

@@ -219,7 +219,7 @@ describe.each(engines)('doctor on %s', (engine) => {
     expect((await doctor(machine, 'mail --offline', env)).found).toEqual([])
     await damaged(machine, (db) =>
       db
-        .updateTable('outbox')
+        .updateTable('deliveries')
         .set({ sentAt: null, createdAt: '2020-01-01T00:00:00.000Z', lastError: '550 no' })
         .execute(),
     )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { newId } from '../../src/core/ids.js'
-import { queueMail } from '../../src/mail/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import { operations } from '../../src/service/index.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup, engines, type Engine } from '../support/site.js'

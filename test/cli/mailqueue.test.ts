@@ -3,8 +3,8 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
-import { queueMail } from '../../src/mail/outbox.js'
-import type { Mail, MailShown } from '../../src/service/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
+import type { Mail, MailShown } from '../../src/service/mailqueue.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
 
@@ -15,7 +15,7 @@ async function filled(engine: Engine, names: readonly string[] = ['bob']) {
   await machine.setup()
   const db = await connect(machine.databaseUrl)
   cleanup(() => db.destroy())
-  await db.deleteFrom('outbox').execute()
+  await db.deleteFrom('deliveries').execute()
   const ids: string[] = []
   for (const name of names) ids.push(await queued(db, name))
   return { machine, run: machine.run, db, ids }
@@ -30,7 +30,7 @@ const queued = (db: Db, name: string): Promise<string> =>
   })
 
 const refuse = (db: Db) =>
-  db.updateTable('outbox').set({ attempts: 20, dueAt: null, lastError: '550 no such mailbox' }).execute()
+  db.updateTable('deliveries').set({ attempts: 20, dueAt: null, lastError: '550 no such mailbox' }).execute()
 
 const listed = async (run: Machine['run'], args = ''): Promise<Mail[]> =>
   (JSON.parse((await run(`mail queue list --json ${args}`)).stdout) as { mails: Mail[] }).mails
@@ -67,7 +67,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
     const { text } = await machine.terminal('mail queue list --limit 1 --no-color', { columns: 120 }).ended
     expect(text).toContain('Page 1 of 3 · 1 of 3 · next: feedbackctl mail queue list --limit 1 --no-color --page 2')
     expect(await run('mail queue list --limit 0')).toMatchObject({ code: 2 })
-    await db.deleteFrom('outbox').execute()
+    await db.deleteFrom('deliveries').execute()
     for (const args of ['mail queue list', 'mail queue list --all']) {
       expect(await run(args)).toEqual({ code: 0, stdout: '', stderr: '' })
       expect((await machine.terminal(args).ended).text).toMatch(/^No mail waits\.\s*$/)
@@ -136,7 +136,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
       ['eve@example.org', 'waiting'],
       ['joe@example.org', 'waiting'],
     ])
-    await db.deleteFrom('outbox').execute()
+    await db.deleteFrom('deliveries').execute()
     expect(await run('mail queue retry --all --json')).toEqual({ code: 0, stdout: '[]\n', stderr: 'No mail waits.\n' })
     expect(await run('mail queue retry')).toMatchObject({ code: 2 })
     expect(await run('mail queue retry --all abcd')).toMatchObject({ code: 2 })
@@ -150,12 +150,12 @@ describe.each(engines)('the mail queue on %s', (engine) => {
       stderr: expect.stringMatching(/"Choose a password" to bob@example\.org[^]*CONFIRMATION_NEEDED/),
     })
     expect((await run(`mail queue cancel ${bob} --dry-run`)).stderr).toBe('Would cancel the mail to bob@example.org.\n')
-    expect(await db.selectFrom('outbox').selectAll().where('cancelledAt', 'is not', null).execute()).toEqual([])
+    expect(await db.selectFrom('deliveries').selectAll().where('cancelledAt', 'is not', null).execute()).toEqual([])
     expect(await run(`mail queue cancel ${bob} --yes`)).toMatchObject({ code: 0 })
     await machine.start('serve').says(/mail delivered/)
     expect(delivered(machine)).toContain(`${eve}.eml`)
     expect(delivered(machine)).not.toContain(`${bob}.eml`)
-    expect(await db.selectFrom('outbox').selectAll().where('mailId', '=', bob).execute()).toMatchObject([
+    expect(await db.selectFrom('deliveries').selectAll().where('deliveryId', '=', bob).execute()).toMatchObject([
       { text: '', html: '', dueAt: null, sentAt: null },
     ])
     expect(await events(run)).toMatchObject([{ action: 'mail.cancelled', subject_id: bob }])
@@ -168,7 +168,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
     const { run, db, ids } = await filled(engine)
     const lease = (ms: number) =>
       db
-        .updateTable('outbox')
+        .updateTable('deliveries')
         .set({ lease: 'x', leasedUntil: new Date(Date.now() + ms).toISOString() })
         .execute()
     await lease(15_000)
@@ -177,7 +177,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
       expect(await run(`mail queue ${verb} ${ids[0]}`)).toMatchObject({ code: 5, stderr: expect.stringContaining('is being sent') }) // prettier-ignore
     await lease(-1)
     expect(await run(`mail queue cancel - --yes`, { stdin: `${ids[0]}\n0000\n` })).toMatchObject({ code: 7 })
-    const late = await db.updateTable('outbox').set({ dueAt: 'x' }).where('lease', '=', 'x').executeTakeFirst()
+    const late = await db.updateTable('deliveries').set({ dueAt: 'x' }).where('lease', '=', 'x').executeTakeFirst()
     expect(late.numUpdatedRows).toBe(0n) // the process that comes back cannot record anything
   })
 })

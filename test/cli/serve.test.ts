@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { openSqlite } from '../../src/db/sqlite/binding.js'
-import { LEASE_MS } from '../../src/mail/outbox.js'
+import { LEASE_MS } from '../../src/delivery/queue.js'
 import { makeMachine, requestsTo } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { cleanup, engines, makeDatabase, OWNER, temporaryFolder } from '../support/site.js'
@@ -216,7 +216,7 @@ describe('feedbackctl serve', () => {
     await machine.run('setup --email ada@example.org --generate-password --mail-url smtp://127.0.0.1:1')
     const db = await connect(machine.databaseUrl)
     cleanup(() => db.destroy())
-    await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
+    await db.updateTable('deliveries').set({ dueAt: new Date().toISOString() }).execute()
     await expect
       .poll(
         () => readdirSync(machine.folder).includes('served') && readdirSync(path.join(machine.folder, 'served')).length,

@@ -263,7 +263,7 @@ describe('feedbackctl setup without a terminal', () => {
     ])
     const { connect } = await import('../../src/db/connect.js')
     const db = await connect(machine.databaseUrl)
-    await db.updateTable('outbox').set({ dueAt: new Date().toISOString() }).execute()
+    await db.updateTable('deliveries').set({ dueAt: new Date().toISOString() }).execute()
     const host = await smtpHost()
     const server = machine.start('serve', { env: { FEEDBACKCTL_MAIL_URL: host.url } })
     await server.says(/mail delivered/)

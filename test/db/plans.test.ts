@@ -2,7 +2,7 @@ import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { SORTS } from '../../src/db/posts/order.js'
-import { queueMail } from '../../src/mail/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import { operator, visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -10,7 +10,7 @@ import { operations } from '../../src/service/index.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
 import * as names from '../../src/service/names.js'
 import { NAMED_NOUNS } from '../../src/core/nouns.js'
-import * as outbox from '../../src/service/outbox.js'
+import * as mailqueue from '../../src/service/mailqueue.js'
 import * as posts from '../../src/service/posts.js'
 import { EVERYONE } from '../../src/core/permissions.js'
 import { AppError } from '../../src/core/errors.js'
@@ -305,7 +305,7 @@ describe.each(engines)('plans on %s', (engine) => {
     const ctx = { ...site.base, actor: operator, origin: 'cli:test', dryRun: false }
     const mailId = await queueMail(site.db, site.clock.now, { recipient: 'x@example.org', subject: 'x', text: '', html: '' }) // prettier-ignore
     const statements = await statementsOf(site, async () => {
-      await outbox.listQueue(ctx, {})
+      await mailqueue.listQueue(ctx, {})
       for (const created of ['asc', 'desc'])
         for (const page of [
           { page: 2, limit: 1 },
@@ -313,10 +313,10 @@ describe.each(engines)('plans on %s', (engine) => {
           { since: '2026-01-01' },
           { sent: true },
         ])
-          await outbox.listQueue(ctx, { created, ...page })
-      await outbox.showMail(ctx, mailId.slice(0, 20), { links: false })
-      await outbox.retryQueued(ctx, mailId)
-      await outbox.cancelQueued(ctx, mailId)
+          await mailqueue.listQueue(ctx, { created, ...page })
+      await mailqueue.showMail(ctx, mailId.slice(0, 20), { links: false })
+      await mailqueue.retryQueued(ctx, mailId)
+      await mailqueue.cancelQueued(ctx, mailId)
     })
     const found: string[] = []
     for (const query of statements)

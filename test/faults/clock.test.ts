@@ -2,8 +2,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { leaseOf } from '../../src/jobs/lease.js'
-import { deliver, queueMail } from '../../src/mail/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import { makeMachine, serve } from '../support/cli.js'
+import { sendMails } from '../support/mails.js'
 import { cleanup, engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const HOUR = 3_600_000
@@ -19,7 +20,7 @@ const isSession = async (site: TestSite, token: string): Promise<boolean> =>
 async function delivered(site: TestSite): Promise<number> {
   let count = 0
   const transport = { send: async () => void count++, verify: async () => {}, close: () => {} }
-  for await (const { error } of deliver(site.db, transport, () => site.clock.now)) expect(error).toBeUndefined()
+  for await (const { error } of sendMails(site, transport)) expect(error).toBeUndefined()
   return count
 }
 
@@ -84,7 +85,7 @@ describe.each(engines)('a clock that jumps, on %s', (engine) => {
     const site = await makeSite(engine)
     await queueMail(site.db, site.clock.now, LETTER)
     const failing = { send: async () => Promise.reject(new Error('no')), verify: async () => {}, close: () => {} }
-    for await (const { error } of deliver(site.db, failing, () => site.clock.now)) expect(error).toBeDefined()
+    for await (const { error } of sendMails(site, failing)) expect(error).toBeDefined()
     expect(await delivered(site)).toBe(0)
     shift(site, -72 * HOUR)
     expect(await delivered(site)).toBe(1)
@@ -94,8 +95,8 @@ describe.each(engines)('a clock that jumps, on %s', (engine) => {
     const site = await makeSite(engine)
     await queueMail(site.db, site.clock.now, LETTER)
     const hanging = { send: () => new Promise<void>(() => {}), verify: async () => {}, close: () => {} }
-    void deliver(site.db, hanging, () => site.clock.now).next()
-    const leased = () => site.db.selectFrom('outbox').select('lease').executeTakeFirst()
+    void sendMails(site, hanging).next()
+    const leased = () => site.db.selectFrom('deliveries').select('lease').executeTakeFirst()
     await expect.poll(async () => (await leased())?.lease ?? null).not.toBeNull()
     const lease = () => {
       const stopping = new AbortController().signal

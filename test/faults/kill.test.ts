@@ -151,7 +151,7 @@ async function countsOf(machine: Machine): Promise<Record<string, number>> {
     const { rows } = await sql<{ what: string; count: number | string }>`
       select 'users' as what, count(*) as count from users
       union all select 'owners', count(*) from users where "isOwner" = 1
-      union all select 'mails', count(*) from outbox
+      union all select 'mails', count(*) from deliveries
       union all select action, count(*) from events group by action`.execute(db)
     return Object.fromEntries(rows.map(({ what, count }) => [what, Number(count)]))
   } finally {

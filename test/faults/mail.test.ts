@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
-import { queueMail } from '../../src/mail/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import { makeMachine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
@@ -28,7 +28,7 @@ const onEach = (work: (engine: Engine) => Promise<string>) => async (context: Te
 /** Ends the leases of a process that was killed, as time would. */
 async function expireLeases(db: Db): Promise<void> {
   await db.deleteFrom('job_leases').execute()
-  await db.updateTable('outbox').set({ lease: null, leasedUntil: null }).where('lease', 'is not', null).execute()
+  await db.updateTable('deliveries').set({ lease: null, leasedUntil: null }).where('lease', 'is not', null).execute()
 }
 
 /** A server that is set up and delivers to a port, and a function that queues mail. */
@@ -74,12 +74,12 @@ describe('a mail server', () => {
       await expect.poll(() => host.received.length).toBe(names.length)
       const seconds = (performance.now() - since) / 1000
       await expect
-        .poll(() => db.selectFrom('outbox').select('mailId').where('dueAt', 'is not', null).execute())
+        .poll(() => db.selectFrom('deliveries').select('deliveryId').where('dueAt', 'is not', null).execute())
         .toEqual([])
       expect(recipients(host).toSorted()).toEqual(names)
       expect(server.output().stderr.match(/mail server cannot be reached/g)).toHaveLength(1)
       expect(
-        await db.selectFrom('outbox').select('attempts').where('subject', 'in', names).distinct().execute(),
+        await db.selectFrom('deliveries').select('attempts').where('subject', 'in', names).distinct().execute(),
       ).toEqual([{ attempts: 1 }])
       return `away ${OUTAGE} s, all delivered ${seconds.toFixed(1)} s after`
     }),
@@ -121,7 +121,7 @@ describe('a mail server', () => {
       refuse.delete('deferred')
       heal()
       const waiting = async () =>
-        (await db.selectFrom('outbox').select('subject').where('dueAt', 'is not', null).execute()).map(
+        (await db.selectFrom('deliveries').select('subject').where('dueAt', 'is not', null).execute()).map(
           ({ subject }) => subject,
         )
       await expect.poll(waiting).toEqual(['refused'])
@@ -159,7 +159,7 @@ describe('a mail server', () => {
       }
       const { server } = await start()
       await expect
-        .poll(() => db.selectFrom('outbox').select('mailId').where('dueAt', 'is not', null).execute(), {
+        .poll(() => db.selectFrom('deliveries').select('deliveryId').where('dueAt', 'is not', null).execute(), {
           timeout: 60_000,
         })
         .toEqual([])

@@ -45,7 +45,7 @@ describe.each(engines)('setup on %s', (engine) => {
         expect(await db.selectFrom('users').select(['email', 'isOwner']).execute()).toEqual([
           { email: winner, isOwner: 1 },
         ])
-        expect(await db.selectFrom('outbox').select('recipient').execute()).toHaveLength(1)
+        expect(await db.selectFrom('deliveries').select('recipient').execute()).toHaveLength(1)
       } finally {
         await db.destroy()
       }

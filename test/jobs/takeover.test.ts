@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
-import { queueMail } from '../../src/mail/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import { makeMachine } from '../support/cli.js'
 import { cleanup, engines, type Engine } from '../support/site.js'
 

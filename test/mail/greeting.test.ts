@@ -5,7 +5,7 @@ import * as users from '../../src/service/users.js'
 import { makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const newest = (site: TestSite) =>
-  site.db.selectFrom('outbox').selectAll().orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+  site.db.selectFrom('deliveries').selectAll().orderBy('deliveryId', 'desc').executeTakeFirstOrThrow()
 
 /** The greeting of the mail that a stranger causes by signing up with this name. */
 async function greeted(name: string): Promise<string> {

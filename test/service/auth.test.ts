@@ -24,7 +24,7 @@ const block = (site: TestSite, ...list: string[]) => site.call(settings.setBlock
 const rows = async (site: TestSite) =>
   JSON.stringify([
     await site.db.selectFrom('users').selectAll().execute(),
-    await site.db.selectFrom('outbox').selectAll().execute(),
+    await site.db.selectFrom('deliveries').selectAll().execute(),
   ])
 
 describe.each(engines)('signing up on %s', (engine) => {
@@ -58,7 +58,7 @@ describe.each(engines)('signing up on %s', (engine) => {
     for (const [number, name] of [undefined, null, '', '  '].entries()) {
       expect((await signUp(site, { ...EVE, email: `${number}@example.org`, name })).name).toBe('')
     }
-    const { text, html } = await site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
+    const { text, html } = await site.db.selectFrom('deliveries').selectAll().executeTakeFirstOrThrow()
     expect(text).toMatch(/^Hello,\n/)
     expect(html).toContain('<p>Hello,</p>')
   })
@@ -66,7 +66,7 @@ describe.each(engines)('signing up on %s', (engine) => {
   it('greets nobody by a name that could write a mail of its own to others', async () => {
     const site = await makeSite(engine)
     await signUp(site, { ...EVE, name: 'Eve,\n\nyou <b>won</b>' })
-    const { text, html } = await site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
+    const { text, html } = await site.db.selectFrom('deliveries').selectAll().executeTakeFirstOrThrow()
     expect(text).toMatch(/^Hello,\n/)
     expect(text + html).not.toContain('won')
   })
@@ -77,7 +77,7 @@ describe.each(engines)('signing up on %s', (engine) => {
     await signUp(site)
     const token = await site.mailedToken(EVE.email)
     const mail = await site.db
-      .selectFrom('outbox')
+      .selectFrom('deliveries')
       .selectAll()
       .where('recipient', '=', EVE.email)
       .executeTakeFirstOrThrow()
@@ -122,7 +122,7 @@ describe.each(engines)('signing up on %s', (engine) => {
     expect(answers.filter(([status]) => status === 201)).toHaveLength(1)
     expect(answers.filter(([, code]) => code === 'USER_EXISTS')).toHaveLength(7)
     expect(await site.db.selectFrom('users').select('email').execute()).toEqual([{ email: EVE.email }])
-    expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([{ recipient: EVE.email }])
+    expect(await site.db.selectFrom('deliveries').select('recipient').execute()).toEqual([{ recipient: EVE.email }])
     expect(await site.events()).toHaveLength(1)
   })
 })
@@ -179,7 +179,7 @@ describe.each(engines)('confirming an address on %s', (engine) => {
     const blocked = await site.member([], { blocked: true })
     expect(await answer(site, 'POST /auth/email/verify', {}, blocked.token)).toEqual([403, 'USER_BLOCK'])
     expect(await site.call(auth.verify, {})).toEqual({ verify: { success: true } })
-    expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([
+    expect(await site.db.selectFrom('deliveries').select('recipient').execute()).toEqual([
       { recipient: OWNER.email },
       { recipient: OWNER.email },
     ])
@@ -283,7 +283,11 @@ describe.each(engines)('resetting a password on %s', (engine) => {
     expect([status, body]).toEqual([200, { reset: { success: true } }])
     const token = await site.mailedToken(EVE.email)
     expect(text).not.toContain(token)
-    const mail = await site.db.selectFrom('outbox').selectAll().orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+    const mail = await site.db
+      .selectFrom('deliveries')
+      .selectAll()
+      .orderBy('deliveryId', 'desc')
+      .executeTakeFirstOrThrow()
     expect(mail).toMatchObject({
       recipient: EVE.email,
       subject: 'Moonbase – reset your password',
@@ -308,7 +312,7 @@ describe.each(engines)('resetting a password on %s', (engine) => {
       'EMAIL_DOMAIN_BLACKLISTED',
     ])
     expect(await answer(site, 'POST /auth/password/reset', { email: EVE.email })).toEqual([404, 'USER_NOT_FOUND'])
-    expect(await site.db.selectFrom('outbox').selectAll().execute()).toEqual([])
+    expect(await site.db.selectFrom('deliveries').selectAll().execute()).toEqual([])
   })
 
   it('sets the password, ignores every other field, and ends all sessions of the person', async () => {

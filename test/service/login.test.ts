@@ -63,7 +63,9 @@ describe.each(engines)('accounts.unknown = hide on %s', (engine) => {
     expect(await answers('POST /auth/password/reset', {}, { 'feedbackctl-dry-run': '1' })).toMatch(
       /^400 .*INVALID_AUTH/,
     )
-    const recipients = (await site.db.selectFrom('outbox').select('recipient').execute()).map((mail) => mail.recipient)
+    const recipients = (await site.db.selectFrom('deliveries').select('recipient').execute()).map(
+      (mail) => mail.recipient,
+    )
     expect(recipients.toSorted()).toEqual([OWNER.email, ...addresses.slice(0, 2)].toSorted())
     const right = await site.http('POST /auth/login', { body: { email: 'eve@example.org', password: 'secret of eve' } })
     expect(right.body.code).toBe('USER_BLOCKED')

@@ -70,7 +70,7 @@ describe.each(engines)('setup on %s', (engine) => {
     expect([refused.status, refused.body.code, refused.headers['x-should-retry']]).toEqual([status, code, 'false'])
     expect(refused.text).not.toMatch(/1234567|xxxx{200}/)
     expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: false })
-    expect(await site.db.selectFrom('outbox').selectAll().execute()).toEqual([])
+    expect(await site.db.selectFrom('deliveries').selectAll().execute()).toEqual([])
   })
 
   it('accepts passwords of exactly 8 and 256 characters', async () => {
@@ -116,7 +116,9 @@ describe.each(engines)('setup on %s', (engine) => {
     expect((await site.http('GET /settings/site')).body.settings.title).toBe(
       users[0]?.email.replace(/^o(\d+)@.*/, 'T$1'),
     )
-    expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([{ recipient: users[0]?.email }])
+    expect(await site.db.selectFrom('deliveries').select('recipient').execute()).toEqual([
+      { recipient: users[0]?.email },
+    ])
   })
 
   it('refuses an address that has an account already', async () => {
@@ -129,7 +131,7 @@ describe.each(engines)('setup on %s', (engine) => {
   it('queues a verification mail whose link keeps the path of site.url, and keeps only a hash of its token', async () => {
     const site = await makeSite(engine)
     await site.owner()
-    const [mail] = await site.db.selectFrom('outbox').selectAll().execute()
+    const [mail] = await site.db.selectFrom('deliveries').selectAll().execute()
     expect(mail).toMatchObject({
       recipient: OWNER.email,
       attempts: 0,
@@ -199,7 +201,9 @@ describe.each(engines)('login on %s', (engine) => {
     expect(
       JSON.stringify(
         await Promise.all(
-          (['users', 'settings', 'outbox'] as const).map((table) => site.db.selectFrom(table).selectAll().execute()),
+          (['users', 'settings', 'deliveries'] as const).map((table) =>
+            site.db.selectFrom(table).selectAll().execute(),
+          ),
         ),
       ),
     ).not.toContain(OWNER.password)
@@ -234,7 +238,7 @@ it('no secret of a site reaches its log', async () => {
   const token = await site.owner()
   await site.http('POST /auth/login', { body: { email: OWNER.email, password: OWNER.password } })
   await site.http('POST /boards', { token, body: { name: 5 } })
-  const [mail] = await site.db.selectFrom('outbox').selectAll().execute()
+  const [mail] = await site.db.selectFrom('deliveries').selectAll().execute()
   const mailed = /token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? 'missing'
   const log = site.logs.join('')
   expect(log).toContain('"op":"auth.login"')

@@ -104,7 +104,7 @@ describe.each(engines)('a second factor on %s', (engine) => {
     const { post, secret, codes, userId } = await makeEve(site)
     const guess = () => login(site, { code: '000000' })
     const letters = async () =>
-      (await site.db.selectFrom('outbox').select(['subject', 'text']).execute()).filter(({ subject }) => subject.includes('guessing')) // prettier-ignore
+      (await site.db.selectFrom('deliveries').select(['subject', 'text']).execute()).filter(({ subject }) => subject.includes('guessing')) // prettier-ignore
     for (let turn = 0; turn < 19; turn++) {
       expect(await guess()).toBe('TOTP_WRONG')
       later(site, 7200)
@@ -154,7 +154,9 @@ describe.each(engines)('a second factor on %s', (engine) => {
     await makeEve(site, { mail: false })
     for (let turn = 0; turn < 20; turn++) expect(await login(site, { code: '000000' })).toBe('TOTP_WRONG')
     expect(await login(site, { code: '000000' })).toBe('TOTP_LIMITED')
-    expect(await site.db.selectFrom('outbox').select('mailId').where('recipient', '=', EVE.email).execute()).toEqual([])
+    expect(
+      await site.db.selectFrom('deliveries').select('deliveryId').where('recipient', '=', EVE.email).execute(),
+    ).toEqual([])
   })
 
   it('is removed, and its recovery codes replaced, with a code only', async () => {

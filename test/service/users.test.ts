@@ -18,7 +18,7 @@ const row = (site: TestSite, userId: string) =>
 const everything = async (site: TestSite) =>
   JSON.stringify(
     await Promise.all(
-      (['users', 'outbox', 'one_time_tokens', 'events'] as const).map((table) =>
+      (['users', 'deliveries', 'one_time_tokens', 'events'] as const).map((table) =>
         site.db.selectFrom(table).selectAll().execute(),
       ),
     ),
@@ -322,7 +322,7 @@ describe.each(engines)('creating a person on %s', (engine) => {
       roles: [{ name: '@everyone' }],
     })
     expect((await site.http('POST /auth/login', { body: EVE })).status).toBe(200)
-    expect(await site.db.selectFrom('outbox').selectAll().execute()).toEqual([])
+    expect(await site.db.selectFrom('deliveries').selectAll().execute()).toEqual([])
     expect(await site.events()).toEqual([['user.created', user.userId]])
   })
 
@@ -340,7 +340,7 @@ describe.each(engines)('creating a person on %s', (engine) => {
     const mailed = await site.mailedToken(EVE.email)
     expect(text).not.toContain(mailed)
     const mail = await site.db
-      .selectFrom('outbox')
+      .selectFrom('deliveries')
       .selectAll()
       .where('recipient', '=', EVE.email)
       .executeTakeFirstOrThrow()
@@ -568,7 +568,7 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     ])
     const authors = await site.db.selectFrom('comments').select('author_id').execute()
     expect(authors.map((comment) => comment.author_id)).toEqual(expect.arrayContaining([null, bob.userId]))
-    expect(await site.db.selectFrom('outbox').select('recipient').execute()).toEqual([{ recipient: OWNER.email }])
+    expect(await site.db.selectFrom('deliveries').select('recipient').execute()).toEqual([{ recipient: OWNER.email }])
     expect(await answer(site, 'GET /users/profile', undefined, eve.authToken)).toEqual([404, 'USER_NOT_FOUND'])
     expect((await site.http('GET /users', { token })).body.total_count).toBe(2)
     expect((await site.events()).at(-1)).toEqual(['user.deleted', eve.userId])

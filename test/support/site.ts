@@ -196,10 +196,10 @@ export async function makeSite(
     http: async (...request) => httpOf(await server())(...request),
     async mailedToken(recipient) {
       const mail = await db
-        .selectFrom('outbox')
+        .selectFrom('deliveries')
         .select('text')
         .where('recipient', '=', recipient)
-        .orderBy('mailId', 'desc')
+        .orderBy('deliveryId', 'desc')
         .executeTakeFirstOrThrow()
       return /token=([\w-]{43})\n/.exec(mail.text)?.[1] ?? expect.fail('the mail has no token')
     },

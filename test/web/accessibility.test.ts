@@ -35,7 +35,11 @@ it.each([
   await site.call(settings.update, { accentColor: 'ffd400', description: 'Tell us what you miss.' })
   await look('/', '/boards', '/roadmaps', '/search?q=nothing')
   await site.call(auth.resetPassword, { email: OWNER.email })
-  const { html } = await site.db.selectFrom('outbox').select('html').orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+  const { html } = await site.db
+    .selectFrom('deliveries')
+    .select('html')
+    .orderBy('deliveryId', 'desc')
+    .executeTakeFirstOrThrow()
   await page.goto('about:blank') // the policy of a page would hold for the mail
   await page.setContent(html)
   await check('a mail')

@@ -161,7 +161,7 @@ it('nothing runs in a mail', async () => {
     await site.db.updateTable('settings').set({ title: payload, accentColor: payload }).execute()
     await site.call(users.create, { email: `person${index}@example.org`, name: payload.slice(0, 100) })
   }
-  const mails = await site.db.selectFrom('outbox').select('html').execute()
+  const mails = await site.db.selectFrom('deliveries').select('html').execute()
   expect(mails.length).toBeGreaterThan(SOME.length)
   const { page } = await visit()
   for (const { html } of mails) {

@@ -113,7 +113,11 @@ it.each([
   await page.fill('#field-email', EVE.email)
   await page.click('main form button')
   await page.locator('.flash').waitFor()
-  const { text } = await site.db.selectFrom('outbox').select('text').orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+  const { text } = await site.db
+    .selectFrom('deliveries')
+    .select('text')
+    .orderBy('deliveryId', 'desc')
+    .executeTakeFirstOrThrow()
   const [link = ''] = /http\S+/.exec(text) ?? []
   expect(link).toContain(`${url}/password-reset/confirm/?token=`)
   await page.goto(link)

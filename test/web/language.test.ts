@@ -17,7 +17,7 @@ const cookiesIn = ({ 'set-cookie': set = [] }: Record<string, string | string[] 
     .join('; ')
 
 const newestMail = (site: TestSite) =>
-  site.db.selectFrom('outbox').selectAll().orderBy('mailId', 'desc').executeTakeFirstOrThrow()
+  site.db.selectFrom('deliveries').selectAll().orderBy('deliveryId', 'desc').executeTakeFirstOrThrow()
 
 const languageAt = async (site: TestSite, path: string, headers: Record<string, string>): Promise<string> => {
   const { text, headers: sent } = await site.http(`GET /${path}`, { headers })

@@ -180,7 +180,7 @@ it.each([
   await check('asked for a code')
   await page.goto(`${site.url}/password-reset`)
   await page.fill('#field-email', OWNER.email)
-  await sql`drop table outbox`.execute(site.db)
+  await sql`drop table deliveries`.execute(site.db)
   await page.click('main form button')
   await page.locator('.typed').waitFor()
   await check('a form that failed')

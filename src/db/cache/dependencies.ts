@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { CARRIED, LEFT_OUT } from '../carried.js'
+import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
  * A table whose changes the log of row changes names. `ref` there is a row's id; for votes and comments the post's, for
@@ -85,7 +85,7 @@ export function cacheable(sql: string): Cacheable | undefined {
 
 const UNCACHEABLE =
   /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|sqlite_\w+|information_schema|pragma|for update)\b/i
-const TABLES: ReadonlySet<string> = new Set([...CARRIED, ...LEFT_OUT])
+const TABLES: ReadonlySet<string> = new Set([...CARRIED, ...LEFT_OUT, ...FORMER_NAMES])
 /** What can hold the name of a table without reading it: a text, an alias, a column after its table. */
 const OTHER_NAMES = /'(?:[^']|'')*'|\bas\s+"?\w+"?|\.\s*"?\w+"?/gi
 

@@ -1,5 +1,14 @@
 import pg from 'pg'
-import { BATCH, CARRIED, COUNTING, orderOf, SITE_SQL, type Snapshot, type TableShape, type Value } from '../carried.js'
+import {
+  BATCH,
+  CARRIED_NAMES,
+  COUNTING,
+  orderOf,
+  SITE_SQL,
+  type Snapshot,
+  type TableShape,
+  type Value,
+} from '../carried.js'
 import { TYPES } from './driver.js'
 import { connectFailed } from './errors.js'
 
@@ -32,7 +41,9 @@ async function snapshotOf(client: pg.Client): Promise<Snapshot> {
   const all = async <Row>(sql: string, ...values: unknown[]) => (await client.query(sql, values)).rows as Row[]
   await client.query('begin isolation level repeatable read, read only')
   const columns = await all<{ table: string; column: string }>(
-    `select table_name as "table", column_name as "column" from information_schema.columns where table_schema = current_schema()`,
+    `select table_name as "table", column_name as "column" from information_schema.columns
+      join information_schema.tables using (table_schema, table_name)
+      where table_schema = current_schema() and table_type = 'BASE TABLE'`,
   )
   const there = new Set(columns.map(({ table }) => table))
   const keys = await all<{ table: string; columns: string[] }>(
@@ -56,7 +67,7 @@ async function snapshotOf(client: pg.Client): Promise<Snapshot> {
     engine: 'postgres',
     schema: newest[0]?.name ?? undefined,
     site: site[0]?.id ?? undefined,
-    tables: CARRIED.filter((name) => there.has(name)).map((name) => ({
+    tables: CARRIED_NAMES.filter((name) => there.has(name)).map((name) => ({
       name,
       columns: columns
         .filter(({ table }) => table === name)

@@ -1,6 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type BetterSqlite from 'better-sqlite3'
-import { BATCH, CARRIED, COUNTING, orderOf, SITE_SQL, type Snapshot, type TableShape, type Value } from '../carried.js'
+import {
+  BATCH,
+  CARRIED_NAMES,
+  COUNTING,
+  orderOf,
+  SITE_SQL,
+  type Snapshot,
+  type TableShape,
+  type Value,
+} from '../carried.js'
 import { openSqlite } from './binding.js'
 import { explained } from './errors.js'
 
@@ -29,7 +38,7 @@ function snapshotOf(database: BetterSqlite.Database, file: string): Snapshot {
   )
   const columnsOf = (table: string) =>
     all<{ name: string; pk: number }>('select name, pk from pragma_table_info(?)', table)
-  const tables = CARRIED.filter((name) => there.has(name)).map((name) => ({
+  const tables = CARRIED_NAMES.filter((name) => there.has(name)).map((name) => ({
     name,
     columns: columnsOf(name)
       .map((column) => column.name)

@@ -52,7 +52,7 @@ interface Change<Out, Row> extends Creation<Out> {
   // What a deletion removes, read before it; undefined if the operation will refuse. A program gets it as `deleted`, `done` as `removed`.
   deletes?(this: void, call: Call, input: Values): Promise<Row | undefined>
   requiresChange?: true // refused if no flag changes anything; a prompted field only identifies the row
-  sendsMail?(this: void, input: Values): boolean // a local command then delivers the outbox at once
+  sendsMail?(this: void, input: Values): boolean // a local command then delivers due mail at once
 }
 
 /** What a command adds that creates things. */

@@ -21,7 +21,7 @@ export async function deliverOutbox(
   app: App,
   mail: NonNullable<App['base']['mail']>,
 ): Promise<void> {
-  const { deliverDue } = await import('../../../mail/delivery.js')
+  const { deliverDue } = await import('../../../delivery/due.js')
   const failed = await deliverDue(app.base, mail, (line) => tell(terminal, line))
   if (!failed) return
   const { recipient, reason } = failed

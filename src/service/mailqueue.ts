@@ -4,26 +4,27 @@ import { parse } from '../core/fields.js'
 import { isId, isIdStart } from '../core/ids.js'
 import { printable, quoted } from '../core/text.js'
 import {
-  cancelMail,
-  countMail,
-  findMail,
-  listMail,
-  mailsAfter,
-  mailStarting,
-  retryMail,
+  cancelDelivery,
+  countDeliveries,
+  deliveriesAfter,
+  deliveriesStarting,
+  findDelivery,
+  listDeliveries,
+  retryDelivery,
+  type DeliveryFilter,
   type Envelope,
-  type MailFilter,
-} from '../db/outbox.js'
+} from '../db/deliveries.js'
 import type { Sorting } from '../db/paging.js'
 import type { Db } from '../db/tables.js'
-import { momentOf } from '../mail/outbox.js'
+import { mail as kind } from '../delivery/mail.js'
+import { momentOf } from '../delivery/queue.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { pageFields, pageOf, type Listing } from './lib/paging.js'
 import { fields } from './lib/schemas.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 
-// The queue of mails. No operations: mails are secrets of whoever gets them, so only who can open the database sees them.
+// The mails among the deliveries. No operations: mails are secrets of whoever gets them, so only who can open the database sees them.
 
 /**
  * What becomes of a mail: it waits for its next attempt, a process is sending it in this moment, it was refused so often
@@ -55,7 +56,12 @@ export interface MailShown extends Mail {
 /** How many candidates an error names. */
 const MOST = 5
 
-const MAILS: Listing<Envelope> = { row: 'mail', rows: 'Mails', id: 'mailId', size: 100 }
+/** A mail in the list, whose cursor is named `mailId`. */
+type Entry = Envelope & Pick<Mail, 'mailId'>
+
+const entryOf = <Row extends Envelope>(row: Row): Row & Entry => ({ ...row, mailId: row.deliveryId })
+
+const MAILS: Listing<Entry> = { row: 'mail', rows: 'Mails', id: 'mailId', size: 100 }
 
 /** What `listQueue` takes. */
 export const queueFields = fields({
@@ -68,16 +74,16 @@ export const queueFields = fields({
 /** Lists queued and failed mails, or all. */
 export async function listQueue({ db, now }: Context, given: unknown) {
   const { sent, created, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
-  const filter: MailFilter & Sorting = { sent, created, ...periodFrom({ since, until }) }
-  const total = await countMail(db, filter)
-  const { rows: mails, keys } = await pageOf<Envelope, Mail>(MAILS, page, {
+  const filter: DeliveryFilter & Sorting = { kind: kind.name, sent, created, ...periodFrom({ since, until }) }
+  const total = await countDeliveries(db, filter)
+  const { rows: mails, keys } = await pageOf<Entry, Mail>(MAILS, page, {
     total,
     async find(after) {
-      const mail = await findMail(db, after)
-      return mail && isWithin(filter, mail.createdAt) ? mail : undefined
+      const mail = await findDelivery(db, kind.name, after)
+      return mail && isWithin(filter, mail.createdAt) ? entryOf(mail) : undefined
     },
-    countAfter: (mail) => mailsAfter(db, filter, mail),
-    read: (slice) => listMail(db, filter, slice),
+    countAfter: (mail) => deliveriesAfter(db, filter, mail),
+    read: async (slice) => (await listDeliveries(db, filter, slice)).map((row) => entryOf(row)),
     show: (rows) => rows.map((row) => mailOf(row, now())),
   })
   return { mails, total, ...keys }
@@ -85,8 +91,12 @@ export async function listQueue({ db, now }: Context, given: unknown) {
 
 /** Ids of unsent mails, oldest first, except those being sent. */
 export async function waitingMails({ db, now }: Context): Promise<string[]> {
-  const rows = await listMail(db, { sent: false, created: 'asc' }, { limit: Number.MAX_SAFE_INTEGER })
-  return rows.filter((row) => stateOf(row, now()) !== 'sending').map(({ mailId }) => mailId)
+  const rows = await listDeliveries(
+    db,
+    { kind: kind.name, sent: false, created: 'asc' },
+    { limit: Number.MAX_SAFE_INTEGER },
+  )
+  return rows.filter((row) => stateOf(row, now()) !== 'sending').map(({ deliveryId }) => deliveryId)
 }
 
 /** A mail by its id, or the start of it. The links in its text sign people in: they are whole only with `links`. */
@@ -96,21 +106,22 @@ export async function showMail({ db, now }: Context, given: string, { links }: {
 }
 
 /** Makes a mail due now, as if it had never been tried. "serve" sends it. */
-export const retryQueued = (ctx: Context, given: string): Promise<Mail> => settle(ctx, given, 'mail.retried', retryMail)
+export const retryQueued = (ctx: Context, given: string): Promise<Mail> =>
+  settle(ctx, given, 'mail.retried', retryDelivery)
 
 /** Makes sure that a mail is never sent, and erases its text. */
 export const cancelQueued = (ctx: Context, given: string): Promise<Mail> =>
-  settle(ctx, given, 'mail.cancelled', cancelMail)
+  settle(ctx, given, 'mail.cancelled', cancelDelivery)
 
 async function settle(
   ctx: Context,
   given: string,
   action: 'mail.retried' | 'mail.cancelled',
-  write: typeof retryMail,
+  write: typeof retryDelivery,
 ): Promise<Mail> {
   const mailId = await idOf(ctx.db, given)
   return change(ctx, async ({ db, record }) => {
-    const done = await write(db, mailId, momentOf(ctx.now()))
+    const done = await write(db, mailId, momentOf(kind, ctx.now()))
     const mail = mailOf(await existing(db, mailId), ctx.now())
     if (!done) throw settled(mail)
     record(action, mailId)
@@ -129,20 +140,20 @@ function settled({ state, recipient }: Mail): AppError {
 async function idOf(db: Db, given: string): Promise<string> {
   const start = given.trim().toLowerCase()
   if (isId(start)) return start
-  const found = isIdStart(start) ? await mailStarting(db, start, MOST + 1) : []
+  const found = isIdStart(start) ? await deliveriesStarting(db, kind.name, start, MOST + 1) : []
   const [only] = found
   if (!only) throw notFound(given)
-  if (found.length === 1) return only.mailId
+  if (found.length === 1) return only.deliveryId
   throw new AppError('AMBIGUOUS_NAME', `${quoted(given)} is the start of several ids. Give more characters of one.`, {
-    errors: found.slice(0, MOST).map(({ mailId, recipient, subject }) => {
-      const rule = `${mailId}   ${printable(subject)} (${recipient})`
-      return { code: 'CANDIDATE', message: rule, field: 'mail', rule, value: mailId }
+    errors: found.slice(0, MOST).map(({ deliveryId, recipient, subject }) => {
+      const rule = `${deliveryId}   ${printable(subject)} (${recipient})`
+      return { code: 'CANDIDATE', message: rule, field: 'mail', rule, value: deliveryId }
     }),
   })
 }
 
 async function existing(db: Db, mailId: string) {
-  const row = await findMail(db, mailId)
+  const row = await findDelivery(db, kind.name, mailId)
   if (!row) throw notFound(mailId)
   return row
 }
@@ -154,7 +165,7 @@ const notFound = (given: string) =>
   )
 
 function mailOf(row: Envelope, now: Date): Mail {
-  const { mailId, recipient, subject, attempts, lastError, createdAt, dueAt, sentAt, cancelledAt } = row
+  const { deliveryId: mailId, recipient, subject, attempts, lastError, createdAt, dueAt, sentAt, cancelledAt } = row
   return { mailId, recipient, subject, state: stateOf(row, now), attempts, lastError, createdAt, dueAt, sentAt, cancelledAt } // prettier-ignore
 }
 
@@ -162,7 +173,7 @@ function stateOf({ sentAt, cancelledAt, dueAt, leasedUntil }: Envelope, now: Dat
   if (sentAt !== null) return 'sent'
   if (cancelledAt !== null) return 'cancelled'
   if (dueAt === null) return 'failed'
-  const moment = momentOf(now)
+  const moment = momentOf(kind, now)
   return leasedUntil !== null && leasedUntil > moment.now && leasedUntil <= moment.leaseLimit ? 'sending' : 'waiting'
 }
 

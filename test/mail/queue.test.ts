@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { deliver, LEASE_MS, queueMail, type Delivery } from '../../src/mail/outbox.js'
+import { queueMail } from '../../src/delivery/mail.js'
+import { LEASE_MS, type Attempt } from '../../src/delivery/queue.js'
 import { openTransport, type Transport } from '../../src/mail/transport.js'
+import { sendMails } from '../support/mails.js'
 import { engines, makeSite, temporaryFolder, type TestSite } from '../support/site.js'
 import { smtpHost } from '../support/smtp.js'
 
@@ -11,11 +13,11 @@ const LETTER = { recipient: 'bob@example.org', subject: 'Grüße', text: 'Hello'
 const queued = (site: TestSite) => queueMail(site.db, site.clock.now, LETTER)
 const later = (site: TestSite, milliseconds: number) =>
   void (site.clock.now = new Date(site.clock.now.getTime() + milliseconds))
-const row = (site: TestSite) => site.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow()
+const row = (site: TestSite) => site.db.selectFrom('deliveries').selectAll().executeTakeFirstOrThrow()
 
-async function run(site: TestSite, transport: Transport): Promise<Delivery[]> {
-  const done: Delivery[] = []
-  for await (const delivery of deliver(site.db, transport, () => site.clock.now)) done.push(delivery)
+async function run(site: TestSite, transport: Transport): Promise<Attempt[]> {
+  const done: Attempt[] = []
+  for await (const attempt of sendMails(site, transport)) done.push(attempt)
   return done
 }
 
@@ -23,7 +25,7 @@ const refusal = (message: string) =>
   Object.assign(new Error(message), { command: 'RCPT TO', responseCode: 550, permanent: true })
 const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
 
-describe.each(engines)('the outbox on %s', (engine) => {
+describe.each(engines)('the queue of mails on %s', (engine) => {
   it('sends each mail once and then deletes its text', async () => {
     const site = await makeSite(engine)
     await queued(site)
@@ -62,7 +64,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
       await new Promise<void>((resolve) => held.push(resolve))
       underWay--
     })
-    const deliveries = deliver(site.db, transport, () => site.clock.now, undefined, 0)
+    const deliveries = sendMails(site, transport, 0)
     const first = deliveries.next()
     await expect.poll(() => underWay).toBe(10)
     for (let query = 0; query < 50; query++) await row(site) // in which an eleventh could begin
@@ -117,7 +119,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
     const unreachable = async () => Promise.reject(new Error('connection refused'))
     const down: Transport = { send: unreachable, verify: unreachable, close: () => {} }
     expect(await run(site, down)).toMatchObject([{ isUnreachable: true }])
-    expect(await site.db.selectFrom('outbox').select(['attempts', 'lease']).distinct().execute()).toEqual([
+    expect(await site.db.selectFrom('deliveries').select(['attempts', 'lease']).distinct().execute()).toEqual([
       { attempts: 0, lease: null },
     ])
     expect(
@@ -131,7 +133,7 @@ describe.each(engines)('the outbox on %s', (engine) => {
   it('gives up after twenty attempts, and keeps the mail for inspection', async () => {
     const site = await makeSite(engine)
     await queued(site)
-    await site.db.updateTable('outbox').set({ attempts: 19 }).execute()
+    await site.db.updateTable('deliveries').set({ attempts: 19 }).execute()
     await run(
       site,
       to(async () => Promise.reject(refusal('no'))),
@@ -142,10 +144,9 @@ describe.each(engines)('the outbox on %s', (engine) => {
   it('takes over a mail of a dead process when its lease has expired', async () => {
     const site = await makeSite(engine)
     await queued(site)
-    const dying = deliver(
-      site.db,
+    const dying = sendMails(
+      site,
       to(() => new Promise(() => {})),
-      () => site.clock.now,
     )
     void dying.next() // leases the mail and never finishes
     await expect.poll(async () => (await row(site)).lease).not.toBeNull()
@@ -193,7 +194,7 @@ describe('transports', () => {
     const mailId = await queued(site)
     const transport = await openTransport({ url: host.url, from: 'Moonbase <noreply@example.org>' })
     await transport.verify()
-    expect(await run(site, transport)).toEqual([{ mail: expect.objectContaining({ mailId }) }])
+    expect(await run(site, transport)).toEqual([{ delivery: expect.objectContaining({ deliveryId: mailId }) }])
     const [mail] = host.received
     expect(mail).toMatchObject({ from: 'noreply@example.org', to: ['bob@example.org'], user: 'board', secure: true })
     expect(mail?.text).toContain(`Message-ID: <${mailId}@example.org>`)

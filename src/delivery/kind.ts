@@ -1,0 +1,40 @@
+import type { DeliveryKind } from '../core/deliverykinds.js'
+import type { DeliveryRow } from '../db/tables.js'
+
+/** The delay after the first, second, … failed attempt, of which the last is repeated, and the number of attempts. */
+export interface Backoff {
+  delays: readonly number[]
+  maxAttempts: number
+}
+
+/** What a failure says about a delivery: the receiver refused it for good, or for now. */
+type Verdict = 'refused' | 'deferred'
+
+/** How deliveries of a kind are sent. */
+export interface Kind<Settings> {
+  name: DeliveryKind
+  /** Names the job that sends them, and its lease, which servers of other versions know: it never changes. */
+  job: string
+  /** How long a failed delivery waits. */
+  backoff: Readonly<Record<Verdict, Backoff>>
+  log: {
+    /** The field with the id of a delivery. */
+    id: string
+    delivered: string
+    failed: string
+    unrecorded: string
+    unreachable: string
+    reachable: string
+  }
+  open(this: void, settings: Settings): Promise<Carrier>
+}
+
+export interface Carrier {
+  /** Resolves when the receiver has accepted the delivery. */
+  send(delivery: DeliveryRow): Promise<void>
+  /** 'none': the failure says nothing about this delivery, such as a lost connection. */
+  verdictOf(error: Error): Verdict | 'none'
+  /** Rejects if nothing can be sent now. */
+  verify(): Promise<void>
+  close(): void
+}
