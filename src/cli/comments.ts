@@ -1,46 +1,37 @@
 import type { Command } from 'commander'
 import { printable } from '../core/text.js'
 import * as comments from '../service/comments.js'
+import { commentCells, marksOf, type ListedComment } from '../service/lib/cells.js'
 import type { Activity } from '../service/lib/commentshapes.js'
 import type { Call } from '../service/lib/operation.js'
-import type { PostRow } from '../service/lib/postshapes.js'
 import { reportComment } from '../service/moderation.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
-import { nameOf, postNamed } from './lib/output/person.js'
+import { postNamed } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
-const marksOf = ({
-  is_internal: internal,
-  is_spam: spam,
-  is_edited: edited,
-  parent_id: parent,
-}: Activity['comment']): string =>
-  [parent !== null && 'answer', internal && 'internal', spam && 'spam', edited && 'edited'].filter(Boolean).join(', ')
-
 const columns: Column<Activity>[] = [
-  { head: 'TEXT', field: 'comment.body', text: ({ comment }) => comment.body, drop: 0 },
-  { head: 'AUTHOR', text: ({ author }) => nameOf(author), drop: 1 },
-  { head: 'MARKS', text: ({ comment }) => marksOf(comment), drop: 0, ifAny: true },
+  { head: 'TEXT', field: 'comment.body', text: commentCells['comment.body'], drop: 0 },
+  { head: 'AUTHOR', text: commentCells.author, drop: 1 },
+  { head: 'MARKS', text: commentCells.marks, drop: 0, ifAny: true },
   {
     head: 'AGE',
     field: 'created_at',
-    text: (activity) => activity.created_at,
+    text: commentCells.created_at,
     shown: (activity, _paint, now) => ago(activity.created_at, now),
     drop: 2,
   },
-  { head: 'ID', field: 'id', text: (activity) => activity.id, drop: 0, short: true },
-  { head: 'ANSWERS', field: 'comment.parent_id', text: ({ comment }) => comment.parent_id ?? '' },
+  { head: 'ID', field: 'id', text: commentCells.id, drop: 0, short: true },
+  { head: 'ANSWERS', field: 'comment.parent_id', text: commentCells['comment.parent_id'] },
 ]
-type Listed = Activity & { post?: Pick<PostRow, 'number' | 'title'> }
-const listedColumns: Column<Listed>[] = [
+const listedColumns: Column<ListedComment>[] = [
   ...columns,
   {
     head: 'POST',
     field: 'post.number',
-    text: ({ post }) => (post ? String(post.number) : ''),
+    text: commentCells['post.number'],
     shown: ({ post }) => (post ? `#${post.number} ${printable(post.title)}` : ''),
     drop: 0,
     ifAny: true,
@@ -86,7 +77,7 @@ export function register(group: Command, cli: Cli): void {
       output: {
         columns: listedColumns,
         id,
-        rows: (answer): readonly Listed[] => answer.activity,
+        rows: (answer): readonly ListedComment[] => answer.activity,
         list: 'activity',
       },
       input: { flags: { authorId: 'author' } },

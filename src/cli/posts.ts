@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { counted, listed, printable, quoted } from '../core/text.js'
 import * as comments from '../service/comments.js'
+import { nameOf, postCells, type ListedPost } from '../service/lib/cells.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
@@ -12,12 +13,9 @@ import { reported, type Reported } from '../service/reports.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
-import { nameOf, postNamed } from './lib/output/person.js'
+import { postNamed } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
-
-/** A single post has no board where a list has null. */
-type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
 
 const number: Column<{ number: number }> = {
   head: 'NUMBER',
@@ -30,28 +28,28 @@ const number: Column<{ number: number }> = {
 
 export const columns: Column<ListedPost>[] = [
   number,
-  { head: 'TITLE', field: 'title', text: (post) => post.title, drop: 0 },
-  { head: 'BOARD', field: 'board.name', text: (post) => post.board?.name ?? '', drop: 2 },
-  { head: 'VOTES', field: 'voters.votesCount', text: (post) => String(post.voters.votesCount), right: true, drop: 0 },
-  { head: 'COMMENTS', field: 'commentsCount', text: (post) => String(post.commentsCount), right: true },
+  { head: 'TITLE', field: 'title', text: postCells.title, drop: 0 },
+  { head: 'BOARD', field: 'board.name', text: postCells['board.name'], drop: 2 },
+  { head: 'VOTES', field: 'voters.votesCount', text: postCells['voters.votesCount'], right: true, drop: 0 },
+  { head: 'COMMENTS', field: 'commentsCount', text: postCells.commentsCount, right: true },
   {
     head: 'ROADMAP',
     field: 'roadmap.name',
-    text: (post) => post.roadmap?.name ?? '',
+    text: postCells['roadmap.name'],
     shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(roadmap.name) : ''),
     drop: 1,
   },
-  { head: 'AUTHOR', text: (post) => nameOf(post.author), drop: 3 },
+  { head: 'AUTHOR', text: postCells.author, drop: 3 },
   {
     head: 'AGE',
     field: 'createdAt',
-    text: (post) => post.createdAt,
+    text: postCells.createdAt,
     shown: (post, _paint, now) => ago(post.createdAt, now),
     drop: 2,
   },
-  { head: 'SLUG', field: 'slug', text: (post) => post.slug, drop: 4, whole: true },
-  { head: 'ID', field: 'postId', text: (post) => post.postId },
-  { head: 'MARKS', text: (post) => (post.is_spam ? 'spam' : ''), drop: 0, ifAny: true },
+  { head: 'SLUG', field: 'slug', text: postCells.slug, drop: 4, whole: true },
+  { head: 'ID', field: 'postId', text: postCells.postId },
+  { head: 'MARKS', text: postCells.marks, drop: 0, ifAny: true },
 ]
 const detailColumns: Column<ListedPost>[] = [
   ...columns,

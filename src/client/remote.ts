@@ -51,7 +51,7 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
     const { status } = response
     if (op.download && status === 200 && response.file !== undefined) {
       tell(status)
-      return bodyFrom(url, response, op.download.type) as never
+      return bodyFrom(url, response) as never
     }
     const received = await read(url, response).catch((error: unknown) => {
       tell('failed')

@@ -73,9 +73,9 @@ export async function read(url: URL, { body, ...response }: Response): Promise<A
 }
 
 /** The body of a download, read as it is taken. */
-export const bodyFrom = (url: URL, { file = '', body }: Response, type: string): LongBody => ({
+export const bodyFrom = (url: URL, { file = '', type, body }: Response): LongBody => ({
   file,
-  type,
+  type: type.split(';')[0] ?? '',
   pieces: piecesOf(url, body),
 })
 

@@ -61,7 +61,7 @@ export const exportData = download({
     'Get the data the site stores about you: account, posts, comments, votes, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
-  type: 'application/json',
+  types: ['application/json'],
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({}),
@@ -82,7 +82,8 @@ export const exportData = download({
       sessions: await sessionsOf(ctx, userId),
       keys: await keysOf(ctx, userId),
     }
-    return { file: `${username}.json`, pieces: jsonDocument(head, contentOf(ctx, userId), { next: null }) }
+    const pieces = jsonDocument(head, contentOf(ctx, userId), { next: null })
+    return { file: `${username}.json`, type: 'application/json', pieces }
   },
 })
 

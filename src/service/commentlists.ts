@@ -11,7 +11,9 @@ import {
 } from '../db/commentlists.js'
 import type { Sorting } from '../db/paging.js'
 import { can } from './lib/access.js'
+import { commentCells } from './lib/cells.js'
 import { Activity, toActivity } from './lib/commentshapes.js'
+import { csvOf } from './lib/csvof.js'
 import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { authorIdFrom } from './lib/postplaces.js'
@@ -97,4 +99,13 @@ export const listAll = operation({
     })
     return { activity, ...keys }
   },
+})
+
+export const downloadAll = csvOf(listAll, {
+  id: 'comments.download',
+  summary: 'Download the comments on all posts as CSV or JSON lines; for the team',
+  http: 'GET /export/comments 200',
+  file: 'comments',
+  rows: ({ activity }) => activity,
+  cells: commentCells,
 })

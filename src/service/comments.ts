@@ -100,7 +100,7 @@ export const list = operation({
   },
 })
 
-export { listAll } from './commentlists.js'
+export { downloadAll, listAll } from './commentlists.js'
 
 export const show = operation({
   id: 'comments.show',

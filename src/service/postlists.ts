@@ -7,7 +7,9 @@ import { MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
 import { similarPosts } from '../db/posts/similar.js'
 import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
+import { postCells } from './lib/cells.js'
 import type { CachedContext } from './lib/context.js'
+import { csvOf } from './lib/csvof.js'
 import { operation } from './lib/operation.js'
 import {
   alias,
@@ -122,6 +124,16 @@ export const list = operation({
     const { isCapped } = await found.count()
     return { posts, ...keys, ...(isCapped && { is_capped: true }) }
   },
+})
+
+export const downloadAll = csvOf(list, {
+  id: 'posts.download',
+  summary: 'Download all posts of a list as CSV or JSON lines',
+  http: 'GET /export/posts 200',
+  file: 'posts',
+  rows: ({ posts }) => posts,
+  cells: postCells,
+  fixed: { votes: false, userId: undefined },
 })
 
 export const search = operation({

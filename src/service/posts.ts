@@ -38,7 +38,7 @@ const whichPost = {
   slug: Type.Optional(Type.String({ trim: true, description: 'Same as id', names: 'post' })),
 }
 
-export { list, search, similar } from './postlists.js'
+export { downloadAll, list, search, similar } from './postlists.js'
 
 export const show = operation({
   id: 'posts.show',

@@ -13,7 +13,7 @@ export const routes = {
   pages: { ...content.pages, ...account.pages },
   actions: { ...content.actions, ...account.actions },
   documents: content.documents,
-  downloads: account.downloads,
+  downloads: { ...content.downloads, ...account.downloads },
   frame: async () => (await import('./parts/layout.js')).frame,
   login: async () => (await import('./account/auth.js')).loginPage,
   error: async () => (await import('./public/site.js')).error,

@@ -363,7 +363,7 @@ function inputsOf({ input: { properties } }: AnyOperation): Record<string, strin
   if ('query' in properties)
     inputs.push(
       { query: 'ide', ...('visibility' in properties && { visibility: 'public' }) },
-      { query: 'ide', page: '2', limit: '1' },
+      { query: 'ide', ...('page' in properties && { page: '2', limit: '1' }) },
     )
   if ('all' in properties) inputs.push({ all: 'true' }, { all: 'true', since: '2026-01-01', page: '2', limit: '1' })
   if ('post_id' in properties && 'query' in properties) inputs.push({ post_id: '1' }, { post_id: '1', query: 'x' })

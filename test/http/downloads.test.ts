@@ -22,11 +22,11 @@ const downloadOf = (rows: Rows, access: 'public' | 'signed-in' = 'public'): AnyO
     summary: 'Download texts',
     http: 'GET /texts 200',
     access,
-    type: 'text/csv',
+    types: ['text/csv'],
     errors: [],
     input: fields({}),
     output: Type.String(),
-    rows: async (ctx) => ({ file: 'all "texts".csv', pieces: rows(ctx) }),
+    rows: async (ctx) => ({ file: 'all "texts".csv', type: 'text/csv', pieces: rows(ctx) }),
   })
 
 /** As long as a chunk. */

@@ -113,6 +113,7 @@ export const table: Record<string, Row> = {
   'posts.show': { needs: 'public', silent: true, input: (w) => ({ id: w.openPost }) },
   'posts.history': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'posts.search': { needs: 'public', input: () => ({ words: 'secret' }) },
+  'posts.download': { needs: 'public', input: () => ({ format: 'jsonl' }) },
   'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
@@ -142,6 +143,10 @@ export const table: Record<string, Row> = {
   'comments.listAll': {
     needs: ['dashboard:read', 'comment:view_internal', 'comment:update:any', 'comment:delete:any'],
     input: () => ({ limit: 100 }),
+  },
+  'comments.download': {
+    needs: ['dashboard:read', 'comment:view_internal', 'comment:update:any', 'comment:delete:any'],
+    input: () => ({ format: 'jsonl' }),
   },
   'comments.show': { needs: 'public', input: async (w) => ({ comment_id: (await w.comment()).comment_id }) },
   'comments.create': { needs: 'comment:create', input: (w) => ({ post_id: w.openPost, body: 'New' }) },

@@ -97,7 +97,8 @@ async function overHttp({ site }: World, op: AnyOperation, { token }: Caller, in
     ...(method !== 'GET' && { body: Object.fromEntries(rest) }),
   })
   const { status, text, body } = answer
-  return { outcome: status < 300 ? 'ok' : `${status} ${body?.code}`, status, body, text }
+  const outcome: Outcome = status < 300 ? 'ok' : `${status} ${body?.code}`
+  return { outcome, status, body: op.download && outcome === 'ok' ? (body ?? text) : body, text }
 }
 
 const surfaces = { call: overCall, http: overHttp }

@@ -178,7 +178,7 @@ export async function makeSite(
           throw error
         },
       )
-      const answer = op.download ? JSON.parse(await textOf(result as LongBody)) : result
+      const answer = (op.download ? await contentOf(result as LongBody) : result) as typeof result
       assertExact(op.output, answer)
       return answer
     }
@@ -246,11 +246,12 @@ export async function makeSite(
   return site
 }
 
-/** A long body, whole. */
-async function textOf({ pieces }: LongBody): Promise<string> {
+/** A long body, whole: a document where it is one. */
+async function contentOf({ type, pieces }: LongBody): Promise<unknown> {
   const texts: string[] = []
   for await (const { text } of pieces) texts.push(text)
-  return texts.join('')
+  const text = texts.join('')
+  return type === 'application/json' ? JSON.parse(text) : text
 }
 
 /** Sends requests to a server without a socket. */
@@ -279,7 +280,7 @@ export const httpOf =
       text: payload,
       headers: responseHeaders,
       body:
-        String(responseHeaders['content-type']).includes('json') && payload !== '' ? JSON.parse(payload) : undefined,
+        /\bjson\b/.test(String(responseHeaders['content-type'])) && payload !== '' ? JSON.parse(payload) : undefined,
     }
   }
 

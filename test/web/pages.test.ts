@@ -517,3 +517,22 @@ it('a path that nobody knows is a page for browsers, and JSON for programs', asy
   expect((await site.http('GET //nowhere')).body).toMatchObject({ code: 'NOT_FOUND' })
   expect((await site.http('GET /nowhere', { headers: HTML })).body).toMatchObject({ code: 'NOT_FOUND' })
 })
+
+it('the team gets the list of a page as CSV, with its filters', async () => {
+  const site = await at('sqlite')
+  await site.owner()
+  const mine = await signedIn(site)
+  await site.call(boards.create, { name: 'Ideas' })
+  await site.call(posts.create, { title: 'On a board', boardId: 'ideas' })
+  await site.call(posts.create, { title: 'On none' })
+  const html = { accept: 'text/html' }
+  const { text } = await site.http('GET //?board=ideas', { headers: { ...html, ...mine } })
+  const link = /href="(\/export\/posts[^"]*)"/.exec(text)?.[1] ?? ''
+  expect(link).toBe('/export/posts?board=ideas')
+  const file = await site.http(`GET /${link}`)
+  expect([file.status, file.headers['content-disposition']]).toEqual([200, 'attachment; filename="posts.csv"'])
+  expect(file.text.split('\n').slice(1)).toEqual([expect.stringMatching(/^1,On a board,Ideas,/), ''])
+  expect((await site.http('GET //?board=ideas', { headers: html })).text).not.toContain('/export/posts')
+  const none = await site.http('GET //export/posts?board=none', { headers: html })
+  expect([none.status, none.headers['content-disposition']]).toEqual([400, undefined])
+})

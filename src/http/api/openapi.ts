@@ -137,9 +137,13 @@ function failures(all: Failure[]): object {
 const json = (schema: object) => ({ 'application/json': { schema } })
 
 /** A constant text is sent as plain text, and a download as what it declares. */
-const contentOf = ({ output, download }: AnyOperation) => ({
-  [download?.type ?? ('const' in output ? 'text/plain' : 'application/json')]: { schema: documented(output) },
-})
+const contentOf = ({ output, download }: AnyOperation) =>
+  Object.fromEntries(
+    (download?.types ?? ['const' in output ? 'text/plain' : 'application/json']).map((type) => [
+      type,
+      { schema: documented(output) },
+    ]),
+  )
 
 const STREAMED =
   'The response is sent while it is read. If it fails on the way, the connection ends before the last chunk.'

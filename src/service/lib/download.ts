@@ -26,29 +26,29 @@ type Declared = Pick<Operation, 'id' | 'summary' | 'access' | 'limit' | 'sensiti
 
 interface Definition<I extends TObject, O extends TSchema, S> extends Declared {
   http: `GET /${string} 200`
-  /** The media type of the body. */
-  type: `${string}/${string}`
+  /** The media types that the body may have. */
+  types: readonly `${string}/${string}`[]
   input: I
   /** The schema of the whole body, for the API document. */
   output: O
   subject?(this: void, ctx: Context, input: Record<string, unknown>): Promise<S>
   /**
-   * The name of the file, and its body. What it throws before the first piece is an answer of the contract; what the
+   * The name of the file, its type, and its body. What it throws before the first piece is an answer of the contract; what the
    * pieces throw later breaks the connection.
    */
-  rows(this: void, ctx: Context, input: Static<I>, subject: S): Promise<Pick<LongBody, 'file' | 'pieces'>>
+  rows(this: void, ctx: Context, input: Static<I>, subject: S): Promise<LongBody>
 }
 
 /** Declares a download. It is listed, checked and called as any operation. */
 export const download = <I extends TObject, O extends TSchema, S = undefined>({
-  type,
+  types,
   rows,
   ...declared
 }: Definition<I, O, S>): Operation<Static<I>, LongBody, S> => ({
   ...declared,
-  download: { type },
+  download: { types },
   async run(ctx, input, subject) {
-    const { file, pieces } = await rows(ctx, input, subject)
+    const { file, type, pieces } = await rows(ctx, input, subject)
     return { file: file.replaceAll(/[^\w.-]/g, '_'), type, pieces: inChunks(pieces, () => assertStill(declared, ctx)) }
   },
 })

@@ -26,7 +26,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
-  download?: { type: string } // it is declared by `download`, and `run` answers a LongBody of this media type
+  download?: { types: readonly string[] } // declared by `download`: `run` answers a LongBody of one of these media types
   sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter

@@ -1,7 +1,11 @@
 import * as service from '../../service/account.js'
 import { action, page } from '../kit/page.js'
+import type { Download } from '../kit/routes.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
+
+/** What the site stores about whoever is signed in. */
+export const data: Download = { operation: service.exportData, input: () => ({}) }
 
 export const deletePage = page({
   cache: 'actor',

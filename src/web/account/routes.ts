@@ -41,6 +41,6 @@ export const routes = {
     '/language': async () => (await profile()).language,
   },
   downloads: {
-    '/settings/data': async () => (await import('../../service/account.js')).exportData,
+    '/settings/data': async () => (await account()).data,
   },
 } satisfies RoutesOf

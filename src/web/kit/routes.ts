@@ -15,7 +15,7 @@ export interface RoutesOf {
   actions?: Record<string, Lazy<AnyAction>>
   /** Feeds and files for machines. */
   documents?: Record<string, Lazy<Document>>
-  /** Files for whoever is signed in. */
+  /** Files to save. */
   downloads?: Record<string, Lazy<Download>>
 }
 
@@ -61,5 +61,8 @@ export interface Document {
   make(this: void, view: View): Promise<string>
 }
 
-/** A file for whoever is signed in: what `download` declares, without input. */
-type Download = Operation<object, LongBody, undefined>
+/** A file: a download of the service. Visitors sign in first where it is not for everyone. */
+export interface Download {
+  operation: Operation<object, LongBody, undefined>
+  input(this: void, view: View): Readonly<Record<string, unknown>>
+}

@@ -2,7 +2,9 @@ import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
+import { clientOf } from '../../http/client.js'
 import { BODY_LIMIT, type Surface } from '../../http/surface.js'
+import { clientKey } from '../../service/lib/clients.js'
 import { withQuery } from './addresses.js'
 import { compressed } from './encoding.js'
 import { fieldsOf, MAX_FIELDS } from './fields.js'
@@ -86,10 +88,12 @@ export const surfaceOf =
       server.get<{ Params: Record<string, string> }>(path, { config: { op: path } }, async (raw, reply) => {
         const { renderer } = await makers()
         const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
-        if (!view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
-        const body = await view.call(await find(), {})
+        const { operation, input } = await find()
+        if (operation.access !== 'public' && !view.viewer)
+          throw new Redirect(withQuery('/login', { redirect: view.url }))
+        const body = await view.call(operation, input(view))
         reply.headers(HEADERS)
-        return server.downloads.send(raw, reply, body, view.viewer.userId)
+        return server.downloads.send(raw, reply, body, view.viewer?.userId ?? clientKey(clientOf(raw)))
       })
 
     for (const [path, find] of Object.entries(routes.actions))

@@ -5,8 +5,9 @@ import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from '../parts/lists.js'
+import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith, sortOf } from '../parts/lists.js'
 import { page, Redirect, type View } from '../kit/page.js'
+import type { Download } from '../kit/routes.js'
 import { Empty, Unmatched } from '../parts/empty.js'
 import { Filters, Select } from '../parts/filters.js'
 import { Head } from '../parts/head.js'
@@ -68,10 +69,29 @@ export const home = page({
           </Empty>
         )}
         <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
+        {view.can('post:update') && list.posts.length > 0 ? (
+          <p>
+            <a href={href(withQuery(links.postsFile, { ...query, page: undefined, size: undefined, done: undefined }))}>
+              {t('list.csv')}
+            </a>
+          </p>
+        ) : null}
       </>
     )
   },
 })
+
+/** The posts of all pages of the list at this address. */
+export const postsFile: Download = {
+  operation: posts.downloadAll,
+  input: (view) => ({
+    ...(view.query.board && { boardId: [view.query.board] }),
+    ...(view.query.roadmap && { roadmapId: view.query.roadmap }),
+    ...(view.query.by === 'me' && { mine: true }),
+    ...(view.query.q && { query: filterOf(view) }),
+    sort: sortOf(view),
+  }),
+}
 
 /** The same list is at several addresses: only the page counts. */
 const canonicalOf = ({ board, page: number }: Record<string, string>): string =>

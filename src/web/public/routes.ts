@@ -1,3 +1,4 @@
+import { links } from '../kit/links.js'
 import type { RoutesOf } from '../kit/routes.js'
 
 const posts = () => import('./posts.js')
@@ -61,5 +62,8 @@ export const routes = {
     '/posts/:slug/feed.atom': async () => (await feeds()).postFeed,
     '/sitemap.xml': async () => (await feeds()).sitemap,
     '/robots.txt': async () => (await feeds()).robots,
+  },
+  downloads: {
+    [links.postsFile]: async () => (await home()).postsFile,
   },
 } satisfies RoutesOf

@@ -1,5 +1,6 @@
 import { AppError } from '../../../core/errors.js'
-import { escaped, printable, printableLines } from '../../../core/text.js'
+import { CSV_STYLE, csvCell } from '../../../core/csv.js'
+import { escaped, printable } from '../../../core/text.js'
 import type { Values } from '../flags/fieldoption.js'
 import { colorLevel, widthOf, write, type ColorFlag, type Terminal } from '../terminal/terminal.js'
 import type { Column } from './table.js'
@@ -101,8 +102,7 @@ async function printRows<Row>(
     case 'csv': {
       const { toCsv } = await import('./formats.js')
       const all = [...(flags.header === false ? [] : [heads]), ...cells(flags.raw ? asIs : csvCell)]
-      // A cell that holds another separator is quoted, or a spreadsheet may split it into several.
-      return write(terminal, toCsv(all, { quoted_match: /[;\t|]/, bom: flags.bom === true }))
+      return write(terminal, toCsv(all, { ...CSV_STYLE, bom: flags.bom === true }))
     }
     case 'tsv':
       return write(
@@ -143,15 +143,6 @@ export const jsonOf = (value: unknown, { raw }: Pick<OutputFlags, 'raw'>): strin
   raw ? JSON.stringify(value) : escaped(JSON.stringify(value))
 
 const asIs = (text: string): string => text
-
-/** A spreadsheet runs a cell that begins with one of these as a formula. Some skip spaces before it. */
-const FORMULA = /^\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/
-
-/** Text that a spreadsheet shows as text, as OWASP advises. */
-function csvCell(text: string): string {
-  const safe = printableLines(text)
-  return FORMULA.test(safe) ? `'${safe}` : safe
-}
 
 /** Escapes what separates cells and rows. */
 const tsvCell = (cell: string): string =>

@@ -1,6 +1,7 @@
 import { AppError } from '../../../core/errors.js'
 import type { PageInfo } from '../../../core/pages.js'
 import { counted } from '../../../core/text.js'
+import { everyPage } from '../../../service/lib/everypage.js'
 import { FieldOption } from '../flags/fieldoption.js'
 import { say, tell, widthOf, write, type Terminal } from '../terminal/terminal.js'
 import { commandLine, withOptions, withoutOption } from '../texts/commandline.js'
@@ -90,40 +91,17 @@ async function shownBy(fields: string | undefined): Promise<(row: unknown) => un
   return (row) => picked(row, fields)
 }
 
-/**
- * Follows the cursors. If the row of a cursor was deleted, continues after the last row before it that still exists.
- */
 async function* pages<Out, Row>({
   read,
   output,
   list,
 }: ListRequest<Out, Row>): AsyncGenerator<{ rows: readonly Row[]; first: boolean; capped: boolean }> {
-  let cursors: string[] = []
-  for (let first = true; ; first = false) {
-    const answer = await read({ limit: PAGE_SIZE, ...(!first && { after: cursors.at(-1) }) }).catch(
-      (error: unknown) => {
-        if (cursors.length > 1 && error instanceof AppError && error.errors?.[0]?.code === 'INVALID_CURSOR')
-          return undefined
-        throw error
-      },
-    )
-    if (answer === undefined) {
-      cursors = cursors.slice(0, -1)
-      continue
-    }
-    const rows = output.rows(answer)
-    const { page_info: page, is_capped: capped = false } = pagedOf(answer, list)
-    yield { rows, first, capped }
-    if (!page.has_next_page || page.end_cursor === null) return
-    cursors = cursorsOf(rows as readonly Record<string, unknown>[], page.end_cursor)
+  const infoOf = (answer: Out) => pagedOf(answer, list).page_info
+  let first = true
+  for await (const { answer, rows } of everyPage({ limit: PAGE_SIZE, read, rowsOf: output.rows, infoOf })) {
+    yield { rows, first, capped: pagedOf(answer, list).is_capped ?? false }
+    first = false
   }
-}
-
-/** The cursor of every row: the value of the field that holds `end` in the last row. */
-function cursorsOf(rows: readonly Record<string, unknown>[], end: string): string[] {
-  const last = rows.at(-1) ?? {}
-  const key = Object.keys(last).find((name) => last[name] === end)
-  return key === undefined ? [end] : rows.map((row) => String(row[key]))
 }
 
 interface Footer {

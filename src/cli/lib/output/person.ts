@@ -2,6 +2,8 @@ import { printable } from '../../../core/text.js'
 import type { Call } from '../../../service/lib/operation.js'
 import type { Column } from './table.js'
 
+export { nameOf } from '../../../service/lib/cells.js'
+
 interface Person {
   userId: string
   name: string
@@ -23,6 +25,3 @@ export async function postNamed(call: Call, which: unknown): Promise<string> {
   const { post } = await call(show, { id: String(which) })
   return `#${post.number} "${printable(post.title)}"`
 }
-
-/** The display name, or the user name if that is empty. */
-export const nameOf = ({ name, username }: { name: string; username: string }): string => name || username

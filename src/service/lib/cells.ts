@@ -1,0 +1,43 @@
+import type { Activity } from './commentshapes.js'
+import type { Cells } from './csvof.js'
+import type { Post, PostRow } from './postshapes.js'
+
+/** The display name, or the user name if that is empty. */
+export const nameOf = ({ name, username }: { name: string; username: string }): string => name || username
+
+/** A single post has no board where a list has null. */
+export type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
+
+export const postCells = {
+  number: (post) => String(post.number),
+  title: (post) => post.title,
+  'board.name': (post) => post.board?.name ?? '',
+  'voters.votesCount': (post) => String(post.voters.votesCount),
+  commentsCount: (post) => String(post.commentsCount),
+  'roadmap.name': (post) => post.roadmap?.name ?? '',
+  author: (post) => nameOf(post.author),
+  createdAt: (post) => post.createdAt,
+  slug: (post) => post.slug,
+  postId: (post) => post.postId,
+  marks: (post) => (post.is_spam ? 'spam' : ''),
+} as const satisfies Cells<ListedPost>
+
+export type ListedComment = Activity & { post?: Pick<PostRow, 'number' | 'title'> }
+
+export const marksOf = ({
+  is_internal: internal,
+  is_spam: spam,
+  is_edited: edited,
+  parent_id: parent,
+}: Activity['comment']): string =>
+  [parent !== null && 'answer', internal && 'internal', spam && 'spam', edited && 'edited'].filter(Boolean).join(', ')
+
+export const commentCells = {
+  'comment.body': ({ comment }) => comment.body,
+  author: ({ author }) => nameOf(author),
+  marks: ({ comment }) => marksOf(comment),
+  created_at: (activity) => activity.created_at,
+  id: (activity) => activity.id,
+  'comment.parent_id': ({ comment }) => comment.parent_id ?? '',
+  'post.number': ({ post }) => (post ? String(post.number) : ''),
+} as const satisfies Cells<ListedComment>
