@@ -80,6 +80,20 @@ it('a download that breaks off leaves no file, whatever its length', async () =>
   expect([whole.code, statSync(file).size, statSync(file).mode & 0o777]).toEqual([0, 70 * MB.length, 0o600])
 })
 
+it('Ctrl-C ends a download, and leaves no file', async () => {
+  const machine = await makeMachine('sqlite')
+  const { url } = await answering((_, response) => {
+    response.writeHead(200, JSON_FILE)
+    response.write('{"profile":') // and no more
+  })
+  const file = path.join(machine.folder, 'me.json')
+  const running = machine.start(`account export me.json --server ${url}`)
+  await expect.poll(() => existsSync(file) && statSync(file).size).toBeGreaterThan(0)
+  const { code, stderr } = await running.stop('SIGINT')
+  expect([code, existsSync(file)]).toEqual([130, false])
+  expect(stderr).toContain('Removed me.json, which was not complete.')
+})
+
 it('an older server, which sends the data in parts, is not taken for a whole', async () => {
   const machine = await makeMachine('sqlite')
   const { url } = await answering((_, response) => response.writeHead(200).end('{"profile":{},"next":"posts~x"}'))

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { AppError } from '../../../core/errors.js'
 import { openNewFile } from '../../../core/files.js'
 import { escaped } from '../../../core/text.js'
-import type { LongBody } from '../../../service/lib/download.js'
+import type { LongBody, Piece } from '../../../service/lib/download.js'
 import { interruptible } from '../terminal/interruptible.js'
 import { transferred } from '../terminal/progress.js'
 import { write, type Terminal } from '../terminal/terminal.js'
@@ -30,16 +30,18 @@ export async function save(terminal: Terminal, file: string, { pieces }: LongBod
   const fd = opened(target, file)
   const interruption = interruptible(`Interrupted. Removed ${file}, which was not complete.`)
   const progress = transferred(terminal, true)
+  const iterator: AsyncIterator<Piece> = pieces[Symbol.asyncIterator]()
   try {
-    for await (const { text, rows } of pieces) {
-      interruption.check()
-      writeAll(fd, text, file)
-      progress.add(rows, Buffer.byteLength(text))
+    for (;;) {
+      const { done, value } = await interruption.until(iterator.next())
+      if (done) break
+      writeAll(fd, value.text, file)
+      progress.add(value.rows, Buffer.byteLength(value.text))
     }
-    interruption.check()
     fsyncSync(fd)
   } catch (error) {
     rmSync(target, { force: true })
+    void iterator.return?.().catch(() => undefined) // it may wait for a server that sends nothing
     if (!(error instanceof AppError) || error.code === 'INTERRUPTED') throw error
     const message = `${error.message} Removed ${file}, which was not complete.`
     throw new AppError(`${error.code} ${error.status}`, message, { cause: error })

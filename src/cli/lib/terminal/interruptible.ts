@@ -1,5 +1,11 @@
 import { AppError } from '../../../core/errors.js'
 
+interface Interruption {
+  check(this: void): void
+  until<T>(this: void, work: Promise<T>): Promise<T>
+  undo(this: void): void
+}
+
 /** Each with its exit code: 128 plus its number, as in a shell. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type Signal = keyof typeof SIGNALS
@@ -7,18 +13,30 @@ const names = Object.keys(SIGNALS) as Signal[]
 
 /**
  * Ctrl-C ends long work at its next check, so that it can remove what it has begun; `message` says what is then the
- * case. A second signal ends the process at once. `undo` leaves signals to the system again.
+ * case. What waits for others, such as a server, waits with `until`, which a signal ends too. A second signal ends the
+ * process at once. `undo` leaves signals to the system again.
  */
-export function interruptible(message: string | (() => string)): { check(this: void): void; undo(this: void): void } {
+export function interruptible(message: string | (() => string)): Interruption {
   let stopped: Signal | undefined
-  const stop = (signal: Signal) => void (stopped = signal)
+  let wake = () => {}
+  const signalled = new Promise<void>((resolve) => (wake = resolve))
+  const stop = (signal: Signal) => {
+    stopped = signal
+    wake()
+  }
   for (const signal of names) process.once(signal, stop)
+  const check = () => {
+    if (stopped === undefined) return
+    const code = SIGNALS[stopped]
+    process.once('exit', () => (process.exitCode = code))
+    throw new AppError('INTERRUPTED', typeof message === 'string' ? message : message())
+  }
   return {
-    check() {
-      if (stopped === undefined) return
-      const code = SIGNALS[stopped]
-      process.once('exit', () => (process.exitCode = code))
-      throw new AppError('INTERRUPTED', typeof message === 'string' ? message : message())
+    check,
+    async until(work) {
+      await Promise.race([work, signalled])
+      check()
+      return work
     },
     undo() {
       for (const signal of names) process.off(signal, stop)
@@ -27,4 +45,4 @@ export function interruptible(message: string | (() => string)): { check(this: v
 }
 
 /** For work that a signal may end at any moment. */
-export const idle: ReturnType<typeof interruptible> = { check() {}, undo() {} }
+export const idle: Interruption = { check() {}, until: (work) => work, undo() {} }
