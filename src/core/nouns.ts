@@ -104,6 +104,7 @@ export const NOUNS = {
       'updated',
       'deleted',
       'signed_up',
+      'signed_in',
       'verified',
       'verification_requested',
       'reset_requested',

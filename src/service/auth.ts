@@ -2,11 +2,10 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
-import { findTotp } from '../db/totp.js'
-import { assignEveryone, endSessions, findUserByEmail, holdSessions, lockUser, updateUser } from '../db/users.js'
+import { assignEveryone, endSessions, findUserByEmail, lockUser, updateUser } from '../db/users.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
-import { change } from './lib/change.js'
-import { countedProof, forgetWrongCodes } from './lib/codeguesses.js'
+import { change, type Change } from './lib/change.js'
+import { forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
@@ -14,7 +13,6 @@ import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
 import {
   assertEmail,
-  authUser,
   AuthUser,
   codeField,
   emailField,
@@ -25,11 +23,11 @@ import {
   passwordField,
   userNotFound,
 } from './lib/people.js'
-import { isPasswordToken, passwordToken } from './lib/passwordtoken.js'
+import { isPasswordToken } from './lib/passwordtoken.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
-import { beginSession, personOf } from './lib/sessions.js'
+import { personOf } from './lib/sessions.js'
+import { assertNotBlocked, signIn } from './lib/signin.js'
 import { recordFailedSignIn } from './lib/signins.js'
-import { useProof, wrongCode, type Proof } from './lib/totp.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
 export const login = operation({
@@ -63,7 +61,7 @@ export const login = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     const user = await (token && !password ? userOfToken(ctx, address, token) : userOfPassword(ctx, address, password))
-    return { user: await authUser(ctx, user, await newSession(ctx, user, await secondFactor(ctx, user, code))) }
+    return { user: await signIn(ctx, { way: 'password', user, code }) }
   },
 })
 
@@ -98,14 +96,14 @@ export const signup = operation({
       password: await hashNewPassword(ctx, password, address),
       language,
     })
-    const { user, sessionId } = await change(ctx, async (tx) => {
+    const create = async (tx: Change) => {
       const inserted = await insertPerson(tx.db, person)
       await assignEveryone(tx.db, inserted.userId)
       await queueLetter(tx, 'verification', inserted)
       tx.record('user.signed_up', inserted.userId)
-      return { user: inserted, sessionId: await beginSession(tx, inserted.userId) }
-    })
-    return { user: await authUser(ctx, user, sessionId) }
+      return inserted
+    }
+    return { user: await signIn(ctx, { way: 'account', create }) }
   },
 })
 
@@ -249,7 +247,7 @@ async function userOfPassword(ctx: Context, address: string, password: string | 
       throw new AppError('INCORRECT_PASSWORD', 'The address or the password is wrong.', { reason: 'sign-in' })
   }
   if (!user) throw new AppError('USER_NOT_FOUND', `No account has the address ${address}. Check it.`)
-  if (user.isBlocked) throw userBlocked()
+  assertNotBlocked(user)
   assertPasswordGiven(password)
   if (!matches) throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
   return user
@@ -259,35 +257,8 @@ async function userOfToken(ctx: Context, address: string, token: string): Promis
   const user = await findUserByEmail(ctx.db, address)
   if (!user || !isPasswordToken(ctx, user, token))
     throw new AppError('INVALID_TOKEN', 'The passwordToken has expired or is not valid. Send the password again.')
-  if (user.isBlocked) throw userBlocked()
+  assertNotBlocked(user)
   return user
-}
-
-const userBlocked = () => new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
-
-/** The proof of a second factor, where the account has one. */
-async function secondFactor(ctx: Context, user: UserRow, code: string | null | undefined): Promise<Proof | undefined> {
-  const totp = await findTotp(ctx.db, user.userId)
-  if (!totp?.enabledAt) return undefined
-  if (!code)
-    throw new AppError('TOTP_REQUIRED', 'This account has a second factor. Give a code of the authenticator app too.', {
-      passwordToken: passwordToken(ctx, user),
-    })
-  const proof = await countedProof(ctx, user, totp, code)
-  if (proof) return proof
-  await recordFailedSignIn(ctx, user.userId)
-  throw wrongCode()
-}
-
-/** Begins a session, unless the password that was checked is not that of the account any more. */
-async function newSession(ctx: Context, user: UserRow, proof: Proof | undefined): Promise<string> {
-  if (ctx.dryRun) return ''
-  return change(ctx, async (tx) => {
-    if (!(await holdSessions(tx.db, user)))
-      throw new AppError('INCORRECT_PASSWORD', 'The account has just changed. Sign in again.')
-    if (proof) await useProof(tx.db, user.userId, proof)
-    return beginSession(tx, user.userId)
-  })
 }
 
 const verifiedAlready = () =>

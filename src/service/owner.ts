@@ -6,10 +6,10 @@ import { assertNoKey } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { authUser, AuthUser, User, userNotFound, userShown } from './lib/people.js'
+import { AuthUser, User, userNotFound, userShown } from './lib/people.js'
 import { fields } from './lib/schemas.js'
-import { beginSession } from './lib/sessions.js'
-import { oneTimeToken, oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
+import { signIn } from './lib/signin.js'
+import { oneTimeToken, oneTimeTokenOf, TOKEN_ERRORS, tokenField } from './lib/tokens.js'
 import { userOf, who } from './users.js'
 
 /** How long a link to sign in works. */
@@ -53,16 +53,9 @@ export const useLink = operation({
   output: Type.Object({ user: AuthUser }),
   async run(ctx, input) {
     const token = await oneTimeTokenOf(ctx, input.token, 'signIn')
-    const { user, sessionId } = await change(ctx, async (tx) => {
-      const person = await lockUser(tx.db, token.userId) // first, as whoever ends the sessions does
-      if (!person) throw userNotFound()
-      if (person.isBlocked) throw new AppError('USER_BLOCKED', 'This account is blocked. Ask the owner of the site.')
-      await useUp(tx.db, token)
-      tx.record('user.link_used', person.userId)
-      return { user: person, sessionId: await beginSession(tx, person.userId) }
-    })
+    const user = await signIn(ctx, { way: 'link', token })
     await ctx.limits?.forgive('sign-in', ctx, token.email)
-    return { user: await authUser(ctx, user, sessionId) }
+    return { user }
   },
 })
 

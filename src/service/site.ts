@@ -10,18 +10,17 @@ import { newestApplied } from '../db/schema.js'
 import { listServers, SEEN_WITHIN_MS } from '../db/servers.js'
 import { readSettings, updateSettings } from '../db/settings.js'
 import { assignEveryone, findOwner, userTotal } from '../db/users.js'
-import { change } from './lib/change.js'
+import type { Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
 import { fields, nullable } from './lib/schemas.js'
-import { beginSession } from './lib/sessions.js'
+import { signIn } from './lib/signin.js'
 import { assertSecretFits } from './lib/tokens.js'
 import {
   assertEmail,
-  authUser,
   AuthUser,
   emailField,
   insertPerson,
@@ -162,15 +161,15 @@ export const setup = operation({
       }),
       isOwner: 1,
     }
-    const { user, sessionId } = await change(ctx, async (tx) => {
+    const create = async (tx: Change) => {
       const inserted = await insertPerson(tx.db, owner)
       await assignEveryone(tx.db, inserted.userId)
       await updateSettings(tx.db, { title: siteTitle || 'Feedback' })
       await queueLetter(tx, 'verification', inserted)
       tx.record('site.set_up', 'site')
-      return { user: inserted, sessionId: await beginSession(tx, inserted.userId) }
-    })
-    return { user: await authUser(ctx, user, sessionId) }
+      return inserted
+    }
+    return { user: await signIn(ctx, { way: 'account', create }) }
   },
 })
 

@@ -134,6 +134,7 @@ describe.each(engines)('a new person on a site on %s', (engine) => {
       'user.unblocked',
       'user.reset_requested',
       'user.password_set',
+      'user.signed_in',
       'user.deleted',
     ])
     expect(server.output().stderr).not.toMatch(/token=(?!\*)|a good password|a better password/)

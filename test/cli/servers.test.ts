@@ -76,7 +76,7 @@ async function makeWorld() {
   await board('Bugs')
   const post = async (boardId: string, token?: string) =>
     (await made('POST /posts', { title: 'Dark mode', boardId }, token)).post.postId as string
-  const tokenOf = async (userId = '') => sessionToken(base, { userId, sessionId: await beginSession(base, userId) })
+  const tokenOf = async (userId = '') => sessionToken(base, await beginSession(base, userId))
   held.post = await post(held.board, await tokenOf(held.user))
   held.comment = (await made(`POST /posts/${held.post}/comments`, { body: 'First' })).activity.comment.id as string
   for (let count = 0; count < 4; count++) {

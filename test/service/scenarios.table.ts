@@ -39,7 +39,7 @@ export const table: Record<string, Row> = {
   'site.status': { needs: 'public' },
   'site.overview': { needs: 'owner' },
   'site.setup': { needs: 'public', input: (w) => w.credentials(), but: '403 SETUP_COMPLETED' },
-  'auth.login': { needs: 'public', silent: true, differs: true, input: (w) => w.account() },
+  'auth.login': { needs: 'public', differs: true, input: (w) => w.account() },
   'auth.signup': { needs: 'public', input: (w) => w.credentials() },
   'auth.verify': { needs: 'account' },
   'auth.validate': { needs: 'public', input: async (w) => ({ token: await w.mailed('emailVerification') }) },

@@ -100,7 +100,7 @@ export async function makeWorld(engine: Engine) {
     /** A key of the caller, or of somebody else where nobody calls. */
     key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
     /** A session of the caller, or of somebody else where nobody calls. */
-    session: (userId: string | null) => beginSession(site.base, userId ?? author.userId),
+    session: async (userId: string | null) => (await beginSession(site.base, userId ?? author.userId)).sessionId,
     /** Sets the password of the caller, and returns it. */
     async password(userId: string | null) {
       const password = 'a long password'

@@ -323,7 +323,10 @@ describe.each(engines)('creating a person on %s', (engine) => {
     })
     expect((await site.http('POST /auth/login', { body: EVE })).status).toBe(200)
     expect(await site.db.selectFrom('deliveries').selectAll().execute()).toEqual([])
-    expect(await site.events()).toEqual([['user.created', user.userId]])
+    expect(await site.events()).toEqual([
+      ['user.created', user.userId],
+      ['user.signed_in', user.userId],
+    ])
   })
 
   it('without one mails an invitation, whose link keeps the path of site.url and lets the person choose a password', async () => {

@@ -240,7 +240,7 @@ export async function makeSite(
       return { userId: user.userId, token: await site.signIn(user.userId) }
     },
     async signIn(userId) {
-      return sessionToken(base, { userId, sessionId: await beginSession(base, userId) })
+      return sessionToken(base, await beginSession(base, userId))
     },
   }
   return site

@@ -6,7 +6,7 @@ import { LANGUAGES } from '../../core/language.js'
 import { newId, randomWord } from '../../core/ids.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { NIL } from 'uuid'
-import type { Db, Tables, UserRow } from '../../db/tables.js'
+import type { Db, SessionRow, Tables, UserRow } from '../../db/tables.js'
 import { lacksTotp } from '../../db/totp.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
@@ -129,13 +129,15 @@ const language = Type.Unsafe<string>({
 })
 export const languageField = Type.Optional(language)
 
-/** The answer of an operation that has begun this session. */
+export type SignedIn = Type.Static<typeof AuthUser>
+
+/** The answer of an operation that has begun this session. A dry run begins none. */
 export const authUser = async (
   ctx: Context,
   { userId, name, username, email, avatar }: UserRow,
-  sessionId: string,
-): Promise<Type.Static<typeof AuthUser>> => ({
-  authToken: ctx.dryRun ? '' : await sessionToken(ctx, { userId, sessionId }), // a dry run begins no session
+  session: Pick<SessionRow, 'userId' | 'sessionId'> | undefined,
+): Promise<SignedIn> => ({
+  authToken: ctx.dryRun || !session ? '' : await sessionToken(ctx, session),
   userId,
   name,
   username,

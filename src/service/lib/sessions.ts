@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { newId } from '../../core/ids.js'
 import { findSession, insertSession, putSessionUse } from '../../db/sessions.js'
-import type { UserRow } from '../../db/tables.js'
+import type { SessionRow, UserRow } from '../../db/tables.js'
 import { findActor, findOwner } from '../../db/users.js'
 import { MODERATORS, operator, visitor, type Actor } from './access.js'
 import type { Context } from './context.js'
@@ -74,11 +74,11 @@ async function sessionEnd(
 /** Sessions that a person can have. A further one ends the oldest. */
 export const MAX_SESSIONS = 1000
 
-/** Begins a session of whoever signs in, and returns its id, for the token. */
+/** Begins a session of whoever signs in. */
 export async function beginSession(
   { db, now, client }: Pick<Context, 'db' | 'now' | 'client'>,
   userId: string,
-): Promise<string> {
+): Promise<SessionRow> {
   const [sessionId, time] = [newId(), now()]
   const session = {
     sessionId,
@@ -89,7 +89,7 @@ export async function beginSession(
     expiresAt: new Date(time.getTime() + SESSION_LIFETIME).toISOString(),
   }
   await insertSession(db, session, MAX_SESSIONS)
-  return sessionId
+  return session
 }
 
 /** The actor of an API key: its person, with the permissions that both have. */
