@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -85,4 +87,11 @@ it('every field of a form is repeated after an error, but for secrets', async ()
     }
   expect(seen.size).toBeGreaterThan(8)
   expect([...new Set(lost)]).toEqual(UNREAD)
+})
+
+it('cookies are written in one place, which the gate and the pages read', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+  const having = (pattern: RegExp) => sources.filter((file) => pattern.test(readFileSync(path.join('src', file), 'utf8')))
+  expect(having(/['"`]set-cookie['"`]|stringifySetCookie/i)).toEqual(['web/kit/cookies.ts'])
+  expect(having(/headers\.cookie|parseCookie/).toSorted()).toEqual(['web/kit/cookies.ts', 'web/kit/gate.ts', 'web/kit/renderer.tsx']) // prettier-ignore
 })

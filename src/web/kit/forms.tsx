@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.js'
 import { asAppError } from '../../http/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { withQuery } from './addresses.js'
-import { languageCookie, sessionCookie } from './cookies.js'
+import { setCookie } from './cookies.js'
 import { pathAndQuery } from './fields.js'
 import { HEADERS } from './headers.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type LiveView } from './page.js'
@@ -16,6 +16,9 @@ import type { Routes } from './routes.js'
 interface Sent extends Pending {
   act: AnyAction
 }
+
+/** A session ends on the server before the cookie does. */
+const SESSION_SECONDS = 400 * 24 * 60 * 60
 
 /** Runs the actions of forms. */
 export class Forms {
@@ -75,9 +78,9 @@ export class Forms {
     outcome: Outcome,
   ): Promise<FastifyReply> {
     const { raw, reply } = request
-    const { cookies } = this.#renderer
-    if (outcome.session !== undefined) reply.header('set-cookie', sessionCookie(cookies, outcome.session))
-    if (outcome.language !== undefined) reply.header('set-cookie', languageCookie(cookies, outcome.language))
+    const { siteUrl } = this.#renderer
+    if (outcome.session !== undefined) setCookie(reply, siteUrl, 'session', outcome.session, SESSION_SECONDS)
+    if (outcome.language !== undefined) setCookie(reply, siteUrl, 'language', outcome.language)
     reply.header('cache-control', 'no-store')
     const pending = typeof outcome.session === 'string' ? pendingIn(form) : undefined
     const wanted = pending && (await this.#actionOf(pending))

@@ -5,7 +5,7 @@ import { pathOfTarget } from '../../http/target.js'
 import { languageFor } from '../../core/language.js'
 import { API_ROOT } from '../../core/wire.js'
 import { addressesOf } from './addresses.js'
-import { cookiesOf, readCookies } from './cookies.js'
+import { keptCookies, readCookies } from './cookies.js'
 
 /**
  * Runs before the response cache. It removes the path of `site.url`, for proxies that keep it, and reduces the headers
@@ -13,17 +13,17 @@ import { cookiesOf, readCookies } from './cookies.js'
  */
 export function pageGate({ siteUrl, siteLanguage }: Pick<Context, 'siteUrl' | 'siteLanguage'>): Gate {
   const { base } = addressesOf(siteUrl)
-  const cookies = cookiesOf(siteUrl)
   return (request) => {
     const { headers, url = '/' } = request
     if (base !== '' && url.startsWith(base) && /^[/?]|^$/.test(url.slice(base.length, base.length + 1))) {
       request.url = pathOfTarget(url.slice(base.length))
     }
     if (request.url?.startsWith(API_ROOT)) return true
-    const { token, language } = readCookies(cookies, headers.cookie)
-    if (token === undefined) delete headers.cookie
-    else headers.cookie = `${cookies.session}=${token}`
-    headers['accept-language'] = language ?? languageFor(headers['accept-language'], siteLanguage)
+    const cookies = readCookies(siteUrl, headers.cookie)
+    const kept = keptCookies(siteUrl, cookies)
+    if (kept === undefined) delete headers.cookie
+    else headers.cookie = kept
+    headers['accept-language'] = cookies.language ?? languageFor(headers['accept-language'], siteLanguage)
     const encoding = encodingFor(headers['accept-encoding'])
     if (encoding === undefined) delete headers['accept-encoding']
     else headers['accept-encoding'] = encoding

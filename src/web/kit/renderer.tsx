@@ -17,7 +17,7 @@ import { actorOf } from '../../service/lib/sessions.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
-import { cookiesOf, readCookies, type Cookies } from './cookies.js'
+import { readCookies } from './cookies.js'
 import { compressed } from './encoding.js'
 import { pathAndQuery } from './fields.js'
 import { HEADERS, headersWith } from './headers.js'
@@ -52,13 +52,15 @@ interface Parts {
 /** Makes HTML of pages, and of errors. */
 export class Renderer {
   readonly addresses: Addresses
-  readonly cookies: Cookies
   readonly #parts: Parts
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.addresses = addressesOf(parts.site.siteUrl)
-    this.cookies = cookiesOf(parts.site.siteUrl)
+  }
+
+  get siteUrl(): string {
+    return this.#parts.site.siteUrl
   }
 
   /** `db` reads through the query cache. */
@@ -83,7 +85,7 @@ export class Renderer {
   /** The view of whoever sends the request, or of this token. */
   async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<LiveView> {
     const { raw, db, url } = request
-    const sent = token ?? readCookies(this.cookies, raw.headers.cookie).token
+    const sent = token ?? readCookies(this.#parts.site.siteUrl, raw.headers.cookie).session
     const actorBy = async (reads: Context['db']) => {
       const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db: reads })
       return found.key ? actorOf(undefined, this.#parts.site) : found // a key is for programs
