@@ -88,21 +88,24 @@ describe.each(engines)('a sign-in on %s', (engine) => {
   })
 })
 
-it.each(engines)('a sign-in on %s is an event that says the way, and a failed one only that it failed', async (engine) => {
-  const site = await makeSite(engine)
-  await site.owner()
-  await site.call(auth.login, { email: OWNER.email, password: OWNER.password })
-  await failure(site.call(auth.login, { email: OWNER.email, password: 'wrong password' }))
-  const { url } = await createLink({ ...site.base, actor: operator, origin: 'cli:tester', dryRun: false })
-  const { status } = await site.http('POST /auth/link', { body: { token: new URL(url!).searchParams.get('token') } })
-  expect(status).toBe(200)
-  const events = await site.db.selectFrom('events').select(['action', 'details']).where('id', '>', 1).orderBy('id').execute() // prettier-ignore
-  const by = (way: string) => JSON.stringify([{ field: 'way', before: null, after: way }])
-  expect(events.map(({ action, details }) => [action, details])).toEqual([
-    ['user.signed_in', by('password')],
-    ['user.sign_in_failed', null],
-    ['user.link_created', null],
-    ['user.link_used', null],
-    ['user.signed_in', by('link')],
-  ])
-})
+it.each(engines)(
+  'a sign-in on %s is an event that says the way, and a failed one only that it failed',
+  async (engine) => {
+    const site = await makeSite(engine)
+    await site.owner()
+    await site.call(auth.login, { email: OWNER.email, password: OWNER.password })
+    await failure(site.call(auth.login, { email: OWNER.email, password: 'wrong password' }))
+    const { url } = await createLink({ ...site.base, actor: operator, origin: 'cli:tester', dryRun: false })
+    const { status } = await site.http('POST /auth/link', { body: { token: new URL(url!).searchParams.get('token') } })
+    expect(status).toBe(200)
+    const events = await site.db.selectFrom('events').select(['action', 'details']).where('id', '>', 1).orderBy('id').execute() // prettier-ignore
+    const by = (way: string) => JSON.stringify([{ field: 'way', before: null, after: way }])
+    expect(events.map(({ action, details }) => [action, details])).toEqual([
+      ['user.signed_in', by('password')],
+      ['user.sign_in_failed', null],
+      ['user.link_created', null],
+      ['user.link_used', null],
+      ['user.signed_in', by('link')],
+    ])
+  },
+)

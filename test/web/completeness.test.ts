@@ -91,7 +91,8 @@ it('every field of a form is repeated after an error, but for secrets', async ()
 
 it('cookies are written in one place, which the gate and the pages read', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
-  const having = (pattern: RegExp) => sources.filter((file) => pattern.test(readFileSync(path.join('src', file), 'utf8')))
+  const having = (pattern: RegExp) =>
+    sources.filter((file) => pattern.test(readFileSync(path.join('src', file), 'utf8')))
   expect(having(/['"`]set-cookie['"`]|stringifySetCookie/i)).toEqual(['web/kit/cookies.ts'])
   expect(having(/headers\.cookie|parseCookie/).toSorted()).toEqual(['web/kit/cookies.ts', 'web/kit/gate.ts', 'web/kit/renderer.tsx']) // prettier-ignore
 })

@@ -3,12 +3,10 @@ import { AppError } from '../../core/errors.js'
 import { asAppError } from '../../http/errors.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { withQuery } from './addresses.js'
-import { setCookie } from './cookies.js'
 import { pathAndQuery } from './fields.js'
-import { HEADERS } from './headers.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type LiveView } from './page.js'
 import { pathOf, pendingFields, pendingIn, type Pending } from './pending.js'
-import { saying, wantsJson, type PageRequest, type Renderer } from './renderer.js'
+import { wantsJson, type PageRequest, type Renderer } from './renderer.js'
 import { ASK_AGAIN, repeatOf, textsOf, type Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
@@ -16,9 +14,6 @@ import type { Routes } from './routes.js'
 interface Sent extends Pending {
   act: AnyAction
 }
-
-/** A session ends on the server before the cookie does. */
-const SESSION_SECONDS = 400 * 24 * 60 * 60
 
 /** Runs the actions of forms. */
 export class Forms {
@@ -77,11 +72,7 @@ export class Forms {
     form: Fields,
     outcome: Outcome,
   ): Promise<FastifyReply> {
-    const { raw, reply } = request
-    const { siteUrl } = this.#renderer
-    if (outcome.session !== undefined) setCookie(reply, siteUrl, 'session', outcome.session, SESSION_SECONDS)
-    if (outcome.language !== undefined) setCookie(reply, siteUrl, 'language', outcome.language)
-    reply.header('cache-control', 'no-store')
+    this.#renderer.keep(request.reply, outcome)
     const pending = typeof outcome.session === 'string' ? pendingIn(form) : undefined
     const wanted = pending && (await this.#actionOf(pending))
     if (pending && wanted && mayWait(wanted)) {
@@ -89,14 +80,7 @@ export class Forms {
       const next: PageRequest = { ...request, url: pathOf(pending), said }
       return this.receive(next, { ...pending, act: wanted }, outcome.session ?? undefined)
     }
-    if (outcome.again) return this.#renderer.show(request, view, outcome.again)
-    if (outcome.show)
-      return this.#renderer.sendPage(request, view, { title: outcome.title ?? '', children: outcome.show })
-    if (wantsJson(raw))
-      return reply.headers(HEADERS).send({ to: this.#renderer.addresses.href(outcome.to), ...outcome.json })
-    if (view.isAlone && outcome.flash) return this.#renderer.say(request, view, outcome.flash)
-    const done = outcome.flash === undefined ? request.said : [outcome.flash, ...request.said]
-    return this.#renderer.redirect(reply, saying(outcome.to, done))
+    return this.#renderer.end(request, view, outcome)
   }
 
   /** Shows the form again, with what was typed and what is wrong with it. */

@@ -86,7 +86,7 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
   isSetup?: true
   /** The operations of its forms that are said above the fields to be refused, where they are (`Refused`). */
   forms?: readonly AnyOperation[]
-  /** Loads what it shows. To lead elsewhere, it throws a `Redirect`. */
+  /** Loads what it shows. To lead elsewhere, it throws a `Redirect`, or with cookies an `Ended`. */
   load(this: void, view: V): Promise<Data>
   /** The texts that it shows as HTML. They are rendered before it is. */
   texts?(this: void, view: View, data: Data): readonly Text[]
@@ -114,7 +114,7 @@ export class Redirect {
   ) {}
 }
 
-/** Where an action leads. */
+/** Where an action leads, or a page that ends as one. */
 export interface Outcome {
   /** The next page, without the base path. */
   to: string
@@ -131,6 +131,14 @@ export interface Outcome {
   title?: string
   /** A page with a form to show instead, with what was sent. */
   again?: AnyPage
+}
+
+/**
+ * Thrown by `load` of a page that is never cached, where its address alone asks for something to be done, as the one
+ * that another site sends people back to.
+ */
+export class Ended {
+  constructor(readonly outcome: Outcome) {}
 }
 
 /** A form's way to one operation. A refusal of the operation is shown on the page that has the form. */

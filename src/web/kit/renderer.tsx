@@ -17,11 +17,21 @@ import { actorOf } from '../../service/lib/sessions.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
-import { readCookies } from './cookies.js'
+import { readCookies, setCookie } from './cookies.js'
 import { compressed } from './encoding.js'
 import { pathAndQuery } from './fields.js'
 import { HEADERS, headersWith } from './headers.js'
-import { Redirect, type AnyPage, type Flash, type Form, type LiveView, type PageCache, type View } from './page.js'
+import {
+  Ended,
+  Redirect,
+  type AnyPage,
+  type Flash,
+  type Form,
+  type LiveView,
+  type Outcome,
+  type PageCache,
+  type View,
+} from './page.js'
 import type { Repeat } from './repeat.js'
 import type { FrameProps, Routes } from './routes.js'
 
@@ -49,6 +59,9 @@ interface Parts {
   routes: Routes
 }
 
+/** A session ends on the server before the cookie does. */
+const SESSION_SECONDS = 400 * 24 * 60 * 60
+
 /** Makes HTML of pages, and of errors. */
 export class Renderer {
   readonly addresses: Addresses
@@ -57,10 +70,6 @@ export class Renderer {
   constructor(parts: Parts) {
     this.#parts = parts
     this.addresses = addressesOf(parts.site.siteUrl)
-  }
-
-  get siteUrl(): string {
-    return this.#parts.site.siteUrl
   }
 
   /** `db` reads through the query cache. */
@@ -157,7 +166,15 @@ export class Renderer {
 
   async show(request: PageRequest, view: LiveView, page: AnyPage, status = 200): Promise<FastifyReply> {
     if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
-    const data = await page.load(view)
+    const data = await page.load(view).catch((error: unknown) => {
+      if (error instanceof Ended) return error
+      throw error
+    })
+    if (data instanceof Ended) {
+      if (page.cache !== 'never') throw new Error('A page that is cached ends with an outcome.')
+      this.keep(request.reply, data.outcome)
+      return this.end(request, view, data.outcome)
+    }
     if (page.texts) request.html = await view.render(page.texts(view, data))
     await this.findRefusals(request, view, page.forms)
     const title = page.title(view, data)
@@ -174,6 +191,25 @@ export class Renderer {
       </Layout>
     )
     return this.send(request, view, html, status)
+  }
+
+  /** The cookies of an outcome. */
+  keep(reply: FastifyReply, { session, language }: Outcome): void {
+    const { siteUrl } = this.#parts.site
+    if (session !== undefined) setCookie(reply, siteUrl, 'session', session, SESSION_SECONDS)
+    if (language !== undefined) setCookie(reply, siteUrl, 'language', language)
+    reply.header('cache-control', 'no-store')
+  }
+
+  /** Leads to the page of an outcome, or shows it. */
+  async end(request: PageRequest, view: LiveView, outcome: Outcome): Promise<FastifyReply> {
+    const { raw, reply } = request
+    if (outcome.again) return this.show(request, view, outcome.again)
+    if (outcome.show) return this.sendPage(request, view, { title: outcome.title ?? '', children: outcome.show })
+    if (wantsJson(raw)) return reply.headers(HEADERS).send({ to: this.addresses.href(outcome.to), ...outcome.json })
+    if (view.isAlone && outcome.flash) return this.say(request, view, outcome.flash)
+    const done = outcome.flash === undefined ? request.said : [outcome.flash, ...request.said]
+    return this.redirect(reply, saying(outcome.to, done))
   }
 
   /** Finds what refuses the operations of forms, before they are shown. The last reads of a request, as they are not cached. */
