@@ -77,6 +77,10 @@ export async function openApp(
     commonPasswords: config.get('passwords.common') as 'allow' | 'refuse', // checked by the table of settings
     unverified: config.get('accounts.unverified') as 'allow' | 'read',
     unknownAccounts: config.get('accounts.unknown') as 'tell' | 'hide',
+    browserSessions: {
+      idle: secondsOf(config.get('sessions.idle') ?? '30d'),
+      absolute: secondsOf(config.get('sessions.absolute') ?? '365d'),
+    },
     newFor: durationOf(config.get('accounts.new') ?? 'off'),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
     siteLanguage: config.get('site.language'),

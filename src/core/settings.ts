@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
-import { durationOf, wholeOf } from './durations.js'
+import { durationOf, SECONDS, wholeOf } from './durations.js'
 import { isLanguage, LANGUAGES } from './language.js'
 import { LIMITS, rateOf, REQUESTS, type LimitName } from './limits.js'
 
@@ -55,6 +55,9 @@ const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or of
 
 const durationProblem = (text: string): string | undefined =>
   durationOf(text) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined
+
+const sessionProblem = (text: string): string | undefined =>
+  (durationOf(text) ?? 0) < 15 * SECONDS.m ? 'must be a time from 15m to 366d, such as 30d or 12h' : undefined
 
 /** The problem with a number of seconds: `30`, `30s` or `2m`. */
 const secondsProblem =
@@ -249,6 +252,22 @@ const SETTINGS = {
     command: 'serve',
     notFromHere: () => true,
     check: (value) => (['tell', 'hide'].includes(value) ? undefined : 'must be tell or hide'),
+  },
+  'sessions.idle': {
+    description: 'how long a browser stays signed in without a visit, from 15m to 366d',
+    value: 'time',
+    default: '30d',
+    command: 'serve',
+    notFromHere: () => true,
+    check: sessionProblem,
+  },
+  'sessions.absolute': {
+    description: 'how long a browser stays signed in at most, however often it visits, from 15m to 366d',
+    value: 'time',
+    default: '365d',
+    command: 'serve',
+    notFromHere: () => true,
+    check: sessionProblem,
   },
   'passwords.common': {
     description: 'whether serve accepts very common passwords: allow or refuse; pages and commands always refuse them',

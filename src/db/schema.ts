@@ -3,7 +3,7 @@ import { isMissingTable } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
-export const NEWEST = '0031_deliveries'
+export const NEWEST = '0032_browser_sessions'
 
 /** The fingerprints of `triggers/`, checked by a test. A change of them needs a new migration, even an empty one. */
 export const TRIGGERS = { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' } as const

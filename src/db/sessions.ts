@@ -8,19 +8,37 @@ import type { Db, SessionRow, Tables } from './tables.js'
 /** A session with the hour of its last use. */
 export type UsedSession = SessionRow & { lastUsedAt: string | null }
 
+type DecidingSession = Pick<SessionRow, 'sessionId' | 'userId' | 'kind' | 'createdAt' | 'expiresAt'>
+
 /** What decides about a request with a session. Read on every request, so that a session ends at once. */
-export async function findSession(
-  db: Db,
-  sessionId: string,
-): Promise<Pick<SessionRow, 'userId' | 'expiresAt'> | undefined> {
+export async function findSession(db: Db, sessionId: string): Promise<DecidingSession | undefined> {
   const [session] = await compiled(
     db,
     'findSession',
     { sessionId },
-    (given) => db.selectFrom('sessions').select(['userId', 'expiresAt']).where('sessionId', '=', given.sessionId),
+    (given) =>
+      db
+        .selectFrom('sessions')
+        .select(['sessionId', 'userId', 'kind', 'createdAt', 'expiresAt'])
+        .where('sessionId', '=', given.sessionId),
     { sessions: [sessionId] },
   )
   return session
+}
+
+/** Moves the end of a session. Returns false where another request has moved or ended it. */
+export async function moveSessionEnd(
+  db: Db,
+  { sessionId, expiresAt }: Pick<SessionRow, 'sessionId' | 'expiresAt'>,
+  until: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('sessions')
+    .set({ expiresAt: until })
+    .where('sessionId', '=', sessionId)
+    .where('expiresAt', '=', expiresAt)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Stores the time of the last use, unless a later one is stored. Throws ForeignKeyError for a session that has ended. */

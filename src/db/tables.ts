@@ -145,10 +145,14 @@ export interface Tables {
     editedAt: string | null
     isOpen: Generated<number>
   }
-  /** Deleting one ends it. `userAgent` and `address` are those of the sign-in. */
+  /**
+   * Deleting one ends it. `userAgent` and `address` are those of the sign-in. One of a browser lives while it is used:
+   * `expiresAt` moves on. One of the API lasts two days.
+   */
   sessions: {
     sessionId: string
     userId: string
+    kind: Generated<'api' | 'browser'>
     userAgent: string
     address: string | null
     createdAt: string

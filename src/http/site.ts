@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from '../service/lib/context.js'
 
 /** What the server needs to run operations. */
-export interface Site extends Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'> {
+export interface Site extends Omit<Context, 'actor' | 'origin' | 'client' | 'browser' | 'dryRun'> {
   /** Rejects if the database does not respond. */
   ping(this: void): Promise<void>
   /** Absent: nothing is cached. */

@@ -64,6 +64,7 @@ export const promote = operation({
   summary: 'Make a user the owner of the site; the previous owner keeps the account and its roles',
   http: 'POST /users/:user/promote 200',
   access: 'owner',
+  changesOwnRights: true,
   sensitive: true,
   errors: ['USER_NOT_FOUND', 'USER_BLOCKED'],
   input: fields({ user: who }),

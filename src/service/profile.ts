@@ -107,6 +107,7 @@ export const changePassword = operation({
   summary: 'Change your own password: all other sessions end, and all API keys are revoked',
   http: 'POST /users/password 204',
   access: 'session',
+  changesOwnRights: true,
   limit: 'sign-in',
   errors: ['USER_NOT_FOUND', 'PASSWORD_MISSING', 'PASSWORD_COMMON', 'INCORRECT_PASSWORD'],
   input: fields({

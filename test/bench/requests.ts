@@ -61,7 +61,7 @@ export const tokens = (): Promise<string[]> =>
     Array.from({ length: PEOPLE }, (_, n) =>
       sessionToken(
         { now: () => new Date(), secret: () => SECRET },
-        { userId: id('user', n), sessionId: id('session', n) },
+        { userId: id('user', n), sessionId: id('session', n), kind: 'api', createdAt: new Date().toISOString() },
       ),
     ),
   )

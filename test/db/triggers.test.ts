@@ -17,6 +17,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0029_row_changes': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
   '0030_event_details': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
   '0031_deliveries': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
+  '0032_browser_sessions': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -103,6 +103,7 @@ interface SiteOptions extends ServerOptions {
   /** For how many seconds accounts are new; without it no account is. */
   newFor?: number
   siteLanguage?: string
+  browserSessions?: Context['browserSessions']
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
@@ -122,6 +123,7 @@ export async function makeSite(
     unknownAccounts,
     newFor,
     siteLanguage,
+    browserSessions,
     ...options
   }: SiteOptions = {},
 ): Promise<TestSite> {
@@ -143,6 +145,7 @@ export async function makeSite(
     ...(unknownAccounts !== undefined && { unknownAccounts }),
     ...(newFor !== undefined && { newFor }),
     ...(siteLanguage !== undefined && { siteLanguage }),
+    ...(browserSessions !== undefined && { browserSessions }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

@@ -30,6 +30,7 @@ import { up as reportsLogged } from './0028_reports_logged.js'
 import { up as rowChanges } from './0029_row_changes.js'
 import { up as eventDetails } from './0030_event_details.js'
 import { up as deliveries } from './0031_deliveries.js'
+import { up as browserSessions } from './0032_browser_sessions.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -67,4 +68,5 @@ export const migrations: Record<string, Migration> = {
   '0029_row_changes': { up: rowChanges },
   '0030_event_details': { up: eventDetails },
   '0031_deliveries': { up: deliveries },
+  '0032_browser_sessions': { up: browserSessions },
 }

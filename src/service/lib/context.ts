@@ -11,6 +11,20 @@ interface Client extends Source {
   userAgent: string
 }
 
+/** For how many seconds sessions of browsers live. */
+export interface BrowserSessions {
+  /** Without a request. */
+  idle: number
+  /** Since the sign-in. */
+  absolute: number
+}
+
+/** The browser that a page is for. Sessions that begin with its requests are its own, and live while they are used. */
+interface Browser {
+  /** Takes the token of a session that has begun, lives longer, or has another id. It is of use until then, ISO 8601. */
+  keep(this: void, token: string, until: string): void
+}
+
 /** Counts what is limited. Requests without a `client` are not. */
 export interface Limiter {
   /** Runs the work, and counts how it ends. Throws RATE_LIMITED. */
@@ -43,12 +57,16 @@ export interface Context {
   unknownAccounts?: 'tell' | 'hide' | undefined
   /** For how many seconds an account is new. Absent or null: no account is. */
   newFor?: number | null | undefined
+  /** Absent: 30 days without a request, a year in all. */
+  browserSessions?: BrowserSessions | undefined
   /** What setup needs over HTTP. Absent: nothing. */
   setupToken?: string | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */
   origin: string
   /** Absent at the command line. */
   client?: Client
+  /** Absent: the request is not one for a page. */
+  browser?: Browser
   /** Absent: nothing is limited. */
   limits?: Limiter
   /** Who sends the request by now. A download asks again while it runs. Absent at the command line. */

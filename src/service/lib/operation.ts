@@ -4,6 +4,7 @@ import { assertReadable, parse } from '../../core/fields.js'
 import type { LimitName } from '../../core/limits.js'
 import { assertAllowed, assertOwner, assertSignedIn, assertVerified, type Access } from './access.js'
 import { narrowed, type CachedContext, type Context } from './context.js'
+import { renameSession } from './sessions.js'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 type Fields = Record<string, unknown>
@@ -27,6 +28,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
   download?: { types: readonly string[] } // declared by `download`: `run` answers a LongBody of one of these media types
+  changesOwnRights?: true // what the caller may do, or proves it by: the session of a browser gets another id
   sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
   input: TObject // flat: every field can also be a flag or a query parameter
@@ -100,9 +102,11 @@ export async function execute<In, Out, Subject>(
   const checked = parse(op.input, input) as In
   assertOwner(op.access, ctx.actor)
   const run = () => op.run(own, checked, subject)
-  return op.limit && ctx.limits
+  const output = await (op.limit && ctx.limits
     ? ctx.limits.guard(op.limit, ctx, accountOf(op.access, ctx, checked as Fields), run)
-    : run()
+    : run())
+  if (op.changesOwnRights) await renameSession(ctx)
+  return output
 }
 
 /**

@@ -135,7 +135,7 @@ export type SignedIn = Type.Static<typeof AuthUser>
 export const authUser = async (
   ctx: Context,
   { userId, name, username, email, avatar }: UserRow,
-  session: Pick<SessionRow, 'userId' | 'sessionId'> | undefined,
+  session: SessionRow | undefined,
 ): Promise<SignedIn> => ({
   authToken: ctx.dryRun || !session ? '' : await sessionToken(ctx, session),
   userId,

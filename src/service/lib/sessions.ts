@@ -1,15 +1,18 @@
 import { AppError } from '../../core/errors.js'
 import { newId } from '../../core/ids.js'
-import { findSession, insertSession, putSessionUse } from '../../db/sessions.js'
+import { deleteSession, findSession, insertSession, moveSessionEnd, putSessionUse } from '../../db/sessions.js'
 import type { SessionRow, UserRow } from '../../db/tables.js'
-import { findActor, findOwner } from '../../db/users.js'
+import { findActor, findOwner, lockUser } from '../../db/users.js'
 import { MODERATORS, operator, visitor, type Actor } from './access.js'
+import { change } from './change.js'
 import type { Context } from './context.js'
 import { KEY_PREFIX, readKey } from './keys.js'
-import { readSessionToken, SESSION_LIFETIME, type SessionClaims } from './tokens.js'
-import { recordUse } from './uses.js'
+import { idleEnd, lifetimesOf, readSessionToken, SESSION_LIFETIME, sessionToken, type SessionClaims } from './tokens.js'
+import { recordUse, whereWritable } from './uses.js'
 
 const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
+
+type SessionContext = Pick<Context, 'db' | 'secret' | 'previousSecret' | 'now' | 'browser' | 'browserSessions'>
 
 /** Shared by all requests: an error records its stack, which takes longer than most requests of visitors. */
 const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
@@ -19,10 +22,7 @@ const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an acc
  * not signed in gets a visitor with the reason as its refusal. Runs for every request, so blocks and role changes apply
  * at once.
  */
-export async function actorOf(
-  authorization: string | undefined,
-  ctx: Pick<Context, 'db' | 'secret' | 'previousSecret' | 'now'>,
-): Promise<Actor> {
+export async function actorOf(authorization: string | undefined, ctx: SessionContext): Promise<Actor> {
   if (authorization === undefined) return ANONYMOUS
   const [scheme, token, ...more] = authorization.trim().split(/\s+/)
   if (scheme?.toLowerCase() !== 'bearer' || !token || more.length > 0)
@@ -60,34 +60,83 @@ export async function assertStillSignedIn(
 
 /** Until when a response to a session may be cached, Unix ms; undefined where the session has ended. */
 async function sessionEnd(
-  { db, now }: Pick<Context, 'db' | 'now'>,
-  { userId, sessionId, generation, expiresAt }: SessionClaims,
+  ctx: SessionContext,
+  { userId, sessionId, generation, expiresAt, isOfPrevious }: SessionClaims,
   user: { sessions: number },
 ): Promise<number | undefined> {
+  const { db, now } = ctx
   if (sessionId === undefined) return user.sessions === generation ? expiresAt : undefined
   const session = await findSession(db, sessionId)
   if (session?.userId !== userId || session.expiresAt <= now().toISOString()) return undefined
   const until = await recordUse(sessionId, now(), (usedAt) => putSessionUse(db, { sessionId, usedAt }))
-  return Math.min(until, expiresAt, Date.parse(session.expiresAt))
+  const present = session.kind === 'browser' ? await prolonged(ctx, session) : session
+  const end = Date.parse(present.expiresAt)
+  if (end <= now().getTime()) return undefined
+  if (session.kind === 'browser' && (present !== session || isOfPrevious)) await keepInBrowser(ctx, present)
+  return Math.min(until, expiresAt, end)
+}
+
+/** The end of a session moves in steps of a day at most: one write a day, not one for each request. */
+const LONGEST_STEP_MS = 24 * 60 * 60 * 1000
+
+/** Moves the end of a session that is used, and returns the session. The settings may also have made it earlier. */
+async function prolonged(ctx: SessionContext, session: UsableSession): Promise<UsableSession> {
+  const wanted = idleEnd(ctx, session.createdAt, ctx.now())
+  const step = Math.min(LONGEST_STEP_MS, (lifetimesOf(ctx).idle * 1000) / 24)
+  if (Math.abs(wanted - Date.parse(session.expiresAt)) < step) return session
+  const expiresAt = new Date(wanted).toISOString()
+  const isMoved = await whereWritable(() => moveSessionEnd(ctx.db, session, expiresAt))
+  return isMoved || expiresAt < session.expiresAt ? { ...session, expiresAt } : session
+}
+
+type UsableSession = Omit<SessionRow, 'userAgent' | 'address'>
+
+/** Hands the token of a session to the browser of the request. Call it after the commit. */
+export async function keepInBrowser(
+  ctx: Pick<Context, 'browser' | 'now' | 'secret' | 'browserSessions'>,
+  session: UsableSession,
+): Promise<void> {
+  ctx.browser?.keep(await sessionToken(ctx, session), session.expiresAt)
+}
+
+/**
+ * Gives the session of a browser another id after the rights of its person have changed, so that whoever knows the one
+ * from before gets nothing of them. Other sessions of the person go on: rights are read at each request, and their ids
+ * are known to nobody else, as no address and no other site can set one.
+ */
+export async function renameSession(ctx: Context): Promise<void> {
+  const { browser, dryRun, actor } = ctx
+  if (!browser || dryRun || actor.sessionId === undefined) return
+  const before = await findSession(ctx.db, actor.sessionId)
+  if (before?.kind !== 'browser') return
+  const session = await change(ctx, async (tx) => {
+    await lockUser(tx.db, before.userId) // first, as whoever ends the sessions does
+    if (!(await deleteSession(tx.db, before))) return undefined
+    return beginSession(tx, before.userId, before.createdAt)
+  })
+  if (session) await keepInBrowser(ctx, session)
 }
 
 /** Sessions that a person can have. A further one ends the oldest. */
 export const MAX_SESSIONS = 1000
 
-/** Begins a session of whoever signs in. */
+/** Begins a session of whoever signs in, or at that time did. */
 export async function beginSession(
-  { db, now, client }: Pick<Context, 'db' | 'now' | 'client'>,
+  ctx: Pick<Context, 'db' | 'now' | 'client' | 'browser' | 'browserSessions'>,
   userId: string,
+  createdAt = ctx.now().toISOString(),
 ): Promise<SessionRow> {
+  const { db, now, client, browser } = ctx
   const [sessionId, time] = [newId(), now()]
   const session = {
     sessionId,
     userId,
     userAgent: client?.userAgent ?? '',
     address: client?.address ?? null,
-    createdAt: time.toISOString(),
-    expiresAt: new Date(time.getTime() + SESSION_LIFETIME).toISOString(),
-  }
+    kind: browser ? 'browser' : 'api',
+    createdAt,
+    expiresAt: new Date(browser ? idleEnd(ctx, createdAt, time) : time.getTime() + SESSION_LIFETIME).toISOString(),
+  } as const
   await insertSession(db, session, MAX_SESSIONS)
   return session
 }

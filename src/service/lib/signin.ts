@@ -1,5 +1,6 @@
 import { changeOf } from '../../core/details.js'
 import { AppError } from '../../core/errors.js'
+import { deleteSession } from '../../db/sessions.js'
 import type { UserRow } from '../../db/tables.js'
 import { findTotp } from '../../db/totp.js'
 import { holdSessions, lockUser } from '../../db/users.js'
@@ -9,7 +10,7 @@ import { countedProof } from './codeguesses.js'
 import type { Context } from './context.js'
 import { authUser, userNotFound, type SignedIn } from './people.js'
 import { passwordToken } from './passwordtoken.js'
-import { beginSession } from './sessions.js'
+import { beginSession, keepInBrowser } from './sessions.js'
 import { recordFailedSignIn } from './signins.js'
 import { useUp } from './tokens.js'
 import { useProof, wrongCode, type Proof } from './totp.js'
@@ -25,15 +26,18 @@ type Identity =
 
 /**
  * Signs a person in: every way in ends here. Blocked people are refused, a second factor is asked for where the account
- * has one, and a session begins.
+ * has one, and a session begins. A browser leaves the session that it had: an id from before a sign-in is worth nothing
+ * after it.
  */
 export async function signIn(ctx: Context, identity: Identity): Promise<SignedIn> {
   const enter = await admitted(ctx, identity)
   if (ctx.dryRun && identity.way === 'password') return authUser(ctx, identity.user, undefined)
   const { user, session } = await change(ctx, async (tx) => {
     const person = await enter(tx)
+    await leaveFormerSession(tx)
     return { user: person, session: await beginSession(tx, person.userId) }
   })
+  if (!ctx.dryRun) await keepInBrowser(ctx, session)
   return authUser(ctx, user, session)
 }
 
@@ -72,6 +76,11 @@ async function enterByLink(tx: Change, token: OneTimeToken): Promise<UserRow> {
 
 const recordWay = ({ record }: Change, { userId }: UserRow, way: Identity['way']): void =>
   record('user.signed_in', userId, undefined, undefined, [changeOf('way', null, way)])
+
+async function leaveFormerSession({ db, record, browser, actor: { sessionId, userId } }: Change): Promise<void> {
+  if (!browser || sessionId === undefined || userId === null) return
+  if (await deleteSession(db, { sessionId, userId })) record('session.ended', sessionId)
+}
 
 /** The proof of a second factor, where the account has one. */
 async function secondFactor(ctx: Context, user: UserRow, code: string | null | undefined): Promise<Proof | undefined> {

@@ -1,17 +1,30 @@
 import { createHash, createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
+import { SECONDS } from '../../core/durations.js'
 import { AppError, type Failure } from '../../core/errors.js'
 import { transaction } from '../../db/connect.js'
 import { claimFingerprint, readSettings, updateSettings } from '../../db/settings.js'
 import { deleteOneTimeToken, findOneTimeToken, putOneTimeToken, type OneTimeToken } from '../../db/tokens.js'
 import type { Db, SessionRow } from '../../db/tables.js'
-import type { Context } from './context.js'
+import type { BrowserSessions, Context } from './context.js'
 import { nullable } from './schemas.js'
 import { reencryptTotp } from './totp.js'
 
-/** In milliseconds. No token works for longer, whatever it says. */
+/** In milliseconds. No token of the API works for longer, whatever it says. */
 export const SESSION_LIFETIME = 2 * 24 * 60 * 60 * 1000
+
+/** OWASP asks for both. Whoever visits once a month stays signed in; browsers keep no cookie for more than 400 days. */
+const BROWSER_SESSIONS: BrowserSessions = { idle: 30 * SECONDS.d, absolute: 365 * SECONDS.d }
+
+/** When a session of a browser ends if it is not used after `now`, Unix ms. */
+export const idleEnd = (ctx: Pick<Context, 'browserSessions'>, createdAt: string, now: Date): number =>
+  Math.min(now.getTime() + lifetimesOf(ctx).idle * 1000, latestEnd(ctx, createdAt))
+
+const latestEnd = (ctx: Pick<Context, 'browserSessions'>, createdAt: string): number =>
+  Date.parse(createdAt) + lifetimesOf(ctx).absolute * 1000
+
+export const lifetimesOf = ({ browserSessions = BROWSER_SESSIONS }: Pick<Context, 'browserSessions'>) => browserSessions
 
 type Purpose = 'emailVerification' | 'resetPassword' | 'signIn'
 
@@ -20,16 +33,20 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 /** For jsonwebtoken, which tries to read a secret as a private key first, and that takes longer than to sign. */
 const keyOf = (secret: string) => createSecretKey(secret, 'utf8')
 
-/** The token of a session: a JWT signed with HS256. The claims are userId, sessionId, iat and exp. */
+/**
+ * The token of a session: a JWT signed with HS256. The claims are userId, sessionId, iat, exp and, in browsers, kind. There
+ * `exp` is only the latest end: the row decides, whose end moves on.
+ */
 export async function sessionToken(
-  ctx: Pick<Context, 'now' | 'secret'>,
-  { userId, sessionId }: Pick<SessionRow, 'userId' | 'sessionId'>,
+  ctx: Pick<Context, 'now' | 'secret' | 'browserSessions'>,
+  { userId, sessionId, kind, createdAt }: Pick<SessionRow, 'userId' | 'sessionId' | 'kind' | 'createdAt'>,
 ): Promise<string> {
   const { default: jwt } = await import('jsonwebtoken')
   const iat = Math.floor(ctx.now().getTime() / 1000)
-  return jwt.sign({ userId, sessionId, iat }, keyOf(ctx.secret()), {
+  const isBrowser = kind === 'browser'
+  const exp = isBrowser ? Math.ceil(latestEnd(ctx, createdAt) / 1000) : iat + SESSION_LIFETIME / 1000
+  return jwt.sign({ userId, sessionId, ...(isBrowser && { kind }), iat, exp }, keyOf(ctx.secret()), {
     algorithm: 'HS256',
-    expiresIn: SESSION_LIFETIME / 1000,
   })
 }
 
@@ -41,6 +58,8 @@ export interface SessionClaims {
   generation: number
   /** Unix ms. */
   expiresAt: number
+  /** Whether the secret from before a rotation signed it. */
+  isOfPrevious?: true
 }
 
 /** Verified sessions by secret and token. The signature is checked once, the expiry on every use. */
@@ -57,7 +76,7 @@ export async function readSessionToken(
   const previous = ctx.previousSecret?.()
   if (session || !previous || now >= previous.until.getTime()) return session
   const old = await sessionOf(previous.secret, token, now)
-  return old && { ...old, expiresAt: Math.min(old.expiresAt, previous.until.getTime()) }
+  return old && { ...old, isOfPrevious: true, expiresAt: Math.min(old.expiresAt, previous.until.getTime()) }
 }
 
 async function sessionOf(secret: string, token: string, now: number): Promise<SessionClaims | undefined> {
@@ -78,10 +97,11 @@ async function verified(secret: string, token: string, now: number): Promise<Ses
       clockTimestamp: Math.floor(now / 1000),
     })
     if (typeof claims === 'string' || 'type' in claims) return undefined
-    const { userId, sessionId, sessions = 0, iat, exp } = claims as Record<string, unknown>
+    const { userId, sessionId, sessions = 0, kind, iat, exp } = claims as Record<string, unknown>
     if (typeof iat !== 'number' || typeof exp !== 'number' || typeof userId !== 'string') return undefined
     if (typeof sessions !== 'number' || (sessionId !== undefined && typeof sessionId !== 'string')) return undefined
-    const expiresAt = Math.min(exp * 1000, iat * 1000 + SESSION_LIFETIME)
+    const ofBrowser = sessionId !== undefined && kind === 'browser'
+    const expiresAt = Math.min(exp * 1000, ofBrowser ? Infinity : iat * 1000 + SESSION_LIFETIME)
     if (expiresAt <= now || (sessionId === undefined && iat * 1000 > now)) return undefined
     return { userId, sessionId, generation: sessions, expiresAt }
   } catch {

@@ -15,12 +15,20 @@ export async function recordUse(id: string, now: Date, put: (usedAt: string) => 
   const hour = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS
   if (stored.get(id) !== hour) {
     stored.set(id, hour)
-    await put(new Date(hour).toISOString()).catch(unlessGone)
+    await whereWritable(() => put(new Date(hour).toISOString()))
   }
   return hour + HOUR_MS
 }
 
-/** A request works where nothing can be written, as on a full disk, and while its key or session ends. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof AppError) && !(error instanceof ForeignKeyError)) throw error
+/**
+ * Writes, and returns undefined where that fails: a request works where nothing can be written, as on a full disk, and
+ * while its key or session ends.
+ */
+export async function whereWritable<T>(write: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof AppError || error instanceof ForeignKeyError) return undefined
+    throw error
+  }
 }

@@ -137,7 +137,7 @@ export const login = action({
     ...(passwordToken ? { passwordToken } : { password }),
     ...(code && { code }),
   }),
-  done: (view, { user }) => ({ to: nextOf(view) ?? '/', session: user.authToken }),
+  done: (view) => ({ to: nextOf(view) ?? '/' }),
 })
 
 export const joinPage = page({
@@ -210,7 +210,7 @@ export const join = action({
     ...(name && { name }),
     language: words.language,
   }),
-  done: (view, { user }) => ({ to: nextOf(view) ?? '/', session: user.authToken, flash: 'joined' }),
+  done: (view) => ({ to: nextOf(view) ?? '/', flash: 'joined' }),
 })
 
 export const logout = action({

@@ -34,5 +34,5 @@ export const useLink = action({
   operation: service.useLink,
   page: async () => linkPage,
   input: (_view, { token }) => ({ token }),
-  done: (_view, { user }) => ({ to: '/', session: user.authToken }),
+  done: () => ({ to: '/' }),
 })

@@ -73,12 +73,12 @@ export class Forms {
     outcome: Outcome,
   ): Promise<FastifyReply> {
     this.#renderer.keep(request.reply, outcome)
-    const pending = typeof outcome.session === 'string' ? pendingIn(form) : undefined
+    const pending = request.began === undefined ? undefined : pendingIn(form)
     const wanted = pending && (await this.#actionOf(pending))
     if (pending && wanted && mayWait(wanted)) {
       const said = outcome.flash === undefined ? [] : [outcome.flash]
-      const next: PageRequest = { ...request, url: pathOf(pending), said }
-      return this.receive(next, { ...pending, act: wanted }, outcome.session ?? undefined)
+      const next: PageRequest = { ...request, url: pathOf(pending), said, began: undefined }
+      return this.receive(next, { ...pending, act: wanted }, request.began)
     }
     return this.#renderer.end(request, view, outcome)
   }

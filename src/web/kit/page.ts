@@ -120,8 +120,8 @@ export interface Outcome {
   to: string
   /** What the next page says first. */
   flash?: Flash
-  /** The token of a new session, or null where the session has ended. */
-  session?: string | null
+  /** Null where the session has ended. One that begins is kept without a word. */
+  session?: null
   /** The language of this browser, or null for none of its own. */
   language?: string | null
   /** What a script gets that asks for JSON. */

@@ -50,6 +50,8 @@ export interface PageRequest {
   /** What was done before, to say it on the next page. */
   said: readonly Flash[]
   refusals: View['refusals']
+  /** The token of the session that began with the request, or got another id. */
+  began?: string | undefined
 }
 
 interface Parts {
@@ -58,9 +60,6 @@ interface Parts {
   responses: ResponseCache
   routes: Routes
 }
-
-/** A session ends on the server before the cookie does. */
-const SESSION_SECONDS = 400 * 24 * 60 * 60
 
 /** Makes HTML of pages, and of errors. */
 export class Renderer {
@@ -95,19 +94,29 @@ export class Renderer {
   async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<LiveView> {
     const { raw, db, url } = request
     const sent = token ?? readCookies(this.#parts.site.siteUrl, raw.headers.cookie).session
-    const actorBy = async (reads: Context['db']) => {
-      const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, db: reads })
+    const browser = {
+      keep: (kept: string, until: string) => {
+        request.began = kept
+        this.#keepSession(request, kept, until)
+      },
+    }
+    const actorBy = async (reads: Pick<Context, 'db' | 'browser'>) => {
+      const found = await actorOf(sent === undefined ? undefined : `Bearer ${sent}`, { ...this.#parts.site, ...reads })
       return found.key ? actorOf(undefined, this.#parts.site) : found // a key is for programs
     }
-    const actor = await actorBy(db)
+    const actor = await actorBy({
+      db,
+      browser: { keep: (kept, until) => this.#keepSession(request, kept, until) },
+    })
     const context = (): Context => ({
       ...this.#parts.site,
       ...STRICT,
       db,
       actor,
-      actorNow: () => actorBy(this.#parts.site.db),
+      actorNow: () => actorBy({ db: this.#parts.site.db }), // without the browser: its answer has begun
       origin: 'http',
       client: clientOf(raw),
+      browser,
       dryRun: false,
     })
     const call: KnownCall = async (op, input) => {
@@ -153,6 +162,14 @@ export class Renderer {
     }
   }
 
+  /** The cookie lives as long as the session does if it is not used. */
+  #keepSession(request: PageRequest, token: string, until: string): void {
+    const { siteUrl, now } = this.#parts.site
+    const seconds = Math.ceil((Date.parse(until) - now().getTime()) / 1000)
+    setCookie(request.reply, siteUrl, 'session', token, Math.max(seconds, 1))
+    request.cache = 'never' // the cookie is of one browser
+  }
+
   send(request: PageRequest, view: View, html: VNode, status = 200): FastifyReply {
     const isCached = request.cache === 'actor' || (request.cache === 'visitor' && !view.viewer)
     if (isCached && status === 200) request.allowCaching?.(view.actor.expiresAt)
@@ -196,7 +213,7 @@ export class Renderer {
   /** The cookies of an outcome. */
   keep(reply: FastifyReply, { session, language }: Outcome): void {
     const { siteUrl } = this.#parts.site
-    if (session !== undefined) setCookie(reply, siteUrl, 'session', session, SESSION_SECONDS)
+    if (session !== undefined) setCookie(reply, siteUrl, 'session', session)
     if (language !== undefined) setCookie(reply, siteUrl, 'language', language)
     reply.header('cache-control', 'no-store')
   }
@@ -303,7 +320,7 @@ export class Renderer {
 }
 
 /** An address whose page says what was done. */
-export function saying(to: string, said: readonly Flash[]): string {
+function saying(to: string, said: readonly Flash[]): string {
   if (said.length === 0) return to
   const [address = '', fragment] = to.split('#', 2)
   const [path, query] = pathAndQuery(address)

@@ -174,7 +174,7 @@ export const createAccount = action({
     ...(name && { name }),
     ...(setupToken && { setupToken }),
   }),
-  done: (_view, { user }) => ({ to: '/setup/create-board', session: user.authToken }),
+  done: () => ({ to: '/setup/create-board' }),
 })
 
 export const boardPage = page({
