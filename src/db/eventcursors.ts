@@ -29,6 +29,22 @@ export async function moveCursor(db: Db, consumer: string, from: number, to: num
   return row !== undefined
 }
 
-/** The events after one, in commit order. */
-export const eventsAfter = (db: Db, after: number, limit: number): Promise<EventRow[]> =>
-  db.selectFrom('events').selectAll().where('id', '>', after).orderBy('id').limit(limit).execute()
+interface Range {
+  /** The event before the first. */
+  after: number
+  /** The last. */
+  until: number
+}
+
+const wanted = (db: Db, { after, until }: Range, actions: readonly string[]) =>
+  db.selectFrom('events').where('id', '>', after).where('id', '<=', until).where('action', 'in', actions)
+
+/** Whether there is an event of some actions in a range. */
+export async function isAnyEvent(db: Db, range: Range, actions: readonly string[]): Promise<boolean> {
+  const row = await wanted(db, range, actions).select('id').limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/** The events of some actions in a range, in commit order. */
+export const eventsIn = (db: Db, range: Range, actions: readonly string[], limit: number): Promise<EventRow[]> =>
+  wanted(db, range, actions).selectAll().orderBy('id').limit(limit).execute()

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { connect } from '../../src/db/connect.js'
+import { connect, transaction } from '../../src/db/connect.js'
 import { insertEvents } from '../../src/db/events.js'
 import type { Db } from '../../src/db/tables.js'
 import { consumer, type ConsumedEvent } from '../../src/jobs/consumer.js'
-import type { Run } from '../../src/jobs/runner.js'
+import { startJobs, type Run } from '../../src/jobs/runner.js'
 import * as boards from '../../src/service/boards.js'
 import { makeGate } from '../support/gate.js'
+import { untilLocked } from '../support/locks.js'
 import { cleanup, engines, makeDatabase, makeSite, temporaryFolder } from '../support/site.js'
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} }
@@ -72,6 +73,66 @@ describe.each(engines)('a consumer of events on %s', (engine) => {
     expect(tried).toEqual(['first', 'second', 'second', 'third'])
   })
 
+  it('only reads while no event is of its actions, and moves its cursor after a thousand', async () => {
+    const { db } = await open()
+    const handled: string[] = []
+    const make = () => consumer({ name: 'test', actions: ['board.updated'], handle: async ({ subject }) => void handled.push(subject ?? '') }) // prettier-ignore
+    const job = make()
+    await job.run(runOf(db))
+    const cursor = () => db.selectFrom('event_cursors').select('last_id').executeTakeFirstOrThrow()
+    const begin = (await cursor()).last_id
+    const pass = (count: number) =>
+      insertEvents(db, Array.from({ length: count }, () => ({ action: 'board.created', subject_id: 'x', subject: 'x', origin: 'http', created_at: '2026' }))) // prettier-ignore
+    const isDue = () => job.isDue?.(runOf(db))
+    await pass(999)
+    expect(await isDue()).toBe(false)
+    await pass(1)
+    expect(await make().isDue?.(runOf(db))).toBe(true)
+    expect(await isDue()).toBe(true)
+    await job.run(runOf(db))
+    expect(await cursor()).toEqual({ last_id: begin + 1000 })
+    await pass(1)
+    expect(await isDue()).toBe(false)
+    await insertEvents(db, [{ action: 'board.updated', subject_id: 'x', subject: 'wanted', origin: 'http', created_at: '2026' }]) // prettier-ignore
+    await pass(1)
+    expect(await isDue()).toBe(true)
+    await job.run(runOf(db))
+    expect(await isDue()).toBe(false)
+    expect([handled, await cursor()]).toEqual([['wanted'], { last_id: begin + 1002 }])
+  })
+
+  it('is logged with its event when it throws at once, and tried again later, while others go on', async () => {
+    const { db } = await open()
+    const tried: string[] = []
+    const handled: string[] = []
+    const lines: { err?: Error }[] = []
+    const broken = consumer({
+      name: 'broken',
+      actions: ['board.created'],
+      handle({ subject }) {
+        tried.push(subject ?? '')
+        throw new Error('no such receiver')
+      },
+    })
+    const sound = consumer({ name: 'sound', actions: ['board.created'], handle: async ({ subject }) => void handled.push(subject ?? '') }) // prettier-ignore
+    for (const job of [broken, sound]) await job.run(runOf(db))
+    await created(db, 'first')
+    const site = { db, now: () => new Date(), log: { ...silent, error: (fields: object) => void lines.push(fields) } }
+    const waiting = startJobs([broken, sound], site, { backOff: 3_600_000 })
+    cleanup(() => waiting.stop(10))
+    await expect.poll(() => tried).toEqual(['first'])
+    await created(db, 'second')
+    await expect.poll(() => handled).toEqual(['first', 'second'])
+    expect(tried).toEqual(['first'])
+    await waiting.stop(10)
+    const again = startJobs([broken], site, { backOff: 1 })
+    await expect.poll(() => tried.length).toBeGreaterThan(3)
+    await again.stop(10)
+    expect(new Set(tried)).toEqual(new Set(['first']))
+    expect(JSON.stringify(lines, (_key, value) => (value instanceof Error ? value.message : value))).toMatch(/event \d+ \(board\.created\): no such receiver/) // prettier-ignore
+    expect(await db.selectFrom('job_leases').select('name').execute()).toEqual([])
+  })
+
   it('goes on in later batches, and ends soon when the server stops', async () => {
     const { db } = await open()
     let count = 0
@@ -129,4 +190,24 @@ describe.each(engines)('a consumer of events on %s', (engine) => {
     expect(handled(one.lines)).toEqual(before)
     expect(handled(other.lines)).toEqual([stuck, last])
   })
+})
+
+it('a consumer on PostgreSQL misses no event of a transaction that began first and commits last', async () => {
+  const url = await makeDatabase('postgres', temporaryFolder())
+  const [db, other, watching] = await Promise.all([connect(url), connect(url), connect(url)])
+  cleanup(async () => void (await Promise.all([db, other, watching].map((each) => each.destroy()))))
+  const handled: string[] = []
+  const job = consumer({ name: 'test', actions: ['board.created'], handle: async ({ subject }) => void handled.push(subject ?? '') }) // prettier-ignore
+  await job.run(runOf(watching))
+  let second: Promise<unknown> = Promise.resolve()
+  await transaction(db, async (first) => {
+    await created(first, 'first')
+    // Its id would be higher, and it would commit earlier
+    await untilLocked('postgres', watching, () => (second = transaction(other, (inside) => created(inside, 'second'))))
+    expect(await job.isDue?.(runOf(watching))).toBe(false)
+    await job.run(runOf(watching))
+  })
+  await second
+  await job.run(runOf(watching))
+  expect(handled).toEqual(['first', 'second'])
 })
