@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { AppError } from '../core/errors.js'
+import { HttpFailure, openHttp, readBody } from '../core/http.js'
 import { REFUSAL_HEADER } from '../core/wire.js'
 import type { LongBody, Piece } from '../service/lib/download.js'
 
@@ -24,52 +25,32 @@ export interface Answer extends Pick<Response, 'status' | 'type' | 'refusal'> {
   text: string
 }
 
-/** Sends a request with `node:http`, as loading `fetch` takes twice as long as the rest of a command. */
+/** Sends a request. A redirect is an error, as the token is for this server only. */
 export async function send(
   url: URL,
-  options: { method: string; headers: OutgoingHttpHeaders },
+  options: { method: string; headers: OutgoingHttpHeaders & { 'user-agent': string } },
   body: string | undefined,
 ): Promise<Response> {
-  const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-  return new Promise<Response>((resolve, reject) => {
-    const fail = (cause: unknown) => reject(unreachable(url, cause))
-    const timer = setTimeout(() => sent.destroy(noResponse()), TIMEOUT_MS)
-    // Node adds no length to a DELETE
-    const headers = { ...options.headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) }
-    const sent = request(url, { ...options, headers }, (response) => {
-      clearTimeout(timer)
-      const { statusCode: status = 0, headers: received } = response
-      if (status >= 300 && status < 400) {
-        fail(new Error(`it redirects to ${received.location ?? 'another address'}. Give that address`))
-        return void response.destroy()
-      }
-      const file = /filename="([^"]*)"/.exec(received['content-disposition'] ?? '')?.[1]
-      response.on('error', () => {}) // whoever reads the body later finds it
-      const refusal = [received[REFUSAL_HEADER]].flat()[0]
-      resolve({ status, type: received['content-type'] ?? '', refusal, file, body: response })
-    })
-    sent.on('error', fail).on('close', () => clearTimeout(timer))
-    sent.end(body)
+  const response = await openHttp(url, { ...options, body, timeout: TIMEOUT_MS }).catch((error: unknown) => {
+    throw unreachable(url, error)
   })
+  const { statusCode: status = 0, headers: received } = response
+  if (status >= 300 && status < 400) {
+    response.destroy()
+    throw unreachable(url, new Error(`it redirects to ${received.location ?? 'another address'}. Give that address`))
+  }
+  const file = /filename="([^"]*)"/.exec(received['content-disposition'] ?? '')?.[1]
+  const refusal = [received[REFUSAL_HEADER]].flat()[0]
+  return { status, type: received['content-type'] ?? '', refusal, file, body: response }
 }
 
 /** Reads a body to its end. */
 export async function read(url: URL, { body, ...response }: Response): Promise<Answer> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  const timer = setTimeout(() => body.destroy(noResponse()), TIMEOUT_MS)
-  try {
-    for await (const part of body as AsyncIterable<Buffer>) {
-      bytes += part.length
-      if (bytes > MAX_BYTES) throw new Error(`its response is larger than ${MAX_BYTES / 1024 / 1024} MB`)
-      parts.push(part)
-    }
-  } catch (error) {
+  const reading = { timeout: TIMEOUT_MS, maxBytes: MAX_BYTES, beyond: 'fail' } as const
+  const whole = await readBody(body, reading).catch((error: unknown) => {
     throw unreachable(url, error)
-  } finally {
-    clearTimeout(timer)
-  }
-  return { ...response, text: Buffer.concat(parts).toString() }
+  })
+  return { ...response, text: whole.toString() }
 }
 
 /** The body of a download, read as it is taken. */
@@ -84,7 +65,7 @@ async function* piecesOf(url: URL, body: IncomingMessage): AsyncGenerator<Piece>
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const timer = setTimeout(() => body.destroy(noResponse()), TIMEOUT_MS) // only while it waits for the server
+      const timer = setTimeout(() => body.destroy(new HttpFailure('TIMEOUT')), TIMEOUT_MS) // only while it waits for the server
       const { done, value } = await chunks.next().finally(() => clearTimeout(timer))
       if (done) return
       yield { text: decoder.decode(value, { stream: true }), rows: 0 }
@@ -97,12 +78,16 @@ async function* piecesOf(url: URL, body: IncomingMessage): AsyncGenerator<Piece>
   }
 }
 
-const noResponse = () => new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)
+const FAILURES: Readonly<Record<HttpFailure['code'], string>> = {
+  TIMEOUT: `no response within ${TIMEOUT_MS / 1000} seconds`,
+  TOO_LARGE: `its response is larger than ${MAX_BYTES / 1024 / 1024} MB`,
+}
 
 const unreachable = (url: URL, cause: unknown) =>
   new AppError('SERVER_UNREACHABLE', `Cannot reach ${url.origin}: ${reasonOf(url, cause)}.`, { cause })
 
 function reasonOf(url: URL, error: unknown): string {
+  if (error instanceof HttpFailure) return FAILURES[error.code]
   const { message, code } = error as { message?: string; code?: string }
   if (url.protocol === 'https:' && /^(EPROTO|ERR_SSL_)/.test(code ?? ''))
     return `it does not answer with TLS. If it has none, use ${url.origin.replace('https:', 'http:')}`

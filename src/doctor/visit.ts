@@ -1,12 +1,11 @@
-import { request as plain } from 'node:http'
-import { request as secure } from 'node:https'
 import type { IncomingHttpHeaders } from 'node:http'
 import { checkServerIdentity, type TLSSocket } from 'node:tls'
 import { AppError } from '../core/errors.js'
+import { openHttp, readBody } from '../core/http.js'
 
 /** Milliseconds that a visitor waits for the whole response. */
 const PATIENCE = 10_000
-/** Characters of a page that are read: no page of ours has as many. */
+/** Bytes of a page that are read: no page of ours has as many. */
 const MOST = 1_000_000
 
 /** A certificate, whether browsers trust it or not. */
@@ -36,6 +35,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name server does not answer',
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closes the connection',
+  TIMEOUT: `it does not answer within ${PATIENCE / 1000} seconds`,
   EPROTO: 'what answers there does not speak TLS as browsers do',
 }
 
@@ -43,39 +43,23 @@ const WORDS: Readonly<Record<string, string>> = {
  * Asks as a browser does, without following redirects, but of whatever server is there: its certificate is in the answer.
  * Throws SERVER_UNREACHABLE with the cause in words.
  */
-export const visit = (url: URL, headers: Record<string, string> = {}): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => {
-      const cause = WORDS[error.code ?? ''] ?? error.message
-      reject(new AppError('SERVER_UNREACHABLE', `${url.origin} cannot be opened: ${cause}.`, { cause: error }))
-    }
-    const send = url.protocol === 'https:' ? secure : plain
+export async function visit(url: URL, headers: Record<string, string> = {}): Promise<Answer> {
+  const end = performance.now() + PATIENCE
+  try {
     const sent = { accept: 'text/html', 'user-agent': 'feedbackctl doctor', ...headers }
-    const options = { headers: sent, agent: false, rejectUnauthorized: false }
-    const sending = send(url, options, (response) => {
-      const { statusCode: status = 0, headers: received, socket } = response
-      const certificate = 'getPeerCertificate' in socket ? certificateOf(socket as TLSSocket, url.hostname) : undefined
-      const from = { address: socket.localAddress ?? '', port: socket.localPort ?? 0 } // gone when it has ended
-      const isText = received['content-encoding'] === undefined
-      let text = ''
-      let read = 0
-      const end = () => resolve({ status, headers: received, text, certificate, from })
-      response.setEncoding(isText ? 'utf8' : 'latin1').on('data', (part: string) => {
-        if (isText) text += part
-        read += part.length
-        if (read < MOST) return
-        end()
-        sending.destroy()
-      })
-      response.on('error', fail).on('end', end)
-    })
-    const late = new Error(`it does not answer within ${PATIENCE / 1000} seconds`)
-    const timer = setTimeout(() => sending.destroy(late), PATIENCE)
-    sending
-      .on('error', fail)
-      .on('close', () => clearTimeout(timer))
-      .end()
-  })
+    const response = await openHttp(url, { headers: sent, timeout: PATIENCE, anyCertificate: true })
+    const { statusCode: status = 0, headers: received, socket } = response
+    const certificate = 'getPeerCertificate' in socket ? certificateOf(socket as TLSSocket, url.hostname) : undefined
+    const from = { address: socket.localAddress ?? '', port: socket.localPort ?? 0 } // gone when it has ended
+    const body = await readBody(response, { timeout: end - performance.now(), maxBytes: MOST, beyond: 'cut' })
+    const text = received['content-encoding'] === undefined ? body.toString() : ''
+    return { status, headers: received, text, certificate, from }
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    const cause = WORDS[code] ?? message
+    throw new AppError('SERVER_UNREACHABLE', `${url.origin} cannot be opened: ${cause}.`, { cause: error })
+  }
+}
 
 function certificateOf(socket: TLSSocket, hostname: string): Certificate {
   const shown = socket.getPeerCertificate()
