@@ -1,16 +1,16 @@
 import type { Updateable } from 'kysely'
 import type { Db, SettingsRow, Tables } from './tables.js'
-import { mergedJson } from './dialect.js'
+import { isPostgres, mergedJson } from './dialect.js'
 
 export const readSettings = (db: Db): Promise<SettingsRow> =>
   db.selectFrom('settings').selectAll().executeTakeFirstOrThrow()
 
-/** Reads the settings and holds them until the transaction ends. */
+/** Reads the settings, which nobody else changes until the transaction ends. */
 export const lockSettings = (db: Db): Promise<SettingsRow> =>
   db
-    .updateTable('settings')
-    .set((eb) => ({ id: eb.ref('id') }))
-    .returningAll()
+    .selectFrom('settings')
+    .selectAll()
+    .$if(isPostgres(db), (query) => query.forUpdate())
     .executeTakeFirstOrThrow()
 
 export const updateSettings = (db: Db, change: Updateable<Tables['settings']>): Promise<SettingsRow> =>

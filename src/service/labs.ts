@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
-import { readSettings, updateLabs } from '../db/settings.js'
+import { lockSettings, readSettings, updateLabs } from '../db/settings.js'
 import { change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { fields } from './lib/schemas.js'
@@ -38,7 +38,7 @@ export const update = operation({
   async run(ctx, { voteOnBehalf }) {
     if (typeof voteOnBehalf !== 'boolean') return { labs: labsOf(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
-      const before = await readSettings(db)
+      const before = await lockSettings(db)
       const row = await updateLabs(db, { voteOnBehalf })
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { labs: labsOf(row) }

@@ -83,7 +83,7 @@ export const update = operation({
     }
     if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
-      const before = await readSettings(db)
+      const before = await lockSettings(db)
       const row = await updateSettings(db, changes)
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { settings: toSettings(row) }
@@ -220,9 +220,9 @@ function domainsIn(input: { domains: string[] }): string[] {
 
 const changeDomains = (ctx: Context, next: (before: string[]) => string[]): Promise<{ domains: string[] }> =>
   change(ctx, async ({ db, record }) => {
-    const domains = next(listIn(await lockSettings(db)))
+    const before = await lockSettings(db)
+    const domains = next(listIn(before))
     if (domains.length > 1000) throw refused('TOO_MANY', `domains must be ${RULE}.`, String(domains.length))
-    const before = await readSettings(db)
     const after = await updateSettings(db, { blockedDomains: JSON.stringify(domains) })
     const owner = await findOwner(db)
     const locking = owner && blocking(domains, owner.email)

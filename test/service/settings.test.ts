@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { connect, transaction } from '../../src/db/connect.js'
+import { updateSettings } from '../../src/db/settings.js'
+import * as log from '../../src/service/events.js'
 import * as labs from '../../src/service/labs.js'
 import * as settings from '../../src/service/settings.js'
-import { engines, makeSite, type TestSite } from '../support/site.js'
+import { untilLocked } from '../support/locks.js'
+import { cleanup, engines, makeSite, type TestSite } from '../support/site.js'
 
 const FRESH = {
   title: 'Feedback',
@@ -214,3 +218,21 @@ describe.each(engines)('settings on %s', (engine) => {
     },
   )
 })
+
+it.each([
+  ['settings.update', (site: TestSite) => site.call(settings.update, { title: 'Third' }), { field: 'title', before: 'Second', after: 'Third' }],
+  ['labs.update', (site: TestSite) => site.call(labs.update, { voteOnBehalf: true }), { field: 'labs', before: '{"other":true}', after: expect.stringContaining('voteOnBehalf') }],
+] as const)('on PostgreSQL, %s records what another change left that ends meanwhile', async (_name, work, recorded) => {
+  const site = await makeSite('postgres')
+  await site.call(settings.update, { title: 'First' })
+  const [other, watching] = await Promise.all([connect(site.databaseUrl), connect(site.databaseUrl)])
+  cleanup(async () => void (await Promise.all([other.destroy(), watching.destroy()])))
+  let done: Promise<unknown> = Promise.resolve()
+  await transaction(other, async (inside) => {
+    await updateSettings(inside, { title: 'Second', labs: '{"other":true}' })
+    await untilLocked('postgres', watching, () => (done = work(site)))
+  })
+  await done
+  const [newest] = (await site.call(log.list, { created: 'desc', limit: 1 })).events
+  expect(newest?.details).toEqual([recorded])
+}) // prettier-ignore
