@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { SelectQueryBuilder } from 'kysely'
+import { NOUNS } from '../core/nouns.js'
 import { lastGiven } from './dialect.js'
 import type { Db, EventRow, SealRow, Tables } from './tables.js'
 
@@ -129,10 +130,53 @@ export const eventsOfBlock = (db: Db, { after, until, limit }: Block): Promise<S
 /** Rows in a statement: both engines limit its parameters. */
 const MAX_ROWS = 1000
 
+const COMMENT_ACTIONS = NOUNS.comment.verbs.map((verb) => `comment.${verb}`)
+
+/**
+ * The ids of the posts of a user that were deleted before, as the events say who created them, and of the comments on
+ * them. Events of a comment do not name its post, only the title: where a comment is gone too, the title decides.
+ */
+export async function formerContentOf(db: Db, userId: string): Promise<string[]> {
+  const posts = await db
+    .selectFrom('events')
+    .select('subject_id')
+    .where('actor_id', '=', userId)
+    .where('action', '=', 'post.created')
+    .where((eb) =>
+      eb.not(eb.exists(eb.selectFrom('posts').select('postId').whereRef('postId', '=', 'events.subject_id'))),
+    )
+    .execute()
+  const ids = new Set(posts.map((event) => event.subject_id))
+  const titles = new Set<string>()
+  for (const some of batches([...ids])) {
+    const named = await db.selectFrom('events').select('subject').distinct().where('subject_id', 'in', some).execute()
+    for (const { subject } of named) if (subject !== null) titles.add(subject)
+  }
+  for (const some of batches([...titles])) {
+    const comments = await db
+      .selectFrom('events')
+      .select('subject_id')
+      .distinct()
+      .where('action', 'in', COMMENT_ACTIONS)
+      .where('subject', 'in', some)
+      .where((eb) =>
+        eb.not(
+          eb.exists(eb.selectFrom('comments').select('comments.id').whereRef('comments.id', '=', 'events.subject_id')),
+        ),
+      )
+      .execute()
+    for (const { subject_id: id } of comments) ids.add(id)
+  }
+  return [...ids]
+}
+
+function* batches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += MAX_ROWS) yield items.slice(at, at + MAX_ROWS)
+}
+
 /** Erases the names and the details in the events of these rows. Their hashes stay, as the seals include them. */
 export async function eraseNames(db: Db, subjectIds: readonly string[]): Promise<void> {
-  for (let at = 0; at < subjectIds.length; at += MAX_ROWS) {
-    const some = subjectIds.slice(at, at + MAX_ROWS)
+  for (const some of batches(subjectIds)) {
     const ofSome = db
       .selectFrom('events')
       .where('subject_id', 'in', some)

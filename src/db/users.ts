@@ -4,7 +4,7 @@ import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { isPostgres, unlessTaken } from './dialect.js'
 import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
-import { eraseNames } from './seals.js'
+import { eraseNames, formerContentOf } from './seals.js'
 import { deleteSessionsOf } from './sessions.js'
 import { deleteOneTimeTokensOf } from './tokens.js'
 
@@ -208,8 +208,8 @@ export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userI
 }
 
 /**
- * Deletes the posts and comments of a user, erases their titles in the events, and returns their ids. Comments on these
- * posts are deleted too.
+ * Deletes the posts and comments of a user, erases the titles of the posts in the events, also of those that were deleted
+ * before, and returns the ids of what it deleted. Comments on these posts are deleted too.
  */
 export async function deleteContentOf(db: Db, userId: string): Promise<{ posts: string[]; comments: string[] }> {
   const own = await db
@@ -219,7 +219,7 @@ export async function deleteContentOf(db: Db, userId: string): Promise<{ posts: 
     .where('posts.userId', '=', userId)
     .execute()
   const ids = new Set(own.flatMap((row) => [row.postId, ...(row.id === null ? [] : [row.id])]))
-  await eraseNames(db, [...ids])
+  await eraseNames(db, [...ids, ...(await formerContentOf(db, userId))])
   const comments = await db.deleteFrom('comments').where('author_id', '=', userId).returning('id').execute()
   const posts = await db.deleteFrom('posts').where('userId', '=', userId).returning('postId').execute()
   return { posts: posts.map((post) => post.postId), comments: comments.map((comment) => comment.id) }

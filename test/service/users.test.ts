@@ -684,4 +684,29 @@ describe.each(engines)('deleting a person on %s', (engine) => {
       'user.deleted',
     ])
   })
+
+  it('remove titles that posts had which were deleted before, also from events of comments, and no others', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const [eve, bob] = [await site.member(), await site.member()]
+    const write = async (token: string, title: string) => {
+      const { post } = (await site.http('POST /posts', { token, body: { title } })).body
+      await site.http(`POST /posts/${post.postId}/comments`, { token: owner, body: { body: 'Get well' } })
+      return { postId: post.postId, slugId: post.slugId }
+    }
+    const gone = await write(eve.token, 'My secret illness')
+    const renamed = await site.http('PATCH /posts', { token: eve.token, body: { ...gone, title: 'My hidden fever' } })
+    expect(renamed.status).toBe(200)
+    const others = await write(bob.token, 'Dark mode')
+    await write(bob.token, 'Light mode')
+    for (const postId of [gone.postId, others.postId])
+      expect((await site.http('DELETE /posts', { token: owner, body: { postId } })).status).toBe(204)
+    const before = (await site.http('GET /events?limit=100', { token: owner })).text
+    expect(before).toMatch(/secret illness[^]*hidden fever/)
+    expect((await site.http(`DELETE /users/${eve.userId}?posts=delete`, { token: owner })).status).toBe(204)
+    const after = (await site.http('GET /events?limit=100', { token: owner })).text
+    expect(after).not.toMatch(/secret illness|hidden fever/)
+    const count = (text: string, title: string) => text.split(title).length
+    for (const title of ['Dark mode', 'Light mode']) expect(count(after, title)).toBe(count(before, title))
+  })
 })
