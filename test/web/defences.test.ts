@@ -99,6 +99,25 @@ describe('forms of visitors', () => {
     expect((await site.events()).filter(([action]) => action !== 'user.signed_in')).toEqual(before)
   })
 
+  it('keep a text of the greatest length, whatever its characters', async () => {
+    const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
+    await site.owner()
+    for (const [title, character, length] of [
+      ['Quotes', '"', 65_000],
+      ['Lines', 'a\n', 32_000],
+      ['Words', '票', 21_000],
+    ] as const) {
+      const contentMarkdown = character.repeat(length)
+      const { text } = await send(site, '/posts/new', { title, contentMarkdown, checked: 'yes' })
+      const hidden = Array.from(text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g), ([, name = '', value = '']) => [name, value.replaceAll('&quot;', '"').replaceAll('&amp;', '&')]) // prettier-ignore
+      const { status, headers } = await signIn(site, Object.fromEntries(hidden))
+      expect([title, status]).toEqual([title, 303])
+      const [slug] = String(headers.location).split('/').at(-1)?.split('?') ?? []
+      const { body } = await site.http('POST /posts/slug', { body: { slug } })
+      expect(body.post.contentMarkdown === contentMarkdown.trim()).toBe(true)
+    }
+  })
+
   it('are in no cache when they come back with what was typed', async () => {
     const site = await makeSite('sqlite', { siteUrl: 'http://localhost' })
     await site.owner()

@@ -16,8 +16,13 @@ export interface Pending {
 export const pendingFields = ({ route, params, fields }: Pending): Fields => ({
   [PENDING.route]: route,
   [PENDING.params]: JSON.stringify(params),
-  [PENDING.fields]: JSON.stringify(fields),
+  // As a form escapes each quotation mark of JSON, a long text would no longer fit into one
+  [PENDING.fields]: Buffer.from(JSON.stringify(fields)).toString('base64url'),
 })
+
+/** Plain JSON is of a page of an earlier version. */
+const jsonIn = (text: string | undefined): string | undefined =>
+  text?.startsWith('{') ? text : text && Buffer.from(text, 'base64url').toString()
 
 /** Undefined where the form carries none, or values that do not fill its route. */
 export function pendingIn(form: Fields): Pending | undefined {
@@ -26,7 +31,7 @@ export function pendingIn(form: Fields): Pending | undefined {
   const given = fieldsIn(form[PENDING.params])
   const params = Object.fromEntries(namesIn(route).map((name) => [name, given[name] ?? '']))
   if (Object.values(params).some((value) => /^\.{0,2}$/.test(value) || !value.isWellFormed())) return undefined
-  return { route, params, fields: fieldsIn(form[PENDING.fields]) }
+  return { route, params, fields: fieldsIn(jsonIn(form[PENDING.fields])) }
 }
 
 /** The path of a route with these values. */
