@@ -10,6 +10,7 @@ import { assertSignedIn, can, SIGN_IN_ERRORS } from './lib/access.js'
 import { postCells } from './lib/cells.js'
 import type { CachedContext } from './lib/context.js'
 import { csvOf } from './lib/csvof.js'
+import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import {
   alias,
@@ -21,7 +22,7 @@ import {
   uncountedPage,
   type Listing,
 } from './lib/paging.js'
-import { authorIdFrom, roadmapIdFrom, visibleBoard } from './lib/postplaces.js'
+import { authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './lib/postplaces.js'
 import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -52,8 +53,16 @@ const placeFields = {
     Type.Array(Type.String(), {
       maxItems: 50,
       rule: 'a list of up to 50 board ids or urls',
-      description: 'Only posts on these boards: ids or urls',
+      description: `Only posts on these boards: ids or urls, or "${NONE}" for posts without a board`,
       names: 'board',
+    }),
+  ),
+  roadmapIds: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 50,
+      rule: 'a list of up to 50 roadmap ids or urls',
+      description: `Only posts on these roadmaps: ids or urls, or "${NONE}" for posts without a roadmap, which needs roadmap:read`,
+      names: 'roadmap',
     }),
   ),
   roadmapId: Type.Optional(
@@ -69,7 +78,7 @@ export const list = operation({
   http: 'POST /posts/get 200',
   access: 'public',
   cache: 'actor',
-  errors: SIGN_IN_ERRORS,
+  errors: [...SIGN_IN_ERRORS, 'NOT_ENOUGH_PERMISSION'],
   input: fields({
     sort: Type.Optional(
       oneOf(SORTS, {
@@ -141,7 +150,7 @@ export const search = operation({
   summary: 'Find posts with all these words in the title or text, newest first',
   http: 'GET /posts/search/:words 200',
   access: 'public',
-  errors: [],
+  errors: ['NOT_ENOUGH_PERMISSION'],
   input: fields({
     words: inPath('Words, or how words begin; letter case, accents and punctuation do not count'),
     ...placeFields,
@@ -205,11 +214,21 @@ export const similar = operation({
 /** Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see. */
 async function filterFrom(
   ctx: CachedContext,
-  { boardId: boards = [], roadmapId, authorId, since, until }: Type.Static<Type.TObject<typeof placeFields>>,
+  {
+    boardId: boards = [],
+    roadmapIds = [],
+    roadmapId,
+    authorId,
+    since,
+    until,
+  }: Type.Static<Type.TObject<typeof placeFields>>,
 ): Promise<Omit<PostFilter, 'words'>> {
+  const roadmap = await roadmapIdFrom(ctx, roadmapId)
+  const several = roadmapIds.length > 0 ? await roadmapIdsFrom(ctx, roadmapIds) : undefined
+  const roadmaps = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
   return {
-    boards: [...new Set(await Promise.all(boards.map(async (given) => (await visibleBoard(ctx, given)).boardId)))],
-    roadmap: (await roadmapIdFrom(ctx, roadmapId)) ?? undefined,
+    boards: await boardIdsFrom(ctx, boards),
+    roadmaps,
     author: await authorIdFrom(ctx, authorId),
     hidden: can(ctx.actor, 'board:read'),
     ...periodFrom({ since, until }),

@@ -85,7 +85,7 @@ export const overview = operation({
   }),
   async run({ db, now }) {
     const since = new Date(now().getTime() - SEEN_WITHIN_MS).toISOString()
-    const everything = { boards: [], roadmap: undefined, author: undefined, hidden: true } as const
+    const everything = { boards: [], roadmaps: undefined, author: undefined, hidden: true } as const
     const rows = (await listServers(db, since)).toSorted((one, other) => (one.started_at < other.started_at ? -1 : 1))
     const isFirst = (row: (typeof rows)[number]) =>
       rows.find(({ host, pid }) => host === row.host && pid === row.pid) === row

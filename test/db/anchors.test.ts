@@ -50,7 +50,7 @@ async function longLists(engine: Engine) {
 }
 
 const BOARDS = { visibility: ['public'], created: 'desc' } as const
-const POSTS = { boards: [], roadmap: undefined, author: undefined, hidden: false } as const
+const POSTS = { boards: [], roadmaps: undefined, author: undefined, hidden: false } as const
 
 describe.each(engines)('a page far down a list on %s', (engine) => {
   it('has the rows that skipping from the top finds, also after rows came, went or moved', async () => {

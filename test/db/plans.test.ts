@@ -188,12 +188,14 @@ describe.each(engines)('plans on %s', (engine) => {
       { boardId: ['ideas', 'bugs'] },
       { roadmapId: 'soon' },
       { boardId: ['ideas'], roadmapId: 'soon' },
+      { boardId: ['none', 'ideas'] },
       { query: 'post' },
       { boardId: ['ideas'], roadmapId: 'soon', query: 'post 0' },
     ]
     const found: string[] = []
+    const ofTeam = [{ roadmapIds: ['none', 'soon'] }, { roadmapIds: ['none', 'soon'], boardId: ['none', 'ideas'] }]
     for (const call of [site.call, site.callAs(guest)])
-      for (const filter of filters)
+      for (const filter of call === site.call ? [...filters, ...ofTeam] : filters)
         for (const sort of SORTS)
           for (const page of [{}, { page: 2, limit: 2 }, { after: post.postId, limit: 2 }]) {
             const queries = await statementsOf(site, () => call(posts.list, { ...filter, sort, ...page }))

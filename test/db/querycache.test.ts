@@ -60,7 +60,7 @@ describe.each(engines)('the query cache on %s', (engine) => {
     const { begin } = await openCache(site.databaseUrl)
     const read = async () => {
       const { db, readSet } = await begin()
-      const filter = { boards: [], roadmap: undefined, author: undefined, hidden: false } as const
+      const filter = { boards: [], roadmaps: undefined, author: undefined, hidden: false } as const
       const listed = await listPosts(db, filter, 'newest', { limit: 10, offset: 0 })
       const voters = await newestVotes(db, [post.postId, listed[0]!.postId], 6)
       const { total } = await countPosts(db, filter)

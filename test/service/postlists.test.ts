@@ -70,7 +70,14 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     const filters: [object, (number: number) => boolean][] = [
       [{ boardId: ['ideas'] }, (n) => n % 3 === 0],
       [{ boardId: ['ideas', 'bugs'] }, (n) => n % 3 !== 2 && n % 6 !== 5],
+      [{ boardId: ['none'] }, (n) => n % 3 === 2 && n % 6 !== 5],
+      [{ boardId: ['none', 'ideas', 'none'] }, (n) => n % 3 === 0 || (n % 3 === 2 && n % 6 !== 5)],
       [{ roadmapId: 'soon' }, (n) => n % 4 === 2],
+      [{ roadmapIds: ['soon', 'later'] }, (n) => n % 4 !== 0],
+      [{ roadmapIds: ['soon'], boardId: ['ideas', 'none'] }, (n) => n % 4 === 2 && (n % 3 === 0 || (n % 3 === 2 && n % 6 !== 5))], // prettier-ignore
+      [{ roadmapId: 'soon', roadmapIds: ['soon', 'later'] }, (n) => n % 4 === 2],
+      [{ roadmapId: 'soon', roadmapIds: ['later'] }, () => false],
+      [{ query: 'dark', boardId: ['none', 'ideas'] }, (n) => n % 3 === 0],
       [{ authorId: authors[0]!.userId }, (n) => n % 2 === 0],
       [{ since: '2026-03-03T10:10:00Z', until: '2026-03-03T10:22:00Z' }, (n) => n >= 10 && n < 22],
       [{ query: 'dark' }, (n) => n % 3 === 0],
@@ -97,6 +104,24 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
         }
       }
     }
+    const reading = (await site.member(['roadmap:read'])).token
+    const without = (await everything(reading)).filter(({ title }) => Number(title.slice(5)) % 4 === 0)
+    const { body: found } = await site.http('POST /posts/get', { token: reading, body: { roadmapIds: ['none'], limit: 100 } }) // prettier-ignore
+    expect([ids(found.posts), found.total_count]).toEqual([ids(without), without.length])
+  })
+
+  it('for posts without a roadmap does not tell which are on a private one', async () => {
+    const { site, reader } = await filled(engine)
+    for (const token of [undefined, reader]) {
+      const { status, body } = await site.http('POST /posts/get', { token, body: { roadmapIds: ['soon', 'none'] } })
+      expect([status, body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect((await site.http('GET /posts/search/dark?roadmapIds=none', { token })).status).toBe(403)
+    }
+    const { body: unknown } = await site.http('POST /posts/get', { body: { roadmapIds: ['soon', 'nowhere'] } })
+    expect(unknown.errors).toMatchObject([{ field: 'roadmapIds', value: 'nowhere' }])
+    const { roadmap } = await site.call(roadmaps.create, { name: 'None' })
+    expect(roadmap.url).not.toBe('none')
+    await expect(site.call(boards.create, { name: 'Any', url: 'none' })).rejects.toMatchObject({ code: 'BOARD_URL_EXISTS' }) // prettier-ignore
   })
 
   it('means the same in a search, which takes no cursor of another', async () => {

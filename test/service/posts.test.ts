@@ -806,7 +806,7 @@ describe.each(engines)('posts on %s', (engine) => {
       expect(await found(site, 'post', `?authorId=${(await site.member()).userId}`)).toEqual([])
       const listed = (await site.http('POST /posts/get', { body: { limit: 1 } })).body.posts
       expect(body.posts[0]).toEqual(listed[0])
-      expect((await site.http('GET /posts/search/post?boardId=none')).body.code).toBe('VALIDATION_ERROR')
+      expect((await site.http('GET /posts/search/post?boardId=nothing')).body.code).toBe('VALIDATION_ERROR')
       await expect(site.call(posts.search, { words: '' })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
     })
 

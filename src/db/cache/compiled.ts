@@ -31,9 +31,9 @@ const compiledQueries = new LRUCache<string, Compiled>({
 const NO_TREE = RawNode.createWithSql('')
 
 /**
- * Runs a query that is compiled once per engine, `name` and parameter shape (which parameters are given, and the length
- * of lists): compiling takes longer than most queries. `build` gets placeholders; it must pass them on and must not
- * branch on their values.
+ * Runs a query that is compiled once per engine, `name` and parameter shape (which parameters are given, the length of
+ * lists, and which of their values are null): compiling takes longer than most queries. `build` gets placeholders, and
+ * null for a null in a list; it must pass them on and must not branch on their values.
  */
 export async function compiled<Given extends object, Row>(
   db: AnyDb,
@@ -81,7 +81,7 @@ export function taggedQuery<Given extends object, Row>(
   let key = isPostgres(db) ? `postgres ${name}` : `sqlite ${name}`
   for (const parameter in values) {
     const value = values[parameter]
-    if (value !== undefined) key += Array.isArray(value) ? ` ${parameter}*${value.length}` : ` ${parameter}`
+    if (value !== undefined) key += Array.isArray(value) ? ` ${parameter}*${shapeOf(value)}` : ` ${parameter}`
   }
   let query = compiledQueries.get(key)
   if (!query) {
@@ -93,13 +93,19 @@ export function taggedQuery<Given extends object, Row>(
   return { query: NO_TREE, queryId: query.queryId, sql: query.sql, parameters, refs }
 }
 
+/** Its length, and the places of null. */
+const shapeOf = (list: readonly unknown[]): string =>
+  list.includes(null) ? list.map((value) => (value === null ? '0' : '1')).join('') + 'n' : String(list.length)
+
 const placeholdersFor = (values: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [
         name,
-        Array.isArray(value) ? value.map((_, index) => new Placeholder(name, index)) : new Placeholder(name),
+        Array.isArray(value)
+          ? value.map((each, index) => (each === null ? null : new Placeholder(name, index)))
+          : new Placeholder(name),
       ]),
   )
 

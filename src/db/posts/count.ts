@@ -41,12 +41,12 @@ async function totalOf(db: Db, counters: NonNullable<ReturnType<typeof countersO
 
 /** The sum of the ranges, each of them counted up to one more than there may be. */
 function sumOf(conditions: Conditions, most: number): RawBuilder<{ total: number }> {
-  const [only, ...others] = rangesOf(conditions).map((range) =>
+  const [only, ...others] = rangesOf(conditions).map(({ where }) =>
     most === Infinity
-      ? sql<{ total: number }>`select count(*) as total from posts where ${range}`
+      ? sql<{ total: number }>`select count(*) as total from posts where ${where}`
       : sql<{
           total: number
-        }>`select count(*) as total from (select 1 from posts where ${range} limit ${sql.lit(most + 1)}) as part`,
+        }>`select count(*) as total from (select 1 from posts where ${where} limit ${sql.lit(most + 1)}) as part`,
   )
   return only && others.length === 0
     ? only

@@ -5,9 +5,10 @@ import type { Db, Tables } from '../tables.js'
 
 /** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts and cursors follow from it. */
 export interface PostFilter extends Period {
-  /** Ids, each once; none is any board, and posts without one. */
-  boards: readonly string[]
-  roadmap: string | undefined
+  /** Ids, each once, and null for posts without a board. An empty list is any board or none. */
+  boards: readonly (string | null)[]
+  /** The same of roadmaps; undefined is any or none. */
+  roadmaps: readonly (string | null)[] | undefined
   author: string | undefined
   /** Whether posts of private boards are among them. */
   hidden: boolean
@@ -16,7 +17,7 @@ export interface PostFilter extends Period {
 }
 
 type Name = keyof PostFilter
-type Value = string | number
+type Value = string | number | null
 type Column = 'boardId' | 'roadmap_id' | 'userId' | 'display'
 
 /** The filters that are given, each with its values. A query that is compiled gets placeholders in place of values. */
@@ -32,6 +33,8 @@ interface ByColumn {
   column: Column
   /** The column of `post_counts` for it. Without one, the posts are counted. */
   counter?: Exclude<keyof Tables['post_counts'], 'value'>
+  /** Whether its index has the posts where it is null. */
+  indexesNull?: true
 }
 
 /** A range of the creation time. */
@@ -47,8 +50,13 @@ interface ByNumber {
 const one = (value: Value | undefined) => (value === undefined ? undefined : [value])
 
 const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
-  boards: { column: 'boardId', counter: 'board', values: (ids) => (ids.length > 0 ? ids : undefined) },
-  roadmap: { column: 'roadmap_id', counter: 'roadmap', values: one },
+  boards: {
+    column: 'boardId',
+    counter: 'board',
+    indexesNull: true,
+    values: (ids) => (ids.length > 0 ? ids : undefined),
+  },
+  roadmaps: { column: 'roadmap_id', counter: 'roadmap', values: (ids) => ids },
   author: { column: 'userId', values: one },
   hidden: { column: 'display', counter: 'display', values: (hidden) => (hidden ? undefined : [1]) },
   since: { time: '>=', values: one },
@@ -96,40 +104,58 @@ export function leadOf(conditions: Conditions): (ByNumber & { name: Name; value:
 export const conditionsOn = (db: Db, conditions: Conditions, except?: Name): RawBuilder<unknown>[] =>
   given(conditions)
     .filter(({ name }) => name !== except)
-    .map(({ filter, values: [first, ...others] }) => {
+    .map(({ filter, values }) => {
+      const [first] = values
       if ('time' in filter) return sql`posts."createdAt" ${sql.raw(filter.time)} ${first}`
       if ('index' in filter) {
         const { table, number, matches } = filter.index(db)
         return sql`exists (select 1 from ${sql.table(table)} where ${matches(first)} and ${sql.ref(`${table}.${number}`)} = posts.number)`
       }
       const column = sql.ref(`posts.${filter.column}`)
-      return others.length === 0 ? sql`${column} = ${first}` : sql`${column} in (${sql.join([first, ...others])})`
+      const known = values.filter((value) => value !== null)
+      if (known.length === values.length)
+        return known.length === 1 ? is(column, first) : sql`${column} in (${sql.join(known)})`
+      return known.length === 0 ? is(column, null) : sql`(${column} in (${sql.join(known)}) or ${is(column, null)})`
     })
+
+const is = (column: RawBuilder<unknown>, value: Value | undefined) =>
+  value === null ? sql`${column} is null` : sql`${column} = ${value}`
+
+export interface Range {
+  where: RawBuilder<unknown>
+  /** Columns of its index that are null in all of it. PostgreSQL reads a range in order only if that begins with them. */
+  nulls: readonly RawBuilder<unknown>[]
+}
 
 /**
  * Ranges of an index of posts that together are what passes the filters by column and by time. Each index has its range
  * in the order of any list.
  */
-export function rangesOf(conditions: Conditions): RawBuilder<unknown>[] {
-  const columns = given(conditions).flatMap(({ filter, values }) =>
-    'column' in filter ? [[filter.column, values] as const] : [],
+export function rangesOf(conditions: Conditions): Range[] {
+  const columns = given(conditions).flatMap<Pick<ByColumn, 'column' | 'indexesNull'> & { values: readonly Value[] }>(
+    ({ filter, values }) => ('column' in filter ? [{ ...filter, values }] : []),
   )
-  const isGiven = (...names: Column[]) => columns.some(([column]) => names.includes(column))
+  const isGiven = (...names: Column[]) => columns.some(({ column }) => names.includes(column))
   // Those of boards and of authors have public and private posts together
-  if (!isGiven('display', 'boardId', 'userId')) columns.push(['display', [0, 1]])
+  if (!isGiven('display', 'boardId', 'userId')) columns.push({ column: 'display', values: [0, 1] })
   // SQLite has no statistics, so of two indexes that fit it may take that of all public posts, and read most of them to
   // find those of a board or an author. It has no index of a sum.
   const operand = (column: Column) =>
     column === 'display' && isGiven('boardId', 'userId') ? sql`posts.display + 0` : sql.ref(column)
-  const equal = columns.reduce<RawBuilder<unknown>[][]>(
-    (ranges, [column, values]) =>
-      values.flatMap((value) => ranges.map((range) => [...range, sql`${operand(column)} = ${value}`])),
-    [[]],
+  const equal = columns.reduce<{ parts: RawBuilder<unknown>[]; nulls: RawBuilder<unknown>[] }[]>(
+    (ranges, { column, values, indexesNull }) =>
+      values.flatMap((value) =>
+        ranges.map(({ parts, nulls }) => ({
+          parts: [...parts, is(operand(column), value)],
+          nulls: value === null && indexesNull ? [...nulls, sql.ref(column)] : nulls,
+        })),
+      ),
+    [{ parts: [], nulls: [] }],
   )
   const times = given(conditions).flatMap(({ filter, values: [value] }) =>
     'time' in filter ? [sql`posts."createdAt" ${sql.raw(filter.time)} ${value}`] : [],
   )
-  return equal.map((range) => sql`${sql.join([...range, ...times], sql` and `)}`)
+  return equal.map(({ parts, nulls }) => ({ where: sql.join([...parts, ...times], sql` and `), nulls }))
 }
 
 /** The rows of `post_counts` whose sum is the number of posts; undefined where they do not tell. */
@@ -137,7 +163,7 @@ export function countersOf(conditions: Conditions): Record<string, readonly Valu
   const counters: Record<string, readonly Value[]> = { board: ['*'], roadmap: ['*'], display: [0, 1] }
   for (const { filter, values } of given(conditions)) {
     if (!('counter' in filter) || filter.counter === undefined) return undefined
-    counters[filter.counter] = values
+    counters[filter.counter] = values.map((value) => value ?? '') // of no board, or of no roadmap
   }
   return counters
 }

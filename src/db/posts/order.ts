@@ -39,9 +39,10 @@ export const isByTime = (sort: Sort): boolean => ORDERS[sort].by === AGE
 
 const columns = (names: readonly (keyof Cursor)[], table: string) => names.map((name) => sql.ref(`${table}.${name}`))
 
-export function orderBy(sort: Sort, table = 'posts'): RawBuilder<unknown> {
+/** `first` are columns that are null in all rows. */
+export function orderBy(sort: Sort, table = 'posts', first: readonly RawBuilder<unknown>[] = []): RawBuilder<unknown> {
   const { by, direction } = ORDERS[sort]
-  return sql.join(columns(by, table).map((column) => sql`${column} ${sql.raw(direction)}`))
+  return sql.join([...first, ...columns(by, table)].map((column) => sql`${column} ${sql.raw(direction)}`))
 }
 
 export function isAfter(sort: Sort, after: Cursor, table = 'posts'): RawBuilder<boolean> {

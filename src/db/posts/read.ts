@@ -81,7 +81,8 @@ function pageOfRanges(
   const order = orderBy(sort)
   const beyond = after ? sql` and ${isAfter(sort, after)}` : sql``
   const ranges = rangesOf(conditions).map(
-    (range) => sql<PostRow>`select * from posts where ${range}${beyond} order by ${order}`,
+    ({ where, nulls }) =>
+      sql<PostRow>`select * from posts where ${where}${beyond} order by ${orderBy(sort, 'posts', nulls)}`,
   )
   const [only, ...others] = ranges
   if (only && others.length === 0 && bound === undefined) return sql`${only} limit ${limit} offset ${offset}`
@@ -128,7 +129,8 @@ function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after
   const newest = orderBy('newest')
   const most = sql.lit(MOST_FOUND)
   const ranges = rangesOf(conditions).map(
-    (range) => sql<PostRow>`select * from posts where ${range} order by ${newest}`,
+    ({ where, nulls }) =>
+      sql<PostRow>`select * from posts where ${where} order by ${orderBy('newest', 'posts', nulls)}`,
   )
   const beyond = after ? sql`where ${isAfter(sort, after)}` : sql``
   return sql`select * from (${merged(ranges, newest, most)} limit ${most}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`

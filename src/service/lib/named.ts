@@ -22,6 +22,9 @@ interface Row {
 }
 
 /** A noun whose rows have a name, a url, a colour and a visibility: boards and roadmaps. */
+/** Stands for posts without a board or roadmap, where a list of ids is expected. No board or roadmap gets it as its url. */
+export const NONE = 'none'
+
 interface Noun<R extends Row> {
   noun: 'board' | 'roadmap'
   /** The columns of the id and of the creation time. The id has the same name in the input. */
@@ -56,7 +59,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
   const capital = noun.charAt(0).toUpperCase() + noun.slice(1)
   const NOUN = noun.toUpperCase() as Uppercase<typeof noun>
 
-  const isReserved = (slug: string): boolean => isId(slug) || reservedWords(routes()).includes(slug)
+  const isReserved = (slug: string): boolean => isId(slug) || slug === NONE || reservedWords(routes()).includes(slug)
 
   const canRead = ({ actor }: Pick<Context, 'actor'>, row: R): boolean =>
     row.display === 1 || can(actor, `${noun}:read`)
@@ -95,7 +98,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
         value: url,
       })
     if (isReserved(slug))
-      throw new AppError(`${NOUN}_URL_EXISTS`, `The url "${slug}" belongs to the API. Choose another.`)
+      throw new AppError(`${NOUN}_URL_EXISTS`, `The url "${slug}" has a meaning of its own. Choose another.`)
     return slug
   }
 

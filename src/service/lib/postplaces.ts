@@ -6,6 +6,7 @@ import type { BoardRow } from '../../db/tables.js'
 import type { PostView } from '../../db/posts/row.js'
 import { can, notAllowed } from './access.js'
 import type { Context } from './context.js'
+import { NONE } from './named.js'
 import { findPerson } from './people.js'
 
 type Reader = Pick<Context, 'db' | 'actor'>
@@ -14,7 +15,7 @@ type Reader = Pick<Context, 'db' | 'actor'>
  * A board by id or url. Throws a VALIDATION_ERROR where it does not exist, or is private and the actor lacks
  * board:read.
  */
-export async function visibleBoard({ db, actor }: Reader, given: string): Promise<BoardRow> {
+async function visibleBoard({ db, actor }: Reader, given: string): Promise<BoardRow> {
   const board = await findBoard(db, given)
   if (board && (board.display === 1 || can(actor, 'board:read'))) return board
   throw unknown('boardId', 'board', given)
@@ -35,11 +36,34 @@ export async function roadmapIdFrom(
   { db, actor }: Reader,
   given: string | null | undefined,
   present: string | null = null,
+  field: 'roadmapId' | 'roadmapIds' = 'roadmapId',
 ): Promise<string | null> {
   if (!given || given === present) return given || null
   const roadmap = await findRoadmap(db, given)
   if (roadmap && (roadmap.display === 1 || can(actor, 'roadmap:read'))) return roadmap.id
-  throw unknown('roadmapId', 'roadmap', given)
+  throw unknown(field, 'roadmap', given)
+}
+
+/** The ids of boards, each once, and null for "none". */
+export const boardIdsFrom = async (ctx: Reader, given: readonly string[]): Promise<(string | null)[]> => [
+  ...new Set(
+    await Promise.all(given.map(async (each) => (each === NONE ? null : (await visibleBoard(ctx, each)).boardId))),
+  ),
+]
+
+/**
+ * The same of roadmaps. "none" needs roadmap:read: a post of a private roadmap is shown as one without, but is not found
+ * by this filter.
+ */
+export async function roadmapIdsFrom(ctx: Reader, given: readonly string[]): Promise<(string | null)[]> {
+  if (given.includes(NONE) && !can(ctx.actor, 'roadmap:read')) throw notAllowed(['roadmap:read'])
+  return [
+    ...new Set(
+      await Promise.all(
+        given.map(async (each) => (each === NONE ? null : roadmapIdFrom(ctx, each, null, 'roadmapIds'))),
+      ),
+    ),
+  ]
 }
 
 /**
