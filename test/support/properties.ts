@@ -4,7 +4,7 @@ import { newSeed } from './random.js'
 
 /**
  * `fc.assert` with the seed of FEEDBACKCTL_TEST_SEED, or one of its own. A failure prints the seed, also where the test
- * ends without a counterexample, because it took too long.
+ * ends without a counterexample, because it took too long. The error is in the message, as reports of runs have no cause.
  */
 export async function assertProperty<T>(
   property: fc.IAsyncProperty<T>,
@@ -15,6 +15,6 @@ export async function assertProperty<T>(
   onTestFailed(() => {
     if (!holds) process.stderr.write(`FEEDBACKCTL_TEST_SEED=${seed} repeats the failure\n`)
   })
-  await fc.assert(property, { ...parameters, seed })
+  await fc.assert(property, { ...parameters, seed, includeErrorInReport: true })
   holds = true
 }
