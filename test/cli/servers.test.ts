@@ -173,9 +173,17 @@ interface Read {
   body: object | undefined
 }
 
-/** What a person gets, without what differs each time. */
-const get = async ({ tokens }: World, server: TestSite['http'], { person, request, body }: Read) =>
-  stable(await server(request, { body, token: tokens.get(person) }))
+/**
+ * What a person gets, without what differs each time. Where the database did not answer in time, as after its connections
+ * were cut, a server says that its response is an older one.
+ */
+const get = async ({ tokens }: World, server: TestSite['http'], { person, request, body }: Read) => {
+  for (;;) {
+    const response = await server(request, { body, token: tokens.get(person) })
+    if (!String(response.headers['cache-status']).includes('DATABASE_UNREACHABLE')) return stable(response)
+    await sleep(STALENESS)
+  }
+}
 
 it('two servers on PostgreSQL respond as one without a cache, after any writes by either, a command or another program', async () => {
   const world = await makeWorld()
@@ -288,7 +296,7 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
           }
         }
       }),
-      { numRuns: 1, endOnFailure: true, ...(SEED !== undefined && { seed: Number(SEED) }) },
+      { numRuns: 1, endOnFailure: true, includeErrorInReport: true, ...(SEED !== undefined && { seed: Number(SEED) }) },
     )
   await play(ROUNDS)
   // In a rare order a write was not possible in any round, such as one of a role that nobody has any more
