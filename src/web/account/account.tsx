@@ -1,7 +1,8 @@
 import * as service from '../../service/account.js'
 import { action, page } from '../kit/page.js'
 import type { Download } from '../kit/routes.js'
-import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
+import { PasswordField } from '../parts/credentials.js'
+import { Choice, Form, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
 
 /** What the site stores about whoever is signed in. */
@@ -42,15 +43,7 @@ export const deletePage = page({
               { value: 'delete', text: t('leave.delete') },
             ]}
           />
-          <Field
-            view={view}
-            of={service.remove}
-            name="password"
-            type="password"
-            label={t('field.currentPassword')}
-            required
-            autocomplete="current-password"
-          />
+          <PasswordField view={view} of={service.remove} label={t('field.currentPassword')} />
           <div class="buttons">
             <Submit kind="danger">{t('leave.send')}</Submit>
             <a class="button plain" href={href('/settings')}>

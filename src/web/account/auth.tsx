@@ -7,6 +7,7 @@ import { linkOf, tokenOf } from './mailtokens.js'
 import { action, page, Redirect, type Fields, type View } from '../kit/page.js'
 import { PENDING } from '../kit/pending.js'
 import { WISH_WORDS, wishOf, type Wish } from './wish.js'
+import { EmailField, KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Field, Form, Hidden, Pending, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
 
@@ -39,24 +40,8 @@ export const loginPage = page({
         <Wanted view={view} wish={wish} on="login" />
         <Form view={view} to="/login">
           <Next view={view} />
-          <Field
-            view={view}
-            of={service.login}
-            name="email"
-            type="email"
-            label={t('field.email')}
-            required
-            autocomplete="username"
-          />
-          <Field
-            view={view}
-            of={service.login}
-            name="password"
-            type="password"
-            label={t('field.password')}
-            required
-            autocomplete="current-password"
-          />
+          <EmailField view={view} of={service.login} />
+          <PasswordField view={view} of={service.login} label={t('field.password')} />
           <Submit>{t('login.send')}</Submit>
         </Form>
         <p class="next">
@@ -92,7 +77,7 @@ function CodeForm({ view, wish, token }: { view: View; wish: Wish | undefined; t
       <Form view={view} to="/login">
         <Next view={view} />
         <Hidden name="passwordToken" value={token} />
-        <input type="email" name="email" value={form.values.email} autocomplete="username" hidden readOnly />
+        <KnownEmail email={form.values.email} />
         <Field
           view={view}
           of={service.login}
@@ -174,25 +159,8 @@ export const joinPage = page({
             hint={t('field.nameHint')}
             autocomplete="nickname"
           />
-          <Field
-            view={view}
-            of={service.signup}
-            name="email"
-            type="email"
-            label={t('field.email')}
-            required
-            autocomplete="username"
-          />
-          <Field
-            view={view}
-            of={service.signup}
-            name="password"
-            type="password"
-            label={t('field.password')}
-            hint={t('field.passwordHint')}
-            required
-            autocomplete="new-password"
-          />
+          <EmailField view={view} of={service.signup} />
+          <NewPasswordField view={view} of={service.signup} label={t('field.password')} />
           <Submit>{t('join.send')}</Submit>
         </Form>
         <Other view={view} to="/login" text={t('join.login')} />
@@ -231,15 +199,7 @@ export const resetPage = page({
       <Summary view={view} />
       <p>{view.t('reset.explained')}</p>
       <Form view={view} to="/password-reset">
-        <Field
-          view={view}
-          of={service.resetPassword}
-          name="email"
-          type="email"
-          label={view.t('field.email')}
-          required
-          autocomplete="username"
-        />
+        <EmailField view={view} of={service.resetPassword} />
         <Submit>{view.t('reset.send')}</Submit>
       </Form>
     </div>
@@ -283,16 +243,7 @@ export const confirmPage = page({
         <Summary view={view} />
         <Form view={view} to="/password-reset/confirm">
           <Hidden name="token" value={tokenOf(view)} />
-          <Field
-            view={view}
-            of={service.setPassword}
-            name="password"
-            type="password"
-            label={view.t('field.newPassword')}
-            hint={view.t('field.passwordHint')}
-            required
-            autocomplete="new-password"
-          />
+          <NewPasswordField view={view} of={service.setPassword} label={view.t('field.newPassword')} />
           <Submit>{view.t('confirm.send')}</Submit>
         </Form>
       </div>

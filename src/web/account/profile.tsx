@@ -8,6 +8,7 @@ import * as totp from '../../service/totp.js'
 import { within } from '../kit/addresses.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { languageGiven } from './auth.js'
+import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Time } from '../parts/time.js'
 
@@ -72,25 +73,18 @@ export const settings = page({
         <section>
           <h2>{t('settings.password')}</h2>
           <Form view={view} to="/settings/password">
-            <input type="email" name="email" value={viewer?.email} autocomplete="username" hidden readOnly />
-            <Field
+            <KnownEmail email={viewer?.email} />
+            <PasswordField
               view={view}
               of={service.changePassword}
               name="currentPassword"
-              type="password"
               label={t('field.currentPassword')}
-              required
-              autocomplete="current-password"
             />
-            <Field
+            <NewPasswordField
               view={view}
               of={service.changePassword}
-              name="password"
-              type="password"
               label={t('field.newPassword')}
               hint={t('settings.passwordHint')}
-              required
-              autocomplete="new-password"
             />
             <Submit>{t('settings.changePassword')}</Submit>
           </Form>

@@ -6,6 +6,7 @@ import { links } from '../kit/links.js'
 import type { ErrorPage } from '../kit/routes.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { signInFrom } from '../kit/addresses.js'
+import { EmailField, NewPasswordField } from '../parts/credentials.js'
 import { Empty } from '../parts/empty.js'
 import { ASK_AGAIN, type Repeat } from '../kit/repeat.js'
 import { errorText, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
@@ -126,25 +127,8 @@ export const accountPage = page({
       <Form view={view} to="/setup/create-account">
         <Field view={view} of={service.setup} name="siteTitle" label={view.t('setup.siteTitle')} required />
         <Field view={view} of={service.setup} name="name" label={view.t('field.name')} autocomplete="nickname" />
-        <Field
-          view={view}
-          of={service.setup}
-          name="email"
-          type="email"
-          label={view.t('field.email')}
-          required
-          autocomplete="username"
-        />
-        <Field
-          view={view}
-          of={service.setup}
-          name="password"
-          type="password"
-          label={view.t('field.password')}
-          hint={view.t('field.passwordHint')}
-          required
-          autocomplete="new-password"
-        />
+        <EmailField view={view} of={service.setup} />
+        <NewPasswordField view={view} of={service.setup} label={view.t('field.password')} />
         {wantsToken(view) || view.form.values.setupToken ? (
           <Field
             view={view}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import type { TObject } from 'typebox'
+import type { View } from '../kit/page.js'
+import { Field } from './form.js'
+
+interface Props {
+  view: View
+  /** The operation that the form leads to. */
+  of: { input: TObject }
+}
+
+/** The address that somebody signs in with. Password managers know it by `username`. */
+export const EmailField = ({ view, of }: Props) => (
+  <Field view={view} of={of} name="email" type="email" label={view.t('field.email')} required autocomplete="username" />
+)
+
+/** The address of an account, for password managers only. */
+export const KnownEmail = ({ email }: { email: string | undefined }) => (
+  <input type="email" name="email" value={email} autocomplete="username" hidden readOnly />
+)
+
+/** A password that an account has. */
+export const PasswordField = ({ view, of, name = 'password', label }: Props & { name?: string; label: string }) => (
+  <Field view={view} of={of} name={name} type="password" label={label} required autocomplete="current-password" />
+)
+
+/** A password that somebody chooses. */
+export const NewPasswordField = ({
+  view,
+  of,
+  label,
+  hint = view.t('field.passwordHint'),
+}: Props & { label: string; hint?: ComponentChildren }) => (
+  <Field
+    view={view}
+    of={of}
+    name="password"
+    type="password"
+    label={label}
+    hint={hint}
+    required
+    autocomplete="new-password"
+  />
+)
