@@ -71,7 +71,10 @@ export const home = page({
         <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
         {view.can('post:update') && list.posts.length > 0 ? (
           <p>
-            <a href={href(withQuery(links.postsFile, { ...query, page: undefined, size: undefined, done: undefined }))}>
+            <a
+              class="button plain"
+              href={href(withQuery(links.postsFile, { ...query, page: undefined, size: undefined, done: undefined }))}
+            >
               {t('list.csv')}
             </a>
           </p>
