@@ -148,6 +148,17 @@ describe.each(engines)('a session of a browser on %s', (engine) => {
     expect(row?.expiresAt).toBe(new Date(site.clock.now.getTime() + 60_000).toISOString())
   })
 
+  it('goes on where its pages come from the response cache', async () => {
+    const { site, signIn, after } = await world({ browserSessions: { idle: 900, absolute: 30 * DAY_S }, rerun: false }) // which would be a use, too
+    const cookie = cookieIn(await signIn())
+    for (let minutes = 0; minutes <= 40; minutes += 2) {
+      await get(site, '/boards', cookie) // a request that writes is not cached, the next is
+      const { text } = await get(site, '/boards', cookie)
+      expect([minutes, text.includes('action="/logout"')]).toEqual([minutes, true])
+      after(2 / 1440)
+    }
+  })
+
   it('is listed with its end, and revoked at once', async () => {
     const { site, userId, signIn, after, isIn } = await world()
     const cookie = cookieIn(await signIn())

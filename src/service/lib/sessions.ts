@@ -73,17 +73,21 @@ async function sessionEnd(
   const end = Date.parse(present.expiresAt)
   if (end <= now().getTime()) return undefined
   if (session.kind === 'browser' && (present !== session || isOfPrevious)) await keepInBrowser(ctx, present)
-  return Math.min(until, expiresAt, end)
+  // A response that is cached longer would keep requests from moving the end
+  const moves = session.kind === 'browser' ? end - lifetimesOf(ctx).idle * 1000 + stepOf(ctx) : Infinity
+  return Math.min(until, expiresAt, end, moves > now().getTime() ? moves : Infinity) // it no longer moves at the absolute end
 }
 
 /** The end of a session moves in steps of a day at most: one write a day, not one for each request. */
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000
 
+const stepOf = (ctx: Parameters<typeof lifetimesOf>[0]): number =>
+  Math.min(LONGEST_STEP_MS, (lifetimesOf(ctx).idle * 1000) / 24)
+
 /** Moves the end of a session that is used, and returns the session. The settings may also have made it earlier. */
 async function prolonged(ctx: SessionContext, session: UsableSession): Promise<UsableSession> {
   const wanted = idleEnd(ctx, session.createdAt, ctx.now())
-  const step = Math.min(LONGEST_STEP_MS, (lifetimesOf(ctx).idle * 1000) / 24)
-  if (Math.abs(wanted - Date.parse(session.expiresAt)) < step) return session
+  if (Math.abs(wanted - Date.parse(session.expiresAt)) < stepOf(ctx)) return session
   const expiresAt = new Date(wanted).toISOString()
   const isMoved = await whereWritable(() => moveSessionEnd(ctx.db, session, expiresAt))
   return isMoved || expiresAt < session.expiresAt ? { ...session, expiresAt } : session
