@@ -108,4 +108,5 @@ export const downloadAll = csvOf(listAll, {
   file: 'comments',
   rows: ({ activity }) => activity,
   cells: commentCells,
+  fixed: { query: '' }, // a search reads only the first comments
 })

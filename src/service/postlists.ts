@@ -22,7 +22,7 @@ import {
   uncountedPage,
   type Listing,
 } from './lib/paging.js'
-import { authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './lib/postplaces.js'
+import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './lib/postplaces.js'
 import { Post, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -142,7 +142,8 @@ export const downloadAll = csvOf(list, {
   file: 'posts',
   rows: ({ posts }) => posts,
   cells: postCells,
-  fixed: { votes: false, userId: undefined },
+  fixed: { votes: false, userId: undefined, created: undefined },
+  fields: { sort: oneOf(['newest', 'oldest'], { default: 'newest', anyCase: true, description: 'Order' }) },
 })
 
 export const search = operation({
@@ -226,8 +227,10 @@ async function filterFrom(
   const roadmap = await roadmapIdFrom(ctx, roadmapId)
   const several = roadmapIds.length > 0 ? await roadmapIdsFrom(ctx, roadmapIds) : undefined
   const roadmaps = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
+  const boardIds = await boardIdsFrom(ctx, boards)
+  assertFew(boardIds, roadmaps)
   return {
-    boards: await boardIdsFrom(ctx, boards),
+    boards: boardIds,
     roadmaps,
     author: await authorIdFrom(ctx, authorId),
     hidden: can(ctx.actor, 'board:read'),

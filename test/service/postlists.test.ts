@@ -119,9 +119,31 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     }
     const { body: unknown } = await site.http('POST /posts/get', { body: { roadmapIds: ['soon', 'nowhere'] } })
     expect(unknown.errors).toMatchObject([{ field: 'roadmapIds', value: 'nowhere' }])
+    await site.db.updateTable('roadmaps').set({ url: 'none' }).where('url', '=', 'later').execute() // of an earlier version
+    await site.db.updateTable('boards').set({ url: 'none' }).where('url', '=', 'bugs').execute()
+    const { body: older } = await site.http('POST /posts/get', { body: { roadmapIds: ['none'], boardId: ['none'], limit: 100 } }) // prettier-ignore
+    expect(ids(older.posts)).toEqual(ids(older.posts.filter((each: { board: { url: string }; roadmap: { url: string } }) => each.board.url === 'none' && each.roadmap.url === 'none'))) // prettier-ignore
+    expect(older.total_count).toBeGreaterThan(0)
     const { roadmap } = await site.call(roadmaps.create, { name: 'None' })
     expect(roadmap.url).not.toBe('none')
     await expect(site.call(boards.create, { name: 'Any', url: 'none' })).rejects.toMatchObject({ code: 'BOARD_URL_EXISTS' }) // prettier-ignore
+  })
+
+  it('takes so many boards and roadmaps that one statement can merge their posts', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const [places, stages]: [string[], string[]] = [[], []]
+    for (let number = 0; number < 11; number++) {
+      places.push((await site.call(boards.create, { name: `Board ${number}`, display: true })).board.url)
+      stages.push((await site.call(roadmaps.create, { name: `Stage ${number}`, display: true })).roadmap.url)
+    }
+    const list = async (body: object) => site.http('POST /posts/get', { body })
+    for (const sort of SORTS) {
+      const { status } = await list({ boardId: places.slice(1), roadmapIds: stages.slice(1), sort })
+      expect([sort, status]).toEqual([sort, 200])
+    }
+    const { status, body } = await list({ boardId: places, roadmapIds: stages })
+    expect([status, body.errors]).toMatchObject([400, [{ field: 'roadmapIds' }]])
   })
 
   it('means the same in a search, which takes no cursor of another', async () => {

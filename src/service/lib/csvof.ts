@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import type { TProperties } from 'typebox'
 import { CSV_STYLE, csvCell } from '../../core/csv.js'
 import type { PageInfo } from '../../core/pages.js'
 import type { Context } from './context.js'
@@ -29,12 +30,17 @@ interface Listed<Answer, Row> {
   cells: Cells<Row>
   /** Fields of the list that a download does not take, and what they are instead. */
   fixed?: Readonly<Record<string, unknown>>
+  /**
+   * Fields in place of those of the list. A list is read page by page while it changes, so an order that changes move rows
+   * in would lose some and repeat others.
+   */
+  fields?: TProperties
 }
 
 /** The whole of a list as CSV, or as a line of JSON for each row, with the filters, the order and the access of the list. */
 export function csvOf<In, Answer extends { page_info: PageInfo; is_capped?: boolean }, Row>(
   list: Operation<In, Answer, undefined>,
-  { id, summary, http, file, rows: rowsOf, cells, fixed = {} }: Listed<Answer, Row>,
+  { id, summary, http, file, rows: rowsOf, cells, fixed = {}, fields: own = {} }: Listed<Answer, Row>,
 ): Operation<object, LongBody, undefined> {
   const left = Object.entries(list.input.properties).filter(([name]) => !PAGE_FIELDS.includes(name) && !(name in fixed))
   return download({
@@ -47,6 +53,7 @@ export function csvOf<In, Answer extends { page_info: PageInfo; is_capped?: bool
     ...(list.sensitive && { sensitive: true }),
     input: fields({
       ...Object.fromEntries(left),
+      ...own,
       format: oneOf(Object.keys(FORMATS) as Format[], { default: 'csv', description: 'csv, or a line of JSON for each row' }), // prettier-ignore
     }),
     output: Type.String(),

@@ -44,10 +44,14 @@ export async function roadmapIdFrom(
   throw unknown(field, 'roadmap', given)
 }
 
-/** The ids of boards, each once, and null for "none". */
+/** The ids of boards, each once, and null for "none", unless a board of an earlier version has that url. */
 export const boardIdsFrom = async (ctx: Reader, given: readonly string[]): Promise<(string | null)[]> => [
   ...new Set(
-    await Promise.all(given.map(async (each) => (each === NONE ? null : (await visibleBoard(ctx, each)).boardId))),
+    await Promise.all(
+      given.map(async (each) =>
+        each === NONE && !(await findBoard(ctx.db, NONE)) ? null : (await visibleBoard(ctx, each)).boardId,
+      ),
+    ),
   ),
 ]
 
@@ -56,14 +60,25 @@ export const boardIdsFrom = async (ctx: Reader, given: readonly string[]): Promi
  * by this filter.
  */
 export async function roadmapIdsFrom(ctx: Reader, given: readonly string[]): Promise<(string | null)[]> {
-  if (given.includes(NONE) && !can(ctx.actor, 'roadmap:read')) throw notAllowed(['roadmap:read'])
-  return [
-    ...new Set(
-      await Promise.all(
-        given.map(async (each) => (each === NONE ? null : roadmapIdFrom(ctx, each, null, 'roadmapIds'))),
-      ),
-    ),
-  ]
+  const isNone = given.includes(NONE) && !(await findRoadmap(ctx.db, NONE))
+  if (isNone && !can(ctx.actor, 'roadmap:read')) throw notAllowed(['roadmap:read'])
+  const ids = given.map(async (each) => (each === NONE && isNone ? null : roadmapIdFrom(ctx, each, null, 'roadmapIds')))
+  return [...new Set(await Promise.all(ids))]
+}
+
+/** Each of them is a range of an index that a list merges, and SQLite merges 500 at most. */
+const MAX_COMBINATIONS = 100
+
+/** Throws a VALIDATION_ERROR for more boards and roadmaps than a list can have. */
+export function assertFew(boards: readonly unknown[], roadmaps: readonly unknown[] = []): void {
+  if (boards.length * roadmaps.length <= MAX_COMBINATIONS) return
+  throw invalidField({
+    code: 'TOO_MANY',
+    message: `The number of boards times that of roadmaps must be ${MAX_COMBINATIONS} at most; it is ${boards.length * roadmaps.length}.`,
+    field: 'roadmapIds',
+    rule: `at most ${MAX_COMBINATIONS} combinations of boards and roadmaps`,
+    value: `${boards.length} boards, ${roadmaps.length} roadmaps`,
+  })
 }
 
 /**

@@ -5,7 +5,7 @@ import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith, sortOf } from '../parts/lists.js'
+import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from '../parts/lists.js'
 import { page, Redirect, type View } from '../kit/page.js'
 import type { Download } from '../kit/routes.js'
 import { Empty, Unmatched } from '../parts/empty.js'
@@ -92,7 +92,7 @@ export const postsFile: Download = {
     ...(view.query.roadmap && { roadmapId: view.query.roadmap }),
     ...(view.query.by === 'me' && { mine: true }),
     ...(view.query.q && { query: filterOf(view) }),
-    sort: sortOf(view),
+    // In the order of time, as that is the one that votes do not change meanwhile
   }),
 }
 
