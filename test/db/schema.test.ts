@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { Migrator, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -10,6 +10,12 @@ import { NEWEST, schemaState } from '../../src/db/schema.js'
 import { claimFingerprint } from '../../src/db/settings.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { cleanup, engines, failure, makeDatabase, temporaryFolder } from '../support/site.js'
+
+it('has every migration of the folder, in order', () => {
+  const files = readdirSync(path.resolve(import.meta.dirname, '../../src/db/migrations'))
+  const numbered = files.filter((file) => /^\d/.test(file)).map((file) => path.parse(file).name)
+  expect(Object.keys(migrations)).toEqual(numbered.toSorted())
+})
 
 describe.each(engines)('the schema on %s', (engine) => {
   const open = async ({ bare = true } = {}) => {
