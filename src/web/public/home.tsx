@@ -70,11 +70,8 @@ export const home = page({
         )}
         <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
         {view.can('post:update') && list.posts.length > 0 ? (
-          <p>
-            <a
-              class="button plain"
-              href={href(withQuery(links.postsFile, { ...query, page: undefined, size: undefined, done: undefined }))}
-            >
+          <p class="next csv">
+            <a href={href(withQuery(links.postsFile, { ...query, page: undefined, size: undefined, done: undefined }))}>
               {t('list.csv')}
             </a>
           </p>
