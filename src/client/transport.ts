@@ -53,7 +53,7 @@ export async function read(url: URL, { body, ...response }: Response): Promise<A
   return { ...response, text: whole.toString() }
 }
 
-/** The body of a download, read as it is taken. */
+/** The body of a download. Each chunk is read when the caller asks for it. */
 export const bodyFrom = (url: URL, { file = '', type, body }: Response): LongBody => ({
   file,
   type: type.split(';')[0] ?? '',

@@ -53,8 +53,8 @@ const free = (db: Db, { kind, now, leaseLimit, dueLimit }: Moment) =>
     .limit(1)
 
 /**
- * Leases the delivery of a kind that has been due longest and counts the attempt. Returns undefined if none is free. The update
- * checks the lease again: if two processes choose the same, the second updates no row.
+ * Leases the oldest due delivery of a kind and counts the attempt. Returns undefined if none is free. The update checks
+ * the lease again: if two processes choose the same delivery, the second updates no row.
  */
 export const leaseDelivery = (
   db: Db,

@@ -39,7 +39,7 @@ interface Range {
 const wanted = (db: Db, { after, until }: Range, actions: readonly string[]) =>
   db.selectFrom('events').where('id', '>', after).where('id', '<=', until).where('action', 'in', actions)
 
-/** Whether there is an event of some actions in a range. */
+/** Whether a range of the log has an event with one of these actions. */
 export async function isAnyEvent(db: Db, range: Range, actions: readonly string[]): Promise<boolean> {
   const row = await wanted(db, range, actions).select('id').limit(1).executeTakeFirst()
   return row !== undefined

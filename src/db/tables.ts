@@ -146,8 +146,8 @@ export interface Tables {
     isOpen: Generated<number>
   }
   /**
-   * Deleting one ends it. `userAgent` and `address` are those of the sign-in. One of a browser lives while it is used:
-   * `expiresAt` moves on. One of the API lasts two days.
+   * Deleting one ends it. `userAgent` and `address` are those of the sign-in. Using a browser
+   * session extends its `expiresAt`. An API session lasts two days.
    */
   sessions: {
     sessionId: string

@@ -5,9 +5,9 @@ import type { Db, Tables } from '../tables.js'
 
 /** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts and cursors follow from it. */
 export interface PostFilter extends Period {
-  /** Ids, each once, and null for posts without a board. An empty list is any board or none. */
+  /** Unique board ids, and null for posts without a board. An empty list does not filter. */
   boards: readonly (string | null)[]
-  /** The same of roadmaps; undefined is any or none. */
+  /** Unique roadmap ids, and null for posts without a roadmap. Undefined does not filter; an empty list matches no post. */
   roadmaps: readonly (string | null)[] | undefined
   author: string | undefined
   /** Whether posts of private boards are among them. */

@@ -73,7 +73,7 @@ async function sessionEnd(
   const end = Date.parse(present.expiresAt)
   if (end <= now().getTime()) return undefined
   if (session.kind === 'browser' && (present !== session || isOfPrevious)) await keepInBrowser(ctx, present)
-  // A response that is cached longer would keep requests from moving the end
+  // Cache hits do not extend the session, so a response must expire when the next request would extend it
   const moves = session.kind === 'browser' ? end - lifetimesOf(ctx).idle * 1000 + stepOf(ctx) : Infinity
   return Math.min(until, expiresAt, end, moves > now().getTime() ? moves : Infinity) // it no longer moves at the absolute end
 }

@@ -9,7 +9,7 @@ interface Props {
   of: { input: TObject }
 }
 
-/** The address that somebody signs in with. Password managers know it by `username`. */
+/** The address to sign in with. Password managers recognise it by `autocomplete="username"`. */
 export const EmailField = ({ view, of }: Props) => (
   <Field view={view} of={of} name="email" type="email" label={view.t('field.email')} required autocomplete="username" />
 )
@@ -19,12 +19,12 @@ export const KnownEmail = ({ email }: { email: string | undefined }) => (
   <input type="email" name="email" value={email} autocomplete="username" hidden readOnly />
 )
 
-/** A password that an account has. */
+/** The current password of an account. */
 export const PasswordField = ({ view, of, name = 'password', label }: Props & { name?: string; label: string }) => (
   <Field view={view} of={of} name={name} type="password" label={label} required autocomplete="current-password" />
 )
 
-/** A password that somebody chooses. */
+/** A new password. */
 export const NewPasswordField = ({
   view,
   of,

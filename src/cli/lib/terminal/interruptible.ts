@@ -12,9 +12,9 @@ type Signal = keyof typeof SIGNALS
 const names = Object.keys(SIGNALS) as Signal[]
 
 /**
- * Ctrl-C ends long work at its next check, so that it can remove what it has begun; `message` says what is then the
- * case. What waits for others, such as a server, waits with `until`, which a signal ends too. A second signal ends the
- * process at once. `undo` leaves signals to the system again.
+ * Ctrl-C ends long work at its next check, so that the work can remove unfinished files; `message` describes the result.
+ * Work that waits for something else, such as a server, waits with `until`, which a signal also ends. A second signal
+ * ends the process at once. `undo` removes the signal handlers.
  */
 export function interruptible(message: string | (() => string)): Interruption {
   let stopped: Signal | undefined
