@@ -3,13 +3,14 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import type { Made } from '../backup/create.js'
 import type { Rehearsed } from '../backup/rehearse.js'
-import type { Listed, Verified } from '../backup/verify.js'
+import type { Verified } from '../backup/verify.js'
 import { AppError } from '../core/errors.js'
 import { settings } from '../core/settings.js'
 import { counted, sizeText } from '../core/text.js'
+import { fileColumn, LISTED, listColumns, registerList } from './backuplist.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
-import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
+import { print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
 import { confirm } from './lib/prompts/prompts.js'
@@ -17,7 +18,6 @@ import { idle, interruptible } from './lib/terminal/interruptible.js'
 import { progress } from './lib/terminal/progress.js'
 import { steps } from './lib/terminal/steps.js'
 import { tell } from './lib/terminal/terminal.js'
-import { ago } from './lib/texts/age.js'
 import { version } from './version.js'
 
 const rowsIn = (tables: Record<string, { rows: number }>): number =>
@@ -27,7 +27,6 @@ const NOTE =
   'The backup has the whole site, including its secret and its configuration file: keep it where nobody else can read it. The setting backup.passphrase encrypts it.'
 
 const MADE: (keyof Made)[] = ['file', 'schema', 'createdAt', 'encrypted', 'redacted', 'bytes', 'sha256', 'tables']
-const LISTED: (keyof Listed)[] = ['file', 'bytes', 'createdAt', 'version', 'schema', 'site', 'engine', 'encrypted', 'redacted'] // prettier-ignore
 const VERIFIED: (keyof Verified)[] = [...LISTED, 'tables']
 const REHEARSED: (keyof Rehearsed)[] = [...VERIFIED, 'sequences', 'migratedTo']
 
@@ -39,17 +38,6 @@ const madeColumns: Column<Made>[] = [
   { head: 'ENCRYPTED', text: ({ encrypted }) => (encrypted ? 'yes' : 'no'), drop: 0 },
 ]
 
-const fileColumn: Column<Listed> = { head: 'FILE', text: ({ file }) => file, whole: true, drop: 0 }
-const listColumns: Column<Listed>[] = [
-  { ...fileColumn, shown: ({ file }) => path.basename(file) }, // the folder is said once
-  { head: 'SIZE', field: 'bytes', text: ({ bytes }) => String(bytes), shown: ({ bytes }) => sizeText(bytes), right: true, drop: 1 }, // prettier-ignore
-  { head: 'CREATED', field: 'createdAt', text: ({ createdAt }) => createdAt, shown: ({ createdAt }, _paint, now) => ago(createdAt, now), drop: 0 }, // prettier-ignore
-  { head: 'SCHEMA', text: ({ schema }) => schema, drop: 2 },
-  { head: 'VERSION', text: ({ version: made }) => made },
-  { head: 'ENCRYPTED', text: ({ encrypted }) => (encrypted ? 'yes' : ''), ifAny: true, drop: 3 },
-  { head: 'REDACTED', text: ({ redacted }) => (redacted ? 'yes' : ''), ifAny: true, drop: 1 },
-]
-
 const verifiedColumns: Column<Verified>[] = [
   fileColumn,
   ...listColumns.slice(1, 3),
@@ -59,26 +47,7 @@ const verifiedColumns: Column<Verified>[] = [
 
 export function register(group: Command, cli: Cli): void {
   registerCreate(group, cli)
-  explain(withFields(group.command('list'), LISTED), { local: true, examples: ['backup list', 'backup list --json'] })
-    .description('List the backups in a folder')
-    .argument('[folder]', 'folder (default: backup.dir)')
-    .action(async (folder: string | undefined, _flags: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<OutputFlags>()
-      const config = await cli.config()
-      assertLocal(config, 'backup list')
-      const { listBackups } = await import('../backup/verify.js')
-      const backups = await listBackups(config, folder)
-      await print(cli.terminal, flags, {
-        body: { backups },
-        rows: backups,
-        columns: listColumns,
-        id: ({ file }) => file,
-        single: false,
-      })
-      const place = path.resolve(folder ?? config.get('backup.dir') ?? '')
-      if (backups.length === 0) tell(cli.terminal, `There is no backup in ${place}.`)
-      else if (!isMachineReadable(flags)) tell(cli.terminal, `${counted(backups.length, 'backup')} in ${place}`)
-    })
+  registerList(group, cli)
   explain(withFields(group.command('verify'), VERIFIED), {
     local: true,
     examples: ['backup verify feedback-20261122T230102Z.backup', 'backup verify /mnt/backups/site.backup'],

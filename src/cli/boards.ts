@@ -72,6 +72,7 @@ export function register(group: Command, cli: Cli): void {
   })
   add(boards.search, {
     usage: 'search <name...>',
+    replaced: true, // by list --query, which has pages
     input: { joined: 'name' },
     examples: ['boards search mob'],
     output: {

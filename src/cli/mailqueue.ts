@@ -1,18 +1,14 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
-import { coerce, fieldsOf } from '../core/fields.js'
 import { counted, printable, printableLines } from '../core/text.js'
 import type { Context } from '../service/lib/context.js'
 import * as mailqueue from '../service/mailqueue.js'
 import type { Mail, MailShown } from '../service/mailqueue.js'
+import { localList } from './lib/command/locallist.js'
 import { actOnAll, namesGiven } from './lib/command/several.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
-import { givenValues } from './lib/flags/given.js'
 import { explain } from './lib/flags/helptext.js'
-import { optionsOf } from './lib/flags/options.js'
-import { withTimes } from './lib/flags/times.js'
 import { formatOf, isStructured, print, type OutputFlags } from './lib/output/output.js'
-import { allOption, assertAllPages, footer, streamAll } from './lib/output/pages.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
 import { confirm } from './lib/prompts/prompts.js'
@@ -95,8 +91,7 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
 }
 
 function registerList(queue: Command, cli: Cli): void {
-  const fields = fieldsOf(mailqueue.queueFields).filter(({ name }) => name !== 'first')
-  const list = explain(withFields(queue.command('list'), MAIL), {
+  const leaf = explain(withFields(queue.command('list'), MAIL), {
     local: true,
     examples: ['mail queue list', 'mail queue list --sent --since 7d', 'mail queue list --all --json'],
     notes: [
@@ -105,38 +100,28 @@ function registerList(queue: Command, cli: Cli): void {
   })
     .alias('ls')
     .description('List unsent mails with their last errors, newest first')
-    .addOption(allOption())
-  for (const option of optionsOf(fields, {})) list.addOption(option)
-  list.action(async () => {
-    const { terminal } = cli
-    const flags = list.optsWithGlobals<Flags & { everyPage?: boolean }>()
-    const given = givenValues({ leaf: list, fields, positional: [], joined: undefined })
-    if (flags.everyPage) assertAllPages(given)
-    const input = withTimes(mailqueue.queueFields, coerce(mailqueue.queueFields, given), terminal.now())
-    const ctx = await contextOf(cli, 'list', flags)
-    const errors = new Map<string, number>()
-    const read = async (page: object) => {
-      const answer = await mailqueue.listQueue(ctx, { ...input, ...page })
-      countErrors(errors, answer.mails)
-      return answer
-    }
-    const rows = ({ mails }: Awaited<ReturnType<typeof read>>): readonly Mail[] => mails
-    const empty = input.sent === true ? 'No mails yet.' : 'No mail waits.'
-    if (flags.everyPage) {
-      await streamAll(terminal, flags, { read, output: { columns, id, rows }, list: 'mails', totals: ['total'], empty }) // prettier-ignore
-      if (formatOf(terminal, flags) === 'table' && !flags.quiet) sayErrors(terminal, errors)
-      return
-    }
-    const body = await read({})
-    await print(terminal, flags, { body, rows: body.mails, columns, id, single: false })
-    if (isStructured(formatOf(terminal, flags)) || flags.quiet) return
-    if (formatOf(terminal, flags) === 'table') sayErrors(terminal, errors)
-    footer(terminal, body, {
-      list: 'mails',
-      shown: body.mails.length,
-      numbered: true,
-      empty,
-    })
+  localList<Mail, Awaited<ReturnType<typeof mailqueue.listQueue>>>(leaf, cli, {
+    fields: mailqueue.queueFields,
+    columns,
+    id,
+    rows: ({ mails }) => mails,
+    list: 'mails',
+    totals: ['total'],
+    async open({ flags, input }) {
+      const ctx = await contextOf(cli, 'list', flags)
+      const errors = new Map<string, number>()
+      return {
+        empty: input['sent'] === true ? 'No mails yet.' : 'No mail waits.',
+        async read(page) {
+          const answer = await mailqueue.listQueue(ctx, page)
+          countErrors(errors, answer.mails)
+          return answer
+        },
+        after() {
+          if (formatOf(cli.terminal, flags) === 'table') sayErrors(cli.terminal, errors)
+        },
+      }
+    },
   })
 }
 

@@ -2,6 +2,7 @@ import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { didYouMean, likely } from '../core/guesses.js'
 import { counted } from '../core/text.js'
+import { visibleCommands } from './lib/flags/helptext.js'
 import { missingArguments } from './lib/flags/missing.js'
 import { FALSE_WORDS } from './lib/flags/switchvalues.js'
 import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal/terminal.js'
@@ -62,7 +63,7 @@ function unknownWord([word, second]: readonly string[], typed: readonly string[]
 /** The command exists, and has no such subcommand. */
 export function unknownVerb(branch: Command, word: string, typed: readonly string[]): AppError {
   const name = pathOf(branch)
-  const verbs = branch.commands.map((each) => each.name())
+  const verbs = visibleCommands(branch).map((each) => each.name())
   const meant = likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())])
   return new Mistyped(
     `Unknown command "${name} ${word}".${didYouMean(meant)} "${name}" has: ${verbs.join(', ')}.`,
@@ -98,7 +99,7 @@ export function usageError(error: unknown, { terminal, flags, program, branch, l
   const [word = ''] = found(/^error: unknown (?:command|option) '(.*?)'/s)
   switch (error.code) {
     case 'commander.help': {
-      const verbs = branch?.commands.map((each) => each.name()) ?? []
+      const verbs = branch ? visibleCommands(branch).map((each) => each.name()) : []
       return new AppError('USAGE', `"${branch ? pathOf(branch) : ''}" needs a command: ${verbs.join(', ')}.`)
     }
     case 'commander.missingArgument':

@@ -119,6 +119,16 @@ describe('help', () => {
       ])
   })
 
+  it('leaves out commands that another replaced, which still work', async () => {
+    const { run } = await makeMachine('sqlite')
+    for (const noun of ['boards', 'roadmaps']) {
+      expect((await run(`${noun} --help`)).stdout).not.toContain('search')
+      expect((await run(noun)).stderr).not.toContain('search')
+      expect((await run(`${noun} search --help`)).stdout).toContain(`Usage: feedbackctl ${noun} search`)
+      expect((await run(`${noun} list --help`)).stdout).toContain('--query')
+    }
+  })
+
   it('says what each command is for, and shows an example of each', async () => {
     const { run } = await makeMachine('sqlite')
     for (const { name, summary } of branches) {

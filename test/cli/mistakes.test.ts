@@ -219,7 +219,7 @@ describe('words', () => {
       ['roles assign', 'Missing required arguments: <role>, <user>. Nothing was changed.'],
       ['roles unassign --user ada', 'Missing required argument: <role>. Nothing was changed.'],
       ['db copy', 'Missing required arguments: <from>, <to>. Nothing was changed.'],
-      ['boards', '"boards" needs a command: list, search, show, create,'],
+      ['boards', '"boards" needs a command: list, show, create,'],
       ['posts list --limit 0', '--limit must be '],
       ['posts list -L 0', '--limit must be '],
     ] as const)

@@ -16,7 +16,9 @@ const ALIASES: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm' }
 /** Adds a command with its flags and its help to its branch. */
 export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out, Row>): Command {
   const { usage, summary = op.summary, output } = view
-  const leaf = parent.command(usage.replaceAll(/(\w+):(\w+)/g, '$2')).description(summary)
+  const leaf = parent
+    .command(usage.replaceAll(/(\w+):(\w+)/g, '$2'), { hidden: view.replaced ?? false })
+    .description(summary)
   for (const option of shape.options) leaf.addOption(option)
   declareFlags(leaf, view, shape)
   if (view.fixes) setFixes(leaf, view.fixes)

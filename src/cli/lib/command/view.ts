@@ -19,6 +19,7 @@ type None<Keys> = { [Key in keyof Keys]?: undefined }
 export interface Usage {
   usage: string // with the positional field: 'create <name>', or 'show <url:board>' to show another word for the field
   formerly?: readonly string[] // other words for the verb, which help does not show
+  replaced?: true // another command has taken its place: it still works, and help does not list it
   summary?: string // instead of the operation's, where it has more than one command
   examples: readonly string[]
   fixes?: Fixes // instead of the usual suggestions

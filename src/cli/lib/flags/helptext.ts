@@ -90,13 +90,20 @@ function argumentOf(each: Argument, isPrompted = false): string {
 
 type Row = readonly [term: string, description: string]
 
+/** The subcommands that help lists, without commander's own "help" of each branch. */
+export function visibleCommands(command: Command): Command[] {
+  const visible = new Set(command.createHelp().visibleCommands(command))
+  return command.commands.filter((each) => visible.has(each))
+}
+
 /** The subcommands, under the headings of their groups. */
 function commandSections(command: Command, width: number): string[] {
-  const headings = [...new Set(command.commands.map((each) => each.helpGroup() || 'Commands:'))]
+  const commands = visibleCommands(command)
+  const headings = [...new Set(commands.map((each) => each.helpGroup() || 'Commands:'))]
   return headings.map((heading) =>
     section(
       heading,
-      command.commands
+      commands
         .filter((each) => (each.helpGroup() || 'Commands:') === heading)
         .map((each): Row => [termOf(each), each.description()]),
       width,
