@@ -51,7 +51,8 @@ function stateOf({ isOwner, isBlocked, isVerified }: Person): string {
 
 const table = { columns, id: (user: Person) => user.userId }
 const one = { ...table, rows: ({ user }: { user: Person }) => [user] }
-const label = (user: Person) => `${printable(nameOf(user))} <${user.email}>`
+/** Without the address where the caller may not read it. */
+const label = (user: Person) => `${printable(nameOf(user))}${user.email && ` <${user.email}>`}`
 
 export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(

@@ -1,5 +1,5 @@
 /** The 36 permissions of the contract (section 3), as `type:action[:scope]`. */
-export const PERMISSIONS = [
+export const CONTRACT_PERMISSIONS = [
   'post:create',
   'post:read',
   'post:update',
@@ -37,6 +37,11 @@ export const PERMISSIONS = [
   'settings:read',
   'settings:update',
 ] as const
+
+/** Those that the contract does not have: there, what they permit is for the owner alone. */
+const OWN_PERMISSIONS = ['user:read', 'user:invite', 'user:block', 'event:read'] as const
+
+export const PERMISSIONS = [...CONTRACT_PERMISSIONS, ...OWN_PERMISSIONS] as const
 
 export type Permission = (typeof PERMISSIONS)[number]
 

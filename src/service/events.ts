@@ -4,12 +4,12 @@ import { asStored, isId } from '../core/ids.js'
 import { quoted, searchKey } from '../core/text.js'
 import { AppError } from '../core/errors.js'
 import { listEvents, MOST_READ, searchEvents, type NamedEvent } from '../db/events.js'
-import type { Db } from '../db/tables.js'
-import { findUser } from '../db/users.js'
+import { can, type Actor } from './lib/access.js'
+import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing } from './lib/paging.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
-import { DELETED_USER } from './lib/people.js'
+import { DELETED_USER, findPerson, namingPeople } from './lib/people.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const person = (description: string) =>
@@ -32,7 +32,9 @@ const Event = Type.Object({
   actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
   operator: nullable('string', { description: 'The login name at the command line' }),
-  address: nullable('string', { description: 'The address that the request came from; null at the command line' }),
+  address: nullable('string', {
+    description: 'The address that the request came from; null at the command line, and for callers without user:read',
+  }),
   key_id: nullable('string', { description: 'Id of the API key of the request' }),
   created_at: Type.String({ format: 'date-time' }),
   details: Type.Union([Type.Array(Detail), Type.Null()], {
@@ -48,7 +50,7 @@ export const list = operation({
   id: 'events.list',
   summary: 'List changes and who made them; polling with `after` returns every change',
   http: 'GET /events 200',
-  access: 'owner',
+  access: 'event:read',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({
@@ -92,10 +94,11 @@ export const list = operation({
     next: nullable('integer', { description: 'Send it as `after` for the next page; null while there are no events' }),
     ...uncountedKeys,
   }),
-  async run({ db }, { after, created, limit, page, query = '', person: who, action, subject, ...period }) {
+  async run(ctx, { after, created, limit, page, query = '', person: who, action, subject, ...period }) {
     assertOnePlace(page, after === undefined ? undefined : String(after))
+    const { db, actor } = ctx
     const filter = {
-      person: who === undefined ? undefined : await personId(db, who),
+      person: who === undefined ? undefined : await personId(ctx, who),
       action,
       subject: subject === undefined ? undefined : asStored(subject),
       ...periodFrom(period),
@@ -109,7 +112,7 @@ export const list = operation({
       rows.map(({ id }) => String(id)),
       { number, more: found.length > limit },
     )
-    return { events: rows.map(toEvent), next: rows.at(-1)?.id ?? after ?? null, page_info }
+    return { events: rows.map((row) => toEvent(actor, row)), next: rows.at(-1)?.id ?? after ?? null, page_info }
   },
 })
 
@@ -124,40 +127,28 @@ const hasText =
   }
 
 /** The id of a person, also of one whose account was deleted. */
-async function personId(db: Db, who: string): Promise<string> {
-  const user = await findUser(db, who)
+async function personId(ctx: Context, who: string): Promise<string> {
+  const user = await findPerson(ctx, who)
   if (user) return user.userId
   if (isId(who)) return asStored(who)
-  throw new AppError('USER_NOT_FOUND', `User ${quoted(who)} not found. Give their e-mail address, user name or id.`)
+  throw new AppError('USER_NOT_FOUND', `User ${quoted(who)} not found. ${namingPeople(ctx.actor)}`)
 }
 
-function toEvent({
-  id,
-  action,
-  subject_id,
-  subject,
-  person_id: personId,
-  actor_id: actorId,
-  origin,
-  address,
-  key_id,
-  created_at,
-  details,
-  ...names
-}: NamedEvent): Event {
+function toEvent(actor: Actor, event: NamedEvent): Event {
+  const { id, action, subject_id, subject, person_id: personId, actor_id: actorId, origin, details, ...rest } = event
   const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
   return {
     id,
     action,
     subject_id,
-    subject: subject ?? names.subjectName ?? names.subjectTitle,
-    person: personOf(personId, names.personName),
-    actor: personOf(actorId, names.actorName),
+    subject: subject ?? rest.subjectName ?? rest.subjectTitle,
+    person: personOf(personId, rest.personName),
+    actor: personOf(actorId, rest.actorName),
     via: operator === null ? 'http' : 'cli',
     operator,
-    address,
-    key_id,
-    created_at,
+    address: can(actor, 'user:read') ? rest.address : null,
+    key_id: rest.key_id,
+    created_at: rest.created_at,
     details: details === null ? null : (JSON.parse(details) as FieldChange[]).map(toDetail),
   }
 }

@@ -69,7 +69,7 @@ export const promote = operation({
   errors: ['USER_NOT_FOUND', 'USER_BLOCKED'],
   input: fields({ user: who }),
   output: Type.Object({ user: User }),
-  subject: userOf,
+  subject: userOf('owner'),
   async run(ctx, _input, subject) {
     assertNoKey(ctx.actor)
     return change(ctx, async ({ db, record }) => {

@@ -10,15 +10,8 @@ import { change } from './lib/change.js'
 import { revokeKeys } from './lib/keys.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
-import {
-  accountPolicy,
-  displayName,
-  languageOf,
-  languageShown,
-  ownUser,
-  passwordField,
-  userNotFound,
-} from './lib/people.js'
+import { displayName, languageOf, languageShown, ownUser, passwordField, userNotFound } from './lib/people.js'
+import { accountPolicy } from './lib/userpolicy.js'
 import { fields, nullable } from './lib/schemas.js'
 
 const Profile = Type.Object({

@@ -3,7 +3,6 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { isId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
-import type { Action } from '../core/nouns.js'
 import { lock } from '../db/counters.js'
 import type { Db, UserRow } from '../db/tables.js'
 import { deleteTotp } from '../db/totp.js'
@@ -22,7 +21,7 @@ import {
   type UserOrder,
 } from '../db/users.js'
 import { MOST_USERS, searchUsers, usersByIds } from '../db/usersearch.js'
-import { assertNoKey, assertOwner } from './lib/access.js'
+import { assertNoKey, assertOwner, refusedBy, type Access } from './lib/access.js'
 import { change } from './lib/change.js'
 import { forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
@@ -38,20 +37,22 @@ import {
   assertEmail,
   displayName,
   emailField,
+  findPerson,
   insertPerson,
   languageField,
   nameField,
+  namingPeople,
   newUser,
   passwordField,
   User,
   userExists,
   userNotFound,
-  userPolicy,
   userShown,
   usersShown,
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+import { holderOf, userPolicy } from './lib/userpolicy.js'
 import * as ownAccount from './profile.js'
 
 export const who = inPath('Id, e-mail address or user name', 'user')
@@ -63,7 +64,8 @@ export const list = operation({
   id: 'users.list',
   summary: 'List users, oldest first',
   http: 'GET /users 200',
-  access: 'owner',
+  access: 'user:read',
+  inputFirst: true,
   cache: 'actor',
   sensitive: true,
   errors: [],
@@ -134,21 +136,21 @@ export const show = operation({
   id: 'users.show',
   summary: 'Show a user',
   http: 'GET /users/:user 200',
-  access: 'owner',
+  access: 'user:read',
   cache: 'actor',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({ user: who }),
   output: Shown,
-  subject: userOf,
+  subject: userOf('user:read'),
   run: (ctx, _input, subject) => userShown(ctx, subject),
 })
 
 export const create = operation({
   id: 'users.create',
-  summary: 'Create a user, with a password or with an invitation by mail',
+  summary: 'Create a user with an invitation by mail, or, as the owner, with a password',
   http: 'POST /users 201',
-  access: 'owner',
+  access: 'user:invite',
   sensitive: true,
   errors: [
     ...ADDRESS_ERRORS,
@@ -166,6 +168,7 @@ export const create = operation({
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
     if (!invited) {
+      assertOwner('owner', ctx.actor)
       assertNoKey(ctx.actor)
       assertNewPassword(password)
     }
@@ -218,7 +221,7 @@ export const update = operation({
     password: passwordField,
   }),
   output: Shown,
-  subject: userOf,
+  subject: userOf('owner'),
   async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
     const reserved = reservedWords(Object.values(ownAccount))
     if (username !== undefined && reserved.includes(username.toLowerCase())) throw usernameTaken(username)
@@ -258,45 +261,43 @@ export const block = operation({
   id: 'users.block',
   summary: 'Block a user: all sessions end, and requests that need an account are refused',
   http: 'POST /users/:user/block 200',
-  access: 'owner',
+  access: 'user:block',
   sensitive: true,
   errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
   input: fields({ user: who }),
   output: Shown,
-  subject: userOf,
-  async run(ctx, _input, subject) {
-    userPolicy.assert('block', ctx.actor, subject)
-    return blocked(ctx, subject, 1, 'user.blocked')
-  },
+  subject: userOf('user:block'),
+  run: (ctx, _input, subject) => blocked(ctx, subject, 'block'),
 })
 
 export const unblock = operation({
   id: 'users.unblock',
   summary: 'Unblock a user',
   http: 'POST /users/:user/unblock 200',
-  access: 'owner',
+  access: 'user:block',
   sensitive: true,
-  errors: ['USER_NOT_FOUND'],
+  errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
   input: fields({ user: who }),
   output: Shown,
-  subject: userOf,
-  run: (ctx, _input, subject) => blocked(ctx, subject, 0, 'user.unblocked'),
+  subject: userOf('user:block'),
+  run: (ctx, _input, subject) => blocked(ctx, subject, 'unblock'),
 })
 
 export const signOut = operation({
   id: 'users.signOut',
   summary: 'End all sessions of a user',
   http: 'POST /users/:user/sign-out 200',
-  access: 'owner',
+  access: 'user:block',
   sensitive: true,
-  errors: ['USER_NOT_FOUND'],
+  errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
   input: fields({ user: who }),
   output: Shown,
-  subject: userOf,
+  subject: userOf('user:block'),
   run: (ctx, _input, subject) =>
     change(ctx, async ({ db, record }) => {
       const user = await endSessions(db, subject.userId)
       if (!user) throw userNotFound()
+      userPolicy.assert('signOut', ctx.actor, await holderOf(db, user))
       record('user.signed_out', user.userId)
       return userShown({ ...ctx, db }, user)
     }),
@@ -311,7 +312,7 @@ export const resetTotp = operation({
   errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED'],
   input: fields({ user: who }),
   output: Shown,
-  subject: userOf,
+  subject: userOf('owner'),
   async run(ctx, _input, subject) {
     assertNoKey(ctx.actor)
     return change(ctx, async ({ db, record }) => {
@@ -335,9 +336,9 @@ export const remove = operation({
     posts: oneOf(WHAT_STAYS, { default: 'keep', description: 'What happens to their posts and comments' }),
   }),
   output: Type.Undefined(),
-  subject: userOf,
+  subject: userOf('owner'),
   async run(ctx, { posts }, subject) {
-    userPolicy.assert('delete', ctx.actor, subject)
+    userPolicy.assert('delete', ctx.actor, await holderOf(ctx.db, subject))
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       await deletePerson(tx, subject, posts)
@@ -346,24 +347,33 @@ export const remove = operation({
   },
 })
 
-/** Only the owner learns whether an account exists. */
-export async function userOf({ db, actor }: Context, input: Record<string, unknown>): Promise<UserRow> {
-  assertOwner('owner', actor)
-  const { user: given } = input
-  const user = typeof given === 'string' && given !== '' ? await findUser(db, given) : undefined
-  if (user) return user
-  const named = typeof given === 'string' ? ` ${quoted(given)}` : ''
-  throw new AppError('USER_NOT_FOUND', `User${named} not found. Give their e-mail address, user name or id.`)
+/** The user that a request is about. Who may not call the operation does not learn whether the account exists. */
+export function userOf(access: Access) {
+  return async (ctx: Context, { user: given }: Record<string, unknown>): Promise<UserRow> => {
+    const refusal = refusedBy(access, ctx.actor)
+    if (refusal) throw refusal
+    const user = typeof given === 'string' && given !== '' ? await findPerson(ctx, given) : undefined
+    if (user) return user
+    const named = typeof given === 'string' ? ` ${quoted(given)}` : ''
+    throw new AppError('USER_NOT_FOUND', `User${named} not found. ${namingPeople(ctx.actor)}`)
+  }
 }
 
-/** Succeeds without an event where nothing changes. */
-const blocked = (ctx: Context, { userId }: UserRow, isBlocked: 0 | 1, action: Action) =>
+const BLOCKING = {
+  block: { isBlocked: 1, action: 'user.blocked' },
+  unblock: { isBlocked: 0, action: 'user.unblocked' },
+} as const
+
+/** Succeeds without an event where nothing changes. The rule is asserted after the update, which locks the row. */
+const blocked = (ctx: Context, { userId }: UserRow, verb: keyof typeof BLOCKING) =>
   change(ctx, async ({ db, record }) => {
+    const { isBlocked, action } = BLOCKING[verb]
     const changed = await setBlocked(db, userId, isBlocked, ctx.now().toISOString())
-    if (changed) record(action, userId)
-    if (changed && isBlocked) await endSessions(db, userId)
     const user = changed ?? (await findUser(db, userId))
     if (!user) throw userNotFound()
+    userPolicy.assert(verb, ctx.actor, await holderOf(db, user))
+    if (changed) record(action, userId)
+    if (changed && isBlocked) await endSessions(db, userId)
     return userShown({ ...ctx, db }, user)
   })
 

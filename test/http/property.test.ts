@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/core/permissions.js'
+import { CONTRACT_PERMISSIONS, PERMISSIONS } from '../../src/core/permissions.js'
 import { codesOf } from '../../src/http/api/openapi.js'
 import { operations } from '../../src/service/index.js'
 import * as boards from '../../src/service/boards.js'
@@ -110,6 +110,8 @@ describe.each(engines)('any request on %s', (engine) => {
   })
 })
 
-it('there are 36 permissions, each once', () => {
-  expect(new Set(PERMISSIONS).size).toBe(36)
+it('there are the 36 permissions of the contract, and four of ours', () => {
+  expect(new Set(CONTRACT_PERMISSIONS).size).toBe(36)
+  expect(PERMISSIONS.slice(36)).toEqual(['user:read', 'user:invite', 'user:block', 'event:read'])
+  expect(PERMISSIONS.slice(0, 36)).toEqual(CONTRACT_PERMISSIONS)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DRY_RUN_HEADER } from '../../src/core/wire.js'
-import type { Permission } from '../../src/core/permissions.js'
+import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
 /** Codes that say that rights refuse something, not its state. */
@@ -105,13 +105,29 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
       }
       expect(listed.roles === undefined || listed.roles.some(({ id }: { id: string }) => [strong.id, weak.id].includes(id))).toBe(true) // prettier-ignore
     }
-    for (const { userId, may } of (await site.http('GET /users?limit=100', { token: ada })).body.users)
-      expect(may).toEqual(
-        await tried(site, ada, {
-          block: [`POST /users/${userId}/block`, {}],
-          delete: [`DELETE /users/${userId}`, {}],
-        }),
-      )
+    const { userId: blocked } = await site.member([], { blocked: true })
+    const ofPeople = [['user:read'], ['user:read', 'user:block'], ['user:read', 'user:block', ...places], PERMISSIONS]
+    const readers = await Promise.all(
+      (ofPeople as Permission[][]).map(async (each) => (await site.member([...each])).token),
+    )
+    let refused = 0
+    for (const token of [ada, ...readers]) {
+      const { users } = (await site.http('GET /users?limit=100', { token })).body
+      expect(users.some(({ userId }: { userId: string }) => userId === blocked)).toBe(true)
+      for (const { userId, may } of users) {
+        expect(may).toEqual(
+          await tried(site, token, {
+            block: [`POST /users/${userId}/block`, {}],
+            unblock: [`POST /users/${userId}/unblock`, {}],
+            signOut: [`POST /users/${userId}/sign-out`, {}],
+            delete: [`DELETE /users/${userId}`, {}],
+          }),
+        )
+        refused += may.includes('signOut') ? 0 : 1
+        expect((await site.http(`GET /users/${userId}`, { token })).body.user.may).toEqual(may)
+      }
+    }
+    expect(refused).toBeGreaterThan(5)
     for (const token of [ada, (await site.member()).token]) {
       const { user } = (await site.http('GET /users/profile', { token })).body
       expect(user.may).toEqual(token === ada ? [] : ['delete'])

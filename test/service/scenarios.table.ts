@@ -1,4 +1,4 @@
-import type { Permission } from '../../src/core/permissions.js'
+import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import type { World } from './scenarios.world.js'
 
 /** Whom an operation is for. A list is of permissions each of which is enough. */
@@ -9,7 +9,7 @@ export type Outcome = 'ok' | `${number} ${string}`
 
 /**
  * Everybody who tries. `powerless` has an account and no permission, `member` another than the needed one, `almost` all
- * others, `permitted` and `blocked` the needed one alone; where no permission is named, these two have all 36.
+ * others, `permitted` and `blocked` the needed one alone; where no permission is named, these two have all.
  */
 export const roles = ['visitor', 'powerless', 'member', 'almost', 'permitted', 'blocked', 'owner'] as const
 export type Role = (typeof roles)[number]
@@ -100,13 +100,13 @@ export const table: Record<string, Row> = {
   },
   'keys.create': { needs: 'account', input: () => ({ name: 'ci' }) },
   'keys.revoke': { needs: 'account', input: async (w, caller) => ({ keyId: await w.key(caller) }) },
-  'users.list': { needs: 'owner', input: () => ({ limit: 100 }) },
-  'users.show': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
-  'users.create': { needs: 'owner', input: (w) => w.credentials() },
+  'users.list': { needs: 'user:read', input: () => ({ limit: 100 }) },
+  'users.show': { needs: 'user:read', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.create': { needs: 'user:invite', input: (w) => ({ email: w.credentials().email }) },
   'users.update': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId, name: 'Renamed' }) },
-  'users.block': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
-  'users.unblock': { needs: 'owner', input: async (w) => ({ user: (await w.person({ blocked: true })).userId }) },
-  'users.signOut': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.block': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.unblock': { needs: 'user:block', input: async (w) => ({ user: (await w.person({ blocked: true })).userId }) },
+  'users.signOut': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },
   'users.delete': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
 
   'posts.list': { needs: 'public', silent: true, input: () => ({ limit: 100 }) },
@@ -208,7 +208,7 @@ export const table: Record<string, Row> = {
   'settings.unblockDomains': { needs: 'settings:update', input: (w) => w.blockedDomain() },
 
   'audit.verify': { needs: 'owner' },
-  'events.list': { needs: 'owner', input: () => ({ limit: 100 }) },
+  'events.list': { needs: 'event:read', input: () => ({ limit: 100 }) },
 }
 
 /** Operation, what it does, caller (a visitor, the owner, or a member with these permissions), input, and outcome. */
@@ -242,6 +242,48 @@ export const rules: Rule[] = [
     ['post:read'],
     () => ({ limit: 0 }),
     INVALID,
+  ],
+  ['users.list', 'shows addresses with user:read', ['user:read'], () => ({}), 'ok'],
+  ['users.create', 'lets the owner alone choose a password', ['user:invite'], (w) => w.credentials(), NOT_ALLOWED],
+  ['users.create', 'takes a password from the owner', 'owner', (w) => w.credentials(), 'ok'],
+  [
+    'users.block',
+    'finds nobody by address without user:read',
+    ['user:block'],
+    (w) => ({ user: w.authorEmail }),
+    '404 USER_NOT_FOUND',
+  ],
+  [
+    'users.block',
+    'finds people by address with user:read',
+    ['user:block', 'user:read'],
+    (w) => ({ user: w.authorEmail }),
+    'ok',
+  ],
+  ['users.block', 'does not let people block themselves', ['user:block'], (_, me) => ({ user: me }), NOT_ALLOWED],
+  ...(['users.block', 'users.unblock', 'users.signOut'] as const).flatMap((op): Rule[] => [
+    [op, 'leaves the owner alone, whoever else asks', PERMISSIONS, (w) => w.owner(), '403 CANNOT_CHANGE_OWNER'],
+    [
+      op,
+      'leaves people alone who have a permission that one lacks',
+      ['user:block'],
+      (w) => w.holder('settings:update', op === 'users.unblock'),
+      NOT_ALLOWED,
+    ],
+    [
+      op,
+      'takes people who have no permission that one lacks',
+      ['user:block', 'settings:update'],
+      (w) => w.holder('settings:update', op === 'users.unblock'),
+      'ok',
+    ],
+  ]),
+  [
+    'events.list',
+    'finds nobody by address without user:read',
+    ['event:read'],
+    (w) => ({ person: w.authorEmail }),
+    '404 USER_NOT_FOUND',
   ],
   ['users.block', 'leaves the owner alone', 'owner', (_, me) => ({ user: me }), '403 CANNOT_CHANGE_OWNER'],
   ['users.delete', 'leaves the owner alone', 'owner', (_, me) => ({ user: me }), '403 CANNOT_CHANGE_OWNER'],

@@ -162,6 +162,17 @@ export async function makeWorld(engine: Engine) {
       await owner(1).where('email', '=', OWNER.email).execute()
       return { user: (await person()).userId }
     },
+    async owner() {
+      const { userId } = await site.db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirstOrThrow() // prettier-ignore
+      return { user: userId }
+    },
+    /** Somebody with a role that has this permission, but counts only with a second factor. */
+    async holder(permission: Permission, blocked = false) {
+      const { userId } = await person({ blocked })
+      const { id } = (await call(roles.create, { name: 'strong', permissions: [permission], require_totp: true })).role
+      await call(roles.assign, { role_id: id, user_id: userId })
+      return { user: userId }
+    },
     /** Input that sets up the site, as if it had no owner yet. */
     async disowned() {
       await site.db.updateTable('users').set({ isOwner: 0 }).execute()

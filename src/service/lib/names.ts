@@ -25,10 +25,10 @@ import { findBoard } from '../../db/boards.js'
 import { findPost } from '../../db/posts/row.js'
 import { findRoadmap } from '../../db/roadmaps.js'
 import { findRoles, listRoles } from '../../db/roles.js'
-import { findUser } from '../../db/users.js'
 import { listSessions } from '../../db/sessions.js'
 import { can, type Actor } from './access.js'
 import type { Context as Whole } from './context.js'
+import { findPerson } from './people.js'
 import { personOf, viewerOf } from './sessions.js'
 
 type Context = Pick<Whole, 'db' | 'actor' | 'now'>
@@ -88,13 +88,21 @@ const among = (seen: (ctx: Context) => Promise<Candidate[]>): { byName: Find; by
   byStart: async (ctx, start) => (await seen(ctx)).filter(({ id }) => id.startsWith(start)),
 })
 
+/** Who names people to do something with them, or to read what they did. */
+const SEEING_PEOPLE = ['user:read', 'user:block', 'event:read'] as const
+
+/** Without the addresses that the actor may not read. */
+const shownTo = (actor: Actor, people: readonly Candidate[]): readonly Candidate[] =>
+  can(actor, 'user:read') ? people : people.map((each) => ({ ...each, handle: null }))
+
 /** Rows by the start of their id, among those that the actor may see. */
 const BY_START: Readonly<Record<NounWithRows, Find>> = {
   post: async (ctx, start) => postsStarting(ctx.db, start, await seenBy(ctx), MOST + 1),
   comment: async (ctx, start) => commentsStarting(ctx.db, start, await seenBy(ctx), MOST + 1),
   board: titled('board').byStart,
   roadmap: titled('roadmap').byStart,
-  user: async ({ db, actor }, start) => (actor.isOwner ? usersStarting(db, start, MOST + 1) : []),
+  user: async ({ db, actor }, start) =>
+    SEEING_PEOPLE.some((each) => can(actor, each)) ? shownTo(actor, await usersStarting(db, start, MOST + 1)) : [],
   role: among(rolesSeen).byStart,
   key: among(keysSeen).byStart,
   session: among(sessionsSeen).byStart,
@@ -108,7 +116,7 @@ const BY_NAME: Readonly<Record<NounWithName, Find>> = {
   key: among(keysSeen).byName,
 }
 
-/** Rows that the owner looks for events of, by what operations find them by. */
+/** Rows whose events somebody looks for, by what operations find them by. */
 const AS_SUBJECT: Readonly<Record<NounOfSubjects, Find>> = {
   post: async ({ db }, name) =>
     listOf(await findPost(db, name), (post) => ({ id: post.postId, name: post.title, handle: post.number })),
@@ -117,8 +125,11 @@ const AS_SUBJECT: Readonly<Record<NounOfSubjects, Find>> = {
     listOf(await findBoard(db, name), (board) => ({ id: board.boardId, name: board.name, handle: board.url })),
   roadmap: async ({ db }, name) =>
     listOf(await findRoadmap(db, name), (roadmap) => ({ id: roadmap.id, name: roadmap.name, handle: roadmap.url })),
-  user: async ({ db }, name) =>
-    listOf(await findUser(db, name), (user) => ({ id: user.userId, name: user.username, handle: user.email })),
+  user: async (ctx, name) =>
+    shownTo(
+      ctx.actor,
+      listOf(await findPerson(ctx, name), (user) => ({ id: user.userId, name: user.username, handle: user.email })),
+    ),
   role: async ({ db }, name) => (await findRoles(db, name)).map(({ id, name }) => ({ id, name, handle: null })),
   key: none,
 }
@@ -132,14 +143,14 @@ const listOf = <Row>(row: Row | undefined, of: (row: Row) => Candidate): Candida
 /** What may be named by its name: where it is unique, in any letter case. */
 async function namedSo(ctx: Context, noun: Noun, name: string): Promise<Candidate[]> {
   if (hasName(noun)) return [...(await BY_NAME[noun](ctx, name))]
-  if (noun !== 'subject' || !ctx.actor.isOwner) return []
+  if (noun !== 'subject' || !can(ctx.actor, 'event:read')) return []
   const found: Candidate[] = []
   for (const find of Object.values(AS_SUBJECT)) found.push(...(await find(ctx, name)))
   return found
 }
 
 async function startingSo(ctx: Context, noun: Noun, start: string): Promise<Candidate[]> {
-  if (noun === 'subject' && !ctx.actor.isOwner) return []
+  if (noun === 'subject' && !can(ctx.actor, 'event:read')) return []
   return (await Promise.all(membersOf(noun).map((each) => BY_START[each](ctx, start)))).flat()
 }
 

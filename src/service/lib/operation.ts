@@ -22,6 +22,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   summary: string
   http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required, so that no operation is public by omission
+  inputFirst?: true // as the contract has it: invalid input is a 400 also for accounts that may not call it
   mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
   ownPages?: true // refused where a browser sends it from a page of another site
   writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
@@ -97,9 +98,10 @@ export async function execute<In, Out, Subject>(
   assertReadable(input)
   const own = (op.cache ? narrowed(ctx) : ctx) as Context // a cached operation declares a CachedContext
   const subject = (await op.subject?.(own, input as Fields)) as Subject // an operation without `subject` has the type undefined here
-  assertAllowed(op.access, ctx.actor)
+  if (!op.inputFirst) assertAllowed(op.access, ctx.actor)
   if (op.writes) assertVerified(ctx.actor, ctx.unverified)
   const checked = parse(op.input, input) as In
+  if (op.inputFirst) assertAllowed(op.access, ctx.actor)
   assertOwner(op.access, ctx.actor)
   const run = () => op.run(own, checked, subject)
   const output = await (op.limit && ctx.limits

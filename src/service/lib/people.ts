@@ -7,15 +7,16 @@ import { newId, randomWord } from '../../core/ids.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { NIL } from 'uuid'
 import type { Db, SessionRow, Tables, UserRow } from '../../db/tables.js'
+import { permissionsOfRoles } from '../../db/roles.js'
 import { lacksTotp } from '../../db/totp.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
-import { refusedBy, type Actor } from './access.js'
+import { can, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
-import { policy } from './policies.js'
 import { nullable, oneLine } from './schemas.js'
 import { personOf } from './sessions.js'
 import { sessionToken } from './tokens.js'
+import { userPolicy } from './userpolicy.js'
 
 /** The signed-in person, with a session token: the response of setup, signup and login. */
 export const AuthUser = Type.Object({
@@ -45,31 +46,17 @@ export const languageShown = Type.String({
 
 export const languageOf = ({ language }: Pick<UserRow, 'language'>) => (language === null ? {} : { language })
 
-/** What the owner sees of a person. */
-const notOwner =
-  (done: string) =>
-  (_actor: Actor, { isOwner }: Pick<UserRow, 'isOwner'>): AppError | undefined =>
-    isOwner ? new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`) : undefined
-
-/** What the owner may do with an account, besides what `access` decides. */
-export const userPolicy = policy({ block: notOwner('blocked'), delete: notOwner('deleted') })
-
-/** What people may do with their own, which no API key may. */
-export const accountPolicy = policy({
-  delete: (actor: Actor, user: Pick<UserRow, 'isOwner'>) =>
-    refusedBy('session', actor) ?? notOwner('deleted')(actor, user),
-})
-
+/** What the team sees of a person. */
 export const User = Type.Object({
   userId: Type.String({ format: 'uuid' }),
   name: Type.String(),
-  email: Type.String(),
+  email: Type.String({ description: 'Empty if the caller lacks user:read, except for their own account' }),
   username: Type.String(),
   avatar: Type.String(),
   isVerified: Type.Boolean(),
   isBlocked: Type.Boolean(),
   isOwner: Type.Boolean(),
-  notes: nullable('string'),
+  notes: nullable('string', { description: "The owner's notes about the user; null for other callers" }),
   createdAt: Type.String({ format: 'date-time' }),
   votes: Type.String({ description: 'Number of votes, as a decimal integer' }),
   posts: Type.String({ description: 'Number of posts, as a decimal integer' }),
@@ -187,39 +174,59 @@ type Shower = Pick<Context, 'db' | 'siteUrl' | 'actor'>
 
 /** People with their roles, in the order given. */
 export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Static<typeof User>[]> {
-  const roles = rows.length === 0 ? [] : await rolesOf(ctx.db, rows.map((row) => row.userId)) // prettier-ignore
+  const { db, actor } = ctx
+  const roles = rows.length === 0 ? [] : await rolesOf(db, rows.map((row) => row.userId)) // prettier-ignore
   const byName = roles.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-  return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => ({
-    userId,
-    name,
-    email,
-    username,
-    avatar: avatarOf(ctx, { userId, avatar }),
-    isVerified: row.isVerified === 1,
-    isBlocked: row.isBlocked === 1,
-    isOwner: row.isOwner === 1,
-    notes,
-    createdAt,
-    votes: String(row.vote_count),
-    posts: String(row.post_count),
-    roles: byName
-      .filter((role) => role.user_id === userId)
-      .map((role) => ({ id: role.id, name: role.name, isSystem: role.isSystem === 1, user_role_id: role.id })),
-    may: userPolicy.may(ctx.actor, row),
-    ...languageOf(row),
-  }))
+  const held = actor.isOwner ? undefined : await permissionsOfRoles(db, assignedIds(roles))
+  return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => {
+    const own = byName.filter((role) => role.user_id === userId)
+    const permissions = own.flatMap(({ id }) => held?.get(id) ?? [])
+    return {
+      userId,
+      name,
+      email: mayReadAddress(actor, userId) ? email : '',
+      username,
+      avatar: avatarOf(ctx, { userId, avatar }),
+      isVerified: row.isVerified === 1,
+      isBlocked: row.isBlocked === 1,
+      isOwner: row.isOwner === 1,
+      notes: actor.isOwner ? notes : null,
+      createdAt,
+      votes: String(row.vote_count),
+      posts: String(row.post_count),
+      roles: own.map((role) => ({
+        id: role.id,
+        name: role.name,
+        isSystem: role.isSystem === 1,
+        user_role_id: role.id,
+      })),
+      may: userPolicy.may(actor, { ...row, userId, permissions }),
+      ...languageOf(row),
+    }
+  })
 }
+
+/** Without the system roles, which everybody has. */
+const assignedIds = (roles: Awaited<ReturnType<typeof rolesOf>>): string[] => [
+  ...new Set(roles.filter(({ isSystem }) => !isSystem).map(({ id }) => id)),
+]
+
+const mayReadAddress = (actor: Actor, userId: string): boolean => can(actor, 'user:read') || actor.userId === userId
 
 export async function userShown(ctx: Shower, row: UserRow): Promise<{ user: Type.Static<typeof User> }> {
   const [user] = await usersShown(ctx, [row])
   return { user: user as Type.Static<typeof User> } // one row in, one row out
 }
 
-/** Finds a person by id or user name. Only the owner finds people by e-mail address. */
+/** Finds a person by id or user name, and by e-mail address if the actor may read addresses. */
 export const findPerson = async (
   { db, actor }: Pick<Context, 'db' | 'actor'>,
   who: string,
-): Promise<UserRow | undefined> => (who.includes('@') && !actor.isOwner ? undefined : findUser(db, who))
+): Promise<UserRow | undefined> => (who.includes('@') && !can(actor, 'user:read') ? undefined : findUser(db, who))
+
+/** By what the actor finds people, for messages. */
+export const namingPeople = (actor: Actor): string =>
+  can(actor, 'user:read') ? 'Give their e-mail address, user name or id.' : 'Give their user name or id.'
 
 /** A second attempt is rare: a user name ends with eight random characters. */
 const MAX_ATTEMPTS = 5

@@ -1,0 +1,65 @@
+import { AppError } from '../../core/errors.js'
+import { PERMISSIONS } from '../../core/permissions.js'
+import { permissionsOfRoles } from '../../db/roles.js'
+import type { Db, UserRow } from '../../db/tables.js'
+import { rolesOf } from '../../db/users.js'
+import { can, refusedBy, type Actor } from './access.js'
+import { needs, policy } from './policies.js'
+
+type Account = Pick<UserRow, 'userId' | 'isOwner'>
+
+/** An account with what its roles permit, also those that wait for a second factor. System roles, which everybody has, do not count. */
+export type Holder = Account & { permissions: readonly string[] }
+
+/** The rule for everybody, the owner and the command line too. */
+const notOwner =
+  (done: string) =>
+  (_actor: Actor, { isOwner }: Pick<Account, 'isOwner'>): AppError | undefined =>
+    isOwner ? new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done}.`) : undefined
+
+/** Whoever could shut out the owner, or a person with other rights, could take away rights above their own. */
+const onWeaker =
+  (done: string) =>
+  (actor: Actor, person: Holder): AppError | undefined =>
+    needs('user:block')(actor, person) ?? (actor.isOwner ? undefined : tooStrong(actor, person, done))
+
+function tooStrong(actor: Actor, person: Holder, done: string): AppError | undefined {
+  if (person.isOwner) return new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done} by others.`)
+  const lacking = PERMISSIONS.find((permission) => person.permissions.includes(permission) && !can(actor, permission))
+  return (
+    lacking &&
+    new AppError(
+      'NOT_ENOUGH_PERMISSION',
+      `This user has the permission ${lacking}, which you do not have, so they cannot be ${done} by you. Ask the owner of the site.`,
+    )
+  )
+}
+
+const notOneself = (actor: Actor, { userId }: Account): AppError | undefined =>
+  !actor.isOwner && userId === actor.userId
+    ? new AppError('NOT_ENOUGH_PERMISSION', 'You cannot block your own account.')
+    : undefined
+
+const ownerOnly = (actor: Actor) => refusedBy('owner', actor)
+
+/** What may be done with an account. */
+export const userPolicy = policy({
+  block: (actor: Actor, person: Holder) =>
+    onWeaker('blocked')(actor, person) ?? notOwner('blocked')(actor, person) ?? notOneself(actor, person),
+  unblock: onWeaker('unblocked'),
+  signOut: onWeaker('signed out'),
+  delete: (actor: Actor, person: Holder) => ownerOnly(actor) ?? notOwner('deleted')(actor, person),
+})
+
+/** What people may do with their own, which no API key may. */
+export const accountPolicy = policy({
+  delete: (actor: Actor, user: Pick<Account, 'isOwner'>) =>
+    refusedBy('session', actor) ?? notOwner('deleted')(actor, user),
+})
+
+/** The same account with its permissions. */
+export async function holderOf<Row extends Account>(db: Db, row: Row): Promise<Row & Holder> {
+  const roles = await rolesOf(db, [row.userId])
+  const held = await permissionsOfRoles(db, roles.filter(({ isSystem }) => !isSystem).map(({ id }) => id)) // prettier-ignore
+  return { ...row, permissions: [...held.values()].flat() }
+}
