@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { createFile, makeFolder } from './files.js'
+import { createFile, inMadeFolder } from './files.js'
 
 // A file is whole or not there, also after a power failure, and only its owner can use it. `write-file-atomic` gives a
 // file the mode and the owner of the one that it replaces, by its path, and writes through a link at its temporary name,
@@ -53,8 +53,7 @@ export function atomicFile(
   return {
     temporary,
     write(data) {
-      makeFolder(folder)
-      createFile(temporary, data)
+      inMadeFolder(folder, () => createFile(temporary, data))
     },
     sync,
     replace() {

@@ -37,9 +37,11 @@ const isRoot = (): boolean => hasOwners && uid() === 0
  * Creates a folder for its owner only, with its parents, and returns those that it made, parents first. Node's own
  * `recursive` never ends where a folder exists in which nothing can be created, such as /proc.
  */
-export function makeFolder(folder: string): string[] {
+export const makeFolder = (folder: string): string[] => untilFound(() => madeFolders(folder))
+
+function madeFolders(folder: string): string[] {
   if (existsSync(folder)) return []
-  const parents = makeFolder(path.dirname(folder))
+  const parents = madeFolders(path.dirname(folder))
   try {
     if (!isRoot()) mkdirSync(folder, { mode: 0o700 })
     else
@@ -52,6 +54,28 @@ export function makeFolder(folder: string): string[] {
     return parents
   }
   return [...parents, folder]
+}
+
+/**
+ * Makes a folder, and creates a file in it. Another process may remove the folder in between, while it is empty, because
+ * its own work has failed.
+ */
+export const inMadeFolder = (folder: string, create: () => void): void =>
+  untilFound(() => {
+    makeFolder(folder)
+    create()
+  })
+
+/** How often something is tried in a folder that others remove at once. */
+const ATTEMPTS = 100
+
+function untilFound<T>(work: () => T): T {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return work()
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ENOENT' || attempt === ATTEMPTS) throw error
+    }
 }
 
 /** Works in a folder, which is made. If the work fails, what was made for it is removed, as far as it is empty. */

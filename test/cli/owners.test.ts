@@ -7,7 +7,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { json, makeOlder } from '../support/backups.js'
 import { makeMachine, PROGRAM, signedAnew, type Machine } from '../support/cli.js'
-import { cleanup } from '../support/site.js'
+import { cleanup, temporaryFolder } from '../support/site.js'
 import { prepareSettings } from '../../src/cli/lib/settings/configfile.js'
 import { atomicFile, replaceFile } from '../../src/core/atomicfile.js'
 import { createFile, makeFolder } from '../../src/core/files.js'
@@ -385,4 +385,19 @@ it('a mark of a restore is not written through a link', async () => {
   expect(lstatSync(path.join(machine.folder, 'feedback.db.aside')).isFile()).toBe(true)
   await release()
   expect(readdirSync(machine.folder)).toEqual(['victim'])
+})
+
+it('a file is written although another process removes its empty folder again and again', async () => {
+  const folder = path.join(temporaryFolder(), 'made', 'deep')
+  const toggle = `const fs = require('node:fs')
+    for (;;) { try { fs.mkdirSync(process.argv[1], { recursive: true }); fs.rmdirSync(process.argv[1]) } catch {} }`
+  const other = spawn(process.execPath, ['-e', toggle, folder], { stdio: 'ignore' })
+  cleanup(() => void other.kill('SIGKILL'))
+  await expect.poll(() => existsSync(path.dirname(folder)), { interval: 1 }).toBe(true)
+  for (let round = 0; round < 5000; round++) {
+    const fresh = atomicFile(path.join(folder, 'config.toml'))
+    fresh.write('[mail]\n')
+    expect(readFileSync(fresh.temporary, 'utf8')).toBe('[mail]\n')
+    fresh.discard()
+  }
 })

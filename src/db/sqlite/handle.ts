@@ -5,7 +5,7 @@ import type BetterSqlite from 'better-sqlite3'
 import type { QueryResult } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
-import { createFile, makeFolder, setMode } from '../../core/files.js'
+import { createFile, inMadeFolder, setMode } from '../../core/files.js'
 import { NEWEST } from '../schema.js'
 import { explained, LockedError } from './errors.js'
 import { loadBinding, openSqlite } from './binding.js'
@@ -219,9 +219,8 @@ function open(file: string, exists: boolean): { database: BetterSqlite.Database;
  * the WAL under SQLite.
  */
 function create(file: string): void {
-  makeFolder(path.dirname(file))
   try {
-    createFile(file)
+    inMadeFolder(path.dirname(file), () => createFile(file))
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was faster
   }
