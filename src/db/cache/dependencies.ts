@@ -57,6 +57,10 @@ export type Refs<Row> = Partial<
 /** What a query result depends on. `refs` undefined: on every row of the topic. */
 export type Dependencies = readonly { topic: Topic; refs: readonly string[] | undefined }[]
 
+/** Where any row of some topics counts, whatever `refs` says of them. */
+export const widened = <Row>(refs: Refs<Row>, topics: readonly Topic[]): Refs<Row> =>
+  Object.fromEntries(Object.entries(refs).filter(([topic]) => !topics.includes(topic as Topic)))
+
 /** More refs than this are not worth comparing: the whole topic counts. */
 const MAX_REFS = 300
 

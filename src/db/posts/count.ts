@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compiled } from '../cache/compiled.js'
-import type { Refs } from '../cache/dependencies.js'
+import { widened, type Refs } from '../cache/dependencies.js'
 import type { Db } from '../tables.js'
-import { conditionsOf, countersOf, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
+import { changedBy, conditionsOf, countersOf, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
 import type { Sort } from './order.js'
 import { isLimited, ledFrom, MOST_FOUND } from './read.js'
 
@@ -13,8 +13,8 @@ export interface Count {
   isCapped: boolean
 }
 
-/** Votes and comments change neither what passes a filter nor which are the newest. */
-const REFS: Refs<unknown> = { votes: [], comments: [] }
+/** A count shows nothing of a post, and a list that ends has the newest. */
+const refsOf = (conditions: Conditions): Refs<unknown> => widened({ votes: [], comments: [] }, changedBy(conditions))
 
 /** How many posts a list has: from counts that the database keeps where they tell. */
 export async function countPosts(db: Db, filter: PostFilter, sort: Sort = 'newest'): Promise<Count> {
@@ -24,7 +24,7 @@ export async function countPosts(db: Db, filter: PostFilter, sort: Sort = 'newes
   if (counters) return { total: await totalOf(db, counters), isCapped: false }
   if (leadOf(conditions)) return countLed(db, conditions)
   const most = isLimited(conditions, sort) ? MOST_FOUND : Infinity
-  const [row] = await compiled(db, `countPosts ${most}`, conditions, (given) => ({ compile: () => sumOf(given, most).compile(db) }), REFS) // prettier-ignore
+  const [row] = await compiled(db, `countPosts ${most}`, conditions, (given) => ({ compile: () => sumOf(given, most).compile(db) }), refsOf(conditions)) // prettier-ignore
   const { total = 0 } = row ?? {}
   return { total: Math.min(total, most), isCapped: total > most }
 }
@@ -68,7 +68,7 @@ async function countLed(db: Db, conditions: Conditions): Promise<Count> {
             from (${numbers}) as found left join posts on ${rest}`.compile(db),
       }
     },
-    REFS,
+    refsOf(conditions),
   )
   const { looked = 0, total = 0, last = null, oldest = null } = row ?? {}
   const isCapped = looked > MOST_FOUND

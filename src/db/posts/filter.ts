@@ -1,9 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { Topic } from '../cache/dependencies.js'
 import type { Period } from '../paging.js'
 import { matchOf, wordIndex, type NumberIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
+import type { ChangedBy } from './order.js'
 
-/** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts and cursors follow from it. */
+/** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts, cursors and what invalidates them follow from it. */
 export interface PostFilter extends Period {
   /** Unique board ids, and null for posts without a board. An empty list does not filter. */
   boards: readonly (string | null)[]
@@ -25,10 +27,11 @@ export type Conditions = Partial<Record<Name, readonly Value[]>>
 
 /** `values` are undefined where every post passes, and empty where none does. */
 type Filter<Given> = (ByColumn | ByTime | ByNumber) & {
+  changedBy: ChangedBy
   values(this: void, given: Given, db: Db): readonly Value[] | undefined
 }
 
-/** The column has one of the values: a range of an index for each. Neither votes nor comments change it. */
+/** The column has one of the values: a range of an index for each. */
 interface ByColumn {
   column: Column
   /** The column of `post_counts` for it. Without one, the posts are counted. */
@@ -54,15 +57,22 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     column: 'boardId',
     counter: 'board',
     indexesNull: true,
+    changedBy: [],
     values: (ids) => (ids.length > 0 ? ids : undefined),
   },
-  roadmaps: { column: 'roadmap_id', counter: 'roadmap', values: (ids) => ids },
-  author: { column: 'userId', values: one },
-  hidden: { column: 'display', counter: 'display', values: (hidden) => (hidden ? undefined : [1]) },
-  since: { time: '>=', values: one },
-  until: { time: '<', values: one },
+  roadmaps: { column: 'roadmap_id', counter: 'roadmap', changedBy: [], values: (ids) => ids },
+  author: { column: 'userId', changedBy: [], values: one },
+  hidden: {
+    column: 'display',
+    counter: 'display',
+    changedBy: [],
+    values: (hidden) => (hidden ? undefined : [1]),
+  },
+  since: { time: '>=', changedBy: [], values: one },
+  until: { time: '<', changedBy: [], values: one },
   words: {
     index: wordIndex,
+    changedBy: [],
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
 }
@@ -90,6 +100,13 @@ export function conditionsOf(db: Db, filter: PostFilter): Conditions | undefined
   }
   return found
 }
+
+/** Topics of which any row can change which posts pass. */
+export const changedBy = (conditions: Conditions): Topic[] => [
+  'posts',
+  'boards',
+  ...given(conditions).flatMap(({ filter }) => filter.changedBy),
+]
 
 export const hasTimes = (conditions: Conditions): boolean => given(conditions).some(({ filter }) => 'time' in filter)
 

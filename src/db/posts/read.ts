@@ -1,11 +1,20 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compiled, compiledPage, taggedQuery } from '../cache/compiled.js'
-import type { Topic } from '../cache/dependencies.js'
+import { widened } from '../cache/dependencies.js'
 import { boundOf } from '../dialect.js'
 import type { Direction, Page } from '../paging.js'
 import { numbersIn } from '../search.js'
 import type { Db, PostRow } from '../tables.js'
-import { conditionsOf, conditionsOn, hasTimes, leadOf, rangesOf, type Conditions, type PostFilter } from './filter.js'
+import {
+  changedBy,
+  conditionsOf,
+  conditionsOn,
+  hasTimes,
+  leadOf,
+  rangesOf,
+  type Conditions,
+  type PostFilter,
+} from './filter.js'
 import { CURSOR, cursorOf, isAfter, isByTime, orderBy, ORDERS, type Cursor, type Sort } from './order.js'
 import { authorsOf, idsOf, NAMES, OTHERS, type PostView } from './row.js'
 
@@ -30,7 +39,8 @@ export async function listPosts(
   if (!conditions) return []
   const name = `listPosts ${sort}`
   const limited = isLimited(conditions, sort)
-  const { moves } = ORDERS[sort]
+  const order = [...changedBy(conditions), ...ORDERS[sort].changedBy]
+  const refs = widened<PostRow>({ users: authorsOf, votes: idsOf, comments: idsOf }, order)
   const query = ({ limit, offset = 0, after }: Page<Cursor>) => {
     const bound = limited ? undefined : boundOf(db, limit + offset)
     return taggedQuery(
@@ -41,13 +51,13 @@ export async function listPosts(
         const slice = { ...given, bound, after: after && cursorOf(given as Cursor) }
         return viewsOf(db, rowsOf(db, given, sort, slice), orderBy(sort))
       },
-      { users: authorsOf, votes: idsOf, comments: idsOf, ...(moves && { [moves]: undefined }) },
+      refs,
     )
   }
   if (limited) return (await db.executeQuery<PostView>(query(page))).rows
   const list = {
     name: `${name} ${JSON.stringify(conditions)}`,
-    order: ['posts', 'boards', ...(moves ? [moves] : [])] as Topic[],
+    order,
     query,
     cursor: cursorOf,
   }
@@ -182,7 +192,7 @@ export async function searchPosts(
       const { numbers } = ledFrom(db, given, slice(given, MOST_SEARCHED + 1))
       return { compile: () => sql<{ count: number }>`select count(*) as count from (${numbers}) as found`.compile(db) }
     },
-    { votes: [], comments: [] },
+    widened({ votes: [], comments: [] }, changedBy(conditions)),
   )
   return { rows, isCapped: (looked?.count ?? 0) > MOST_SEARCHED }
 }
@@ -199,7 +209,7 @@ export async function postAtCursor(db: Db, filter: PostFilter, postId: string): 
       const passes = [sql`posts."postId" = ${given}`, ...conditionsOn(db, where)]
       return { compile: () => sql<PostRow>`select * from posts where ${sql.join(passes, sql` and `)}`.compile(db) }
     },
-    { posts: [postId], votes: [postId], comments: [postId] },
+    widened({ votes: [postId], comments: [postId] }, changedBy(conditions)),
   )
   return post
 }
