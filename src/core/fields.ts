@@ -17,6 +17,7 @@ import { plainText, withoutControls } from './text.js'
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
  * - `condition`: says when to change something, not what to
+ * - `steady`: the orders of a list in which no change moves a row, so that its pages have each row once
  * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
  * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema
  */
@@ -41,6 +42,7 @@ interface Property {
   early?: boolean
   time?: boolean
   condition?: boolean
+  steady?: readonly string[]
   rule?: string
 }
 
@@ -55,6 +57,7 @@ export interface Field {
   early?: true
   time?: true
   condition?: true
+  steady?: readonly string[]
 }
 
 /** Unknown fields that are accepted and ignored, because existing clients send them: some, or all. */
@@ -103,6 +106,7 @@ function fieldOf(name: string, property: Property): Field {
     ...(property.early && { early: true }),
     ...(property.time && { time: true }),
     ...(property.condition && { condition: true }),
+    ...(property.steady && { steady: property.steady }),
   }
 }
 

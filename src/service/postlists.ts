@@ -2,7 +2,7 @@ import * as Type from 'typebox'
 import { searchWords } from '../core/words.js'
 import type { PostFilter } from '../db/posts/filter.js'
 import { postList } from '../db/posts/list.js'
-import { SORTS } from '../db/posts/order.js'
+import { SORTS, STEADY } from '../db/posts/order.js'
 import { MOST_FOUND, postAtCursor, searchPosts } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
 import { similarPosts } from '../db/posts/similar.js'
@@ -83,6 +83,7 @@ export const list = operation({
     sort: Type.Optional(
       oneOf(SORTS, {
         anyCase: true,
+        steady: STEADY,
         description: 'Order (default: newest); trending is by votes, and a vote counts half as much after a week',
       }),
     ),
@@ -143,7 +144,7 @@ export const downloadAll = csvOf(list, {
   rows: ({ posts }) => posts,
   cells: postCells,
   fixed: { votes: false, userId: undefined, created: undefined },
-  fields: { sort: oneOf(['newest', 'oldest'], { default: 'newest', anyCase: true, description: 'Order' }) },
+  fields: { sort: oneOf(STEADY, { default: 'newest', anyCase: true, description: 'Order' }) },
 })
 
 export const search = operation({

@@ -1,10 +1,13 @@
+import { once } from 'node:events'
+import { createServer, request as connectTo } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { newId } from '../../src/core/ids.js'
 import { queueMail } from '../../src/delivery/mail.js'
 import { operations } from '../../src/service/index.js'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { cleanup, engines, type Engine } from '../support/site.js'
+import { cleanup, engines, makeSite, type Engine } from '../support/site.js'
 
 /** Every list, the key of its rows, and what a row is called by. */
 const LISTS: readonly (readonly [command: string, rows: string, id: string])[] = [
@@ -221,4 +224,55 @@ it('a list that ends before all that matches says so, and a program reads it', a
     expect(await read(command)).toMatchObject({ total_count: 1000, is_capped: true })
   for (const command of ['posts list --json', 'posts list --all --json', 'posts list --query 17 --all --json'])
     expect(await read(command)).not.toHaveProperty('is_capped')
+})
+
+/** A server before another. `between` is called for each page of posts after the first, and it waits for that. */
+async function beforeEachPage(url: string, between: () => Promise<unknown>): Promise<string> {
+  let pages = 0
+  const pass = createServer((incoming, response) => {
+    const { method, headers, url: path = '' } = incoming
+    const isLater = path.includes('/posts/get') && ++pages > 1
+    void (isLater ? between() : Promise.resolve()).then(() => {
+      const forwarded = connectTo(`${url}${path}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers)
+        answer.pipe(response)
+      })
+      incoming.pipe(forwarded)
+    })
+  })
+  await once(pass.listen(0, '127.0.0.1'), 'listening')
+  cleanup(async () => void pass.close())
+  return `http://127.0.0.1:${(pass.address() as AddressInfo).port}`
+}
+
+it('--all has every post once, in an order by votes too, while people vote', async () => {
+  const site = await makeSite('sqlite')
+  await site.owner()
+  const { userId } = await site.member()
+  const posts = Array.from({ length: 150 }, (_, number) => {
+    const createdAt = new Date(Date.UTC(2026, 0, 1, 0, 0, number)).toISOString()
+    return { postId: newId(), title: `Post ${number}`, slug: `post-${number}`, slugId: `${number}`.padStart(20, '0'), contentMarkdown: null, userId, boardId: null, roadmap_id: null, createdAt, updatedAt: createdAt } // prettier-ignore
+  })
+  await site.db.insertInto('posts').values(posts).execute()
+  const vote = (number: number) =>
+    site.db.insertInto('votes').values({ voteId: newId(), userId, postId: posts[number]!.postId, createdAt: '2026-01-02T00:00:00.000Z' }).execute() // prettier-ignore
+  const unvote = (number: number) => site.db.deleteFrom('votes').where('postId', '=', posts[number]!.postId).execute()
+  const target = await (await site.server()).listen({ host: '127.0.0.1', port: 0 })
+  const { run } = await makeMachine('sqlite')
+  for (const sort of ['votes', 'trending']) {
+    await vote(30) // at the top until the vote is taken back after the first page
+    let done = false
+    const url = await beforeEachPage(target, async () => {
+      if (done) return
+      done = true
+      await unvote(30)
+      await vote(10) // which moves to the page that was read
+    })
+    const { stdout, stderr } = await run(`posts list --all --sort ${sort} --json --fields title --server ${url}`)
+    const titles = (JSON.parse(stdout) as { title: string }[]).map(({ title }) => title)
+    expect([sort, titles.length, new Set(titles).size, titles[0], titles.at(-1)]).toEqual([sort, 150, 150, 'Post 30', 'Post 10']) // prettier-ignore
+    expect(stderr).toBe('The list changed while it was read: 1 row at its end may belong further up.\n')
+    await unvote(10)
+  }
+  expect(await run(`posts list --all --sort votes -q --server ${target}`)).toMatchObject({ stderr: '' })
 })

@@ -7,6 +7,9 @@ import type { PostRow } from '../tables.js'
 export const SORTS = ['newest', 'oldest', 'votes', 'discussed', 'trending'] as const
 export type Sort = (typeof SORTS)[number]
 
+/** By time: nothing that people do moves a post in these. */
+export const STEADY = ['newest', 'oldest'] as const satisfies readonly Sort[]
+
 /** What the place of a post in a list depends on. */
 export const CURSOR = ['votesCount', 'commentsCount', 'trending', 'createdAt', 'postId'] as const
 export type Cursor = Pick<PostRow, (typeof CURSOR)[number]>
@@ -41,7 +44,7 @@ export const ORDERS: Readonly<Record<Sort, Order>> = {
   trending: { by: ['trending', ...AGE], direction: 'desc', changedBy: ['votes'] },
 }
 
-export const isByTime = (sort: Sort): boolean => ORDERS[sort].by === AGE
+export const isByTime = (sort: Sort): boolean => STEADY.some((each) => each === sort)
 
 const columns = (names: readonly (keyof Cursor)[], table: string) => names.map((name) => sql.ref(`${table}.${name}`))
 

@@ -15,7 +15,10 @@ export async function* everyPage<Answer, Row>({
   read,
   rowsOf,
   infoOf,
-}: Paged<Answer, Row>): AsyncGenerator<{ answer: Answer; rows: readonly Row[] }, undefined> {
+}: Paged<Answer, Row>): AsyncGenerator<
+  { answer: Answer; rows: readonly Row[]; cursors: readonly string[] },
+  undefined
+> {
   let cursors: string[] = []
   for (let isFirst = true; ; isFirst = false) {
     const answer = await read({ limit, ...(!isFirst && { after: cursors.at(-1) }) }).catch((error: unknown) => {
@@ -28,10 +31,10 @@ export async function* everyPage<Answer, Row>({
       continue
     }
     const rows = rowsOf(answer)
-    yield { answer, rows }
     const { has_next_page: hasNext, end_cursor: end } = infoOf(answer)
+    if (end !== null) cursors = cursorsOf(rows as readonly Record<string, unknown>[], end)
+    yield { answer, rows, cursors: end === null ? [] : cursors }
     if (!hasNext || end === null) return undefined
-    cursors = cursorsOf(rows as readonly Record<string, unknown>[], end)
   }
 }
 

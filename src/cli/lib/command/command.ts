@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../../../core/errors.js'
+import type { Field } from '../../../core/fields.js'
 import { printableLines } from '../../../core/text.js'
 import type { Operation } from '../../../service/lib/operation.js'
 import type { Cli } from '../connection/session.js'
@@ -80,14 +81,23 @@ async function askAboutSimilar<Out, Row>(invocation: Invocation<Out, Row>, given
 }
 
 async function printAllPages<Out, Row>(invocation: Invocation<Out, Row>, list: string, input: Values): Promise<void> {
-  const { cli, view, flags, connect } = invocation
+  const { cli, view, flags, connect, shape } = invocation
   const call = await connect()
+  const op = operationFor(invocation, input)
+  const order = steadyOrder(shape.fields, input)
   return streamAll(cli.terminal, flags, {
-    read: (page: object) => call(operationFor(invocation, input), { ...input, ...page }),
+    read: (page: object) => call(op, { ...input, ...page }),
+    ...(order && { steadily: (page: object) => call(op, { ...input, ...order, ...page }) }),
     output: view.output,
     list,
     empty: emptyOf(invocation, input),
   })
+}
+
+/** A steady order for a list that was asked for in another. */
+function steadyOrder(fields: readonly Field[], input: Values): Values | undefined {
+  const moving = fields.find(({ name, steady }) => steady && input[name] !== undefined && !steady.includes(input[name] as string)) // prettier-ignore
+  return moving && { [moving.name]: moving.steady?.[0] }
 }
 
 /** Asks for confirmation, calls the operation, and shows its answer. */

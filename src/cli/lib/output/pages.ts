@@ -38,9 +38,12 @@ const pagedOf = (answer: unknown, list: string): Paged =>
   // Every list has them by contract.
   (list.includes('.') ? (answer as Record<string, unknown>)[list.split('.')[0] ?? ''] : answer) as Paged
 
+type Read<Out> = (this: void, page: { limit: number; after?: string | undefined }) => Promise<Out>
+
 interface ListRequest<Out, Row> {
-  /** Reads a page. */
-  read(this: void, page: { limit: number; after?: string | undefined }): Promise<Out>
+  read: Read<Out>
+  /** Reads a page of the same list in a steady order, where changes move rows in that of `read`. */
+  steadily?: Read<Out> | undefined
   output: Pick<Output<Out, Row>, 'rows' | 'columns' | 'id'>
   list: string
   /** Keys of the body that hold the total number of rows. */
@@ -49,7 +52,7 @@ interface ListRequest<Out, Row> {
   empty?: string | undefined
 }
 
-/** Prints all pages, one at a time, so that memory use does not grow with the list. JSON is one body with all rows. */
+/** Prints all pages, one at a time, so that of a list only ids stay in memory, if those. JSON is one body with all rows. */
 export async function streamAll<Out, Row>(
   terminal: Terminal,
   flags: OutputFlags,
@@ -67,8 +70,10 @@ export async function streamAll<Out, Row>(
       : ['[', () => ']']
   let count = 0
   let isCapped = false
-  for await (const { rows, first, capped } of pages(request)) {
+  let late = 0
+  for await (const { rows, first, capped, isLate } of wholeList(request)) {
     count += rows.length
+    if (isLate) late += rows.length
     isCapped ||= capped
     if (format === 'json') {
       const text = rows.map((row) => jsonOf(shown(row), flags)).join(',')
@@ -83,6 +88,7 @@ export async function streamAll<Out, Row>(
   if (count === 0 && !flags.quiet && !isStructured(format)) nothingFound(terminal, request.empty)
   const hasKeys = format === 'json' && fields === undefined
   if (isCapped && !flags.quiet && !hasKeys) tell(terminal, CAPPED)
+  if (late > 0 && !flags.quiet) tell(terminal, `The list changed while it was read: ${counted(late, 'row')} at its end may belong further up.`) // prettier-ignore
 }
 
 async function shownBy(fields: string | undefined): Promise<(row: unknown) => unknown> {
@@ -91,16 +97,49 @@ async function shownBy(fields: string | undefined): Promise<(row: unknown) => un
   return (row) => picked(row, fields)
 }
 
-async function* pages<Out, Row>({
+interface Part<Row> {
+  rows: readonly Row[]
+  first: boolean
+  capped: boolean
+  /** Whether the rows are missing where they belong. */
+  isLate: boolean
+}
+
+/**
+ * Each row once. A row that moves up while pages are read is on none that follows, so the list is read once more in an
+ * order in which nothing moves: what is new there ends it.
+ */
+async function* wholeList<Out, Row>({
   read,
+  steadily,
   output,
   list,
-}: ListRequest<Out, Row>): AsyncGenerator<{ rows: readonly Row[]; first: boolean; capped: boolean }> {
-  const infoOf = (answer: Out) => pagedOf(answer, list).page_info
+}: ListRequest<Out, Row>): AsyncGenerator<Part<Row>> {
+  const pagesBy = (by: Read<Out>) =>
+    everyPage({ limit: PAGE_SIZE, read: by, rowsOf: output.rows, infoOf: (answer) => pagedOf(answer, list).page_info })
+  const seen = new Set<string>()
+  const unseen = (rows: readonly Row[], cursors: readonly string[]) =>
+    rows.filter((_, index) => {
+      const cursor = cursors[index]
+      if (cursor === undefined || seen.has(cursor)) return false
+      seen.add(cursor)
+      return true
+    })
   let first = true
-  for await (const { answer, rows } of everyPage({ limit: PAGE_SIZE, read, rowsOf: output.rows, infoOf })) {
-    yield { rows, first, capped: pagedOf(answer, list).is_capped ?? false }
+  let most = Infinity
+  for await (const { answer, rows, cursors } of pagesBy(read)) {
+    const { is_capped: capped = false, total_count: total } = pagedOf(answer, list)
+    if (capped) most = total ?? Infinity
+    yield { rows: steadily ? unseen(rows, cursors) : rows, first, capped, isLate: false }
     first = false
+  }
+  if (!steadily) return
+  let looked = 0
+  for await (const { rows, cursors } of pagesBy(steadily)) {
+    const late = unseen(rows.slice(0, most - looked), cursors)
+    if (late.length > 0) yield { rows: late, first, capped: false, isLate: true }
+    looked += rows.length
+    if (looked >= most) return
   }
 }
 
