@@ -26,11 +26,12 @@ export interface Manifest {
 /** Reports the rows of a table that were read so far. */
 export type OnProgress = (table: string, rows: number) => void
 
-/** Tables that are secrets, or that hold links with secrets. */
+/** Tables that are secrets, that hold links with secrets, or that let people sign in. */
 const SECRET_TABLES: readonly string[] = [
   'api_key_uses',
   'api_keys',
   'deliveries',
+  'identities',
   'limits',
   'one_time_tokens',
   'recovery_codes',

@@ -144,15 +144,29 @@ export function register(group: Command, cli: Cli): void {
   )
   command(
     group,
+    account.requestDeletion,
+    {
+      usage: 'request-deletion',
+      examples: ['account request-deletion --server https://feedback.example.org'],
+      output: noOutput,
+      sendsMail: () => true,
+      done: () => 'Sending a mail with a link to delete the account.',
+    },
+    cli,
+  )
+  command(
+    group,
     account.remove,
     {
       usage: 'delete',
       examples: [
         'account delete --server https://feedback.example.org',
         'account delete --as eve@example.org --posts delete --password-stdin --yes',
+        'account delete --deletion-token-file token',
       ],
       output: noOutput,
-      input: { prompts: ['password'] },
+      input: { prompts: ['password'], unless: { password: 'deletionToken' } },
+      fixes: { INCORRECT_PASSWORD: ['account request-deletion'] },
       confirm: async (_call, { posts }) =>
         `Delete the account, with all its votes? Its posts and comments ${posts === 'delete' ? 'are deleted too' : 'stay, without an author'}.`,
       done: () => 'Deleted the account.',

@@ -111,6 +111,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./sessions.js'),
   },
   {
+    name: 'identities',
+    summary: 'Show the ways to sign in to an account, and remove one',
+    group: PEOPLE,
+    load: () => import('./identities.js'),
+  },
+  {
     name: 'totp',
     summary: 'Add a second factor to an account, or remove it',
     group: PEOPLE,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
 import { listed, printable } from '../core/text.js'
+import type { Identity } from '../service/lib/identities.js'
 import type { User } from '../service/lib/people.js'
 import * as users from '../service/users.js'
 import { command } from './lib/command/command.js'
@@ -12,6 +13,7 @@ import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
 type Person = Static<typeof User>
+type Shown = Person & { identities?: readonly Pick<Identity, 'provider'>[] }
 
 const columns: Column<Person>[] = [
   { head: 'NAME', field: 'name', text: (user) => user.name, shown: (user) => nameOf(user), drop: 1 },
@@ -36,6 +38,17 @@ const columns: Column<Person>[] = [
   { head: 'NOTES', field: 'notes', text: (user) => user.notes ?? '' },
   { head: 'ID', field: 'userId', text: (user) => user.userId },
 ]
+
+/** Of one person: a list does not read them. */
+const waysColumn: Column<Person> = {
+  head: 'SIGN-IN',
+  text: ({ identities }: Shown) =>
+    (identities && (identities.map(({ provider }) => provider).join(', ') || 'none')) || '',
+  drop: 5,
+}
+
+/** Without a password, a mail invites them to choose one. */
+const isInvited = ({ password, invite }: Record<string, unknown>): boolean => password === undefined && invite !== false
 
 /** The assigned roles, without @everyone. */
 function rolesOf({ roles }: Person): string {
@@ -70,10 +83,18 @@ export function register(group: Command, cli: Cli): void {
     ],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },
   })
-  add(users.show, { usage: 'show <user>', examples: ['users show eve@example.org'], output: one })
+  add(users.show, {
+    usage: 'show <user>',
+    examples: ['users show eve@example.org'],
+    output: { ...one, columns: [...columns.slice(0, 6), waysColumn, ...columns.slice(6)] },
+  })
   add(users.create, {
     usage: 'create <email>',
-    examples: ['users create eve@example.org --name Eve', 'users create eve@example.org --generate-password'],
+    examples: [
+      'users create eve@example.org --name Eve',
+      'users create eve@example.org --generate-password',
+      'users create eve@example.org --no-invite',
+    ],
     output: one,
     input: { generated: 'password' },
     lines: 'alone',
@@ -83,9 +104,9 @@ export function register(group: Command, cli: Cli): void {
       find: (call, { email }) => unlessMissing(() => call(users.show, { user: email })),
       said: ({ user }) => label(user),
     },
-    sendsMail: ({ password }) => password === undefined,
+    sendsMail: (given) => isInvited(given),
     done: ({ user }, given) =>
-      `Created ${label(user)}.${given.password === undefined ? ' A mail with a link to choose a password is on its way.' : ''}`,
+      `Created ${label(user)}.${isInvited(given) ? ' A mail with a link to choose a password is on its way.' : ''}`,
   })
   add(users.update, {
     usage: 'update <user...>',

@@ -57,6 +57,7 @@ const CODES = {
   ROLE_NOT_FOUND: { status: 404 },
   KEY_NOT_FOUND: { status: 404 },
   SESSION_NOT_FOUND: { status: 404 },
+  IDENTITY_NOT_FOUND: { status: 404 },
   USER_EXISTS: { status: 409 },
   USERNAME_EXISTS: { status: 409 },
   BOARD_URL_EXISTS: { status: 409 },
@@ -67,6 +68,8 @@ const CODES = {
   KEY_LIMIT: { status: 409 },
   TOTP_ENABLED: { status: 409 },
   TOTP_NOT_ENABLED: { status: 409 },
+  IDENTITY_EXISTS: { status: 409 },
+  LAST_IDENTITY: { status: 409 },
   ROLE_USER_CONFLICT: { status: 409, body: () => ({ success: 0 }) },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
@@ -141,6 +144,7 @@ export type Reason =
   | 'database-damaged'
   | 'database-refuses'
   | 'new-account'
+  | 'no-password'
   | 'session-account-deleted'
   | 'sign-in'
   | 'site-not-set-up'

@@ -109,6 +109,8 @@ export const NOUNS = {
       'verification_requested',
       'reset_requested',
       'password_set',
+      'password_removed',
+      'deletion_requested',
       'link_created',
       'link_used',
       'promoted',
@@ -156,6 +158,17 @@ export const NOUNS = {
     byName: false,
     isSubject: false, // it ends with its row
     verbs: ['ended'],
+    details: {},
+  },
+  identity: {
+    table: 'identities',
+    id: 'identityId',
+    plural: 'identities',
+    label: 'way to sign in',
+    read: null,
+    byName: false,
+    isSubject: false, // what a provider calls a person goes with the row
+    verbs: ['linked', 'unlinked'],
     details: {},
   },
   subject: { group: 'subjects' },

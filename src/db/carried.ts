@@ -38,6 +38,7 @@ export const CARRIED = [
   'event_seals',
   'events',
   'former_usernames',
+  'identities',
   'limits',
   'one_time_tokens',
   'post_counts',

@@ -83,7 +83,8 @@ export interface Tables {
     name: string
     username: string
     email: string
-    password: string
+    /** The hash. Null, or `!` from a server of the version before: none, and every password is wrong. */
+    password: string | null
     avatar: string
     isVerified: number
     isOwner: number
@@ -97,6 +98,19 @@ export interface Tables {
     sessions: Generated<number>
     createdAt: string
     updatedAt: string
+  }
+  /**
+   * What a person was recognised by: `subject` is what `provider` calls them, and `email` the address it said. `password`
+   * and `link` are ways of the site itself: their rows only keep the time of the last use, and their subject is the user.
+   */
+  identities: {
+    identityId: string
+    userId: string
+    provider: string
+    subject: string
+    email: string | null
+    createdAt: string
+    usedAt: string | null
   }
   /** User names that people had. Null: of an account that is deleted. */
   former_usernames: { username: string; userId: string | null }
@@ -274,6 +288,7 @@ export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>
 export type KeyRow = Selectable<Tables['api_keys']>
 export type TotpRow = Selectable<Tables['totp']>
+export type IdentityRow = Selectable<Tables['identities']>
 export type SessionRow = Selectable<Tables['sessions']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>

@@ -24,11 +24,11 @@ interface Facts {
 
 /**
  * A mail with one link, in the language of the recipient: asks a new user to confirm the address, lets a user who
- * forgot the password choose a new one, invites a user whose account the owner created, or warns a user whose code
- * somebody guesses.
+ * forgot the password choose a new one, invites a user whose account the owner created, lets a user without a password
+ * delete the account, or warns a user whose code somebody guesses.
  */
 export function mailOf(
-  letter: 'verification' | 'reset' | 'invitation' | 'warning',
+  letter: 'verification' | 'reset' | 'invitation' | 'deletion' | 'warning',
   { language, ...facts }: Facts,
 ): Content {
   const words = wordsOf(language)

@@ -4,18 +4,23 @@ import { formerUsernames, ownComments, ownPosts, ownVotes } from '../db/account.
 import { lock } from '../db/counters.js'
 import type { CommentRow, PostRow, UserRow, VoteRow } from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
+import type { OneTimeToken } from '../db/tokens.js'
 import { lockUser } from '../db/users.js'
 import { Key, keysOf } from './keys.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { download } from './lib/download.js'
+import { KnownIdentity, waysOf, withoutRights } from './lib/identities.js'
 import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { jsonDocument, pagesOf } from './lib/longbodies.js'
+import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
-import { assertPasswordGiven, passwordMatches } from './lib/passwords.js'
+import { assertPasswordGiven, hasPassword, noPassword, passwordMatches } from './lib/passwords.js'
 import { ownUser, passwordField, User, userNotFound, userShown } from './lib/people.js'
 import { accountPolicy } from './lib/userpolicy.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { oneTimeTokenOf, TOKEN_ERRORS, useUp } from './lib/tokens.js'
 import { Session, sessionsOf } from './sessions.js'
 
 /** Rows of a page: a post is 64 kB at most, a comment 1 kB. */
@@ -59,7 +64,7 @@ const Vote = Type.Object({ voteId: uuid, postId: uuid, createdAt: time })
 export const exportData = download({
   id: 'account.export',
   summary:
-    'Get the data the site stores about you: account, posts, comments, votes, sessions and keys, without secrets',
+    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   types: ['application/json'],
@@ -68,6 +73,7 @@ export const exportData = download({
   input: fields({}),
   output: Type.Object({
     profile: Profile,
+    identities: Type.Array(KnownIdentity),
     sessions: Type.Array(Session),
     keys: Type.Array(Key),
     posts: Type.Array(Post),
@@ -80,11 +86,35 @@ export const exportData = download({
     const { userId, username } = user
     const head = {
       profile: await profileOf(ctx, user),
+      identities: (await waysOf(ctx, user)).map(withoutRights),
       sessions: await sessionsOf(ctx, userId),
       keys: await keysOf(ctx, userId),
     }
     const pieces = jsonDocument(head, contentOf(ctx, userId), { next: null })
     return { file: `${username}.json`, type: 'application/json', pieces }
+  },
+})
+
+export const requestDeletion = operation({
+  id: 'account.requestDeletion',
+  summary: 'Send a mail with a link to delete your own account, for an account without a password',
+  http: 'POST /users/profile/deletion 204',
+  access: 'session',
+  mails: true,
+  limit: 'mail',
+  errors: ['USER_NOT_FOUND', 'CANNOT_CHANGE_OWNER'],
+  input: fields({}),
+  output: Type.Undefined(),
+  async run(ctx) {
+    const userId = await personOf(ctx)
+    return change(ctx, async (tx) => {
+      const user = await lockUser(tx.db, userId)
+      if (!user) throw userNotFound()
+      accountPolicy.assert('delete', ctx.actor, user)
+      await queueLetter(tx, 'deletion', user)
+      tx.record('user.deletion_requested', userId)
+      return undefined
+    })
   },
 })
 
@@ -94,23 +124,26 @@ export const remove = operation({
   http: 'DELETE /users/profile 204',
   access: 'session',
   limit: 'sign-in',
-  errors: ['USER_NOT_FOUND', 'PASSWORD_MISSING', 'INCORRECT_PASSWORD', 'CANNOT_CHANGE_OWNER'],
+  errors: [...TOKEN_ERRORS, 'USER_NOT_FOUND', 'PASSWORD_MISSING', 'INCORRECT_PASSWORD', 'CANNOT_CHANGE_OWNER'],
   input: fields({
     password: passwordField,
+    deletionToken: Type.Optional(
+      nullable('string', { description: 'The token of the mailed link, in place of the password', secret: true }),
+    ),
     posts: oneOf(WHAT_STAYS, { default: 'keep', description: 'What happens to your posts and comments' }),
   }),
   output: Type.Undefined(),
-  async run(ctx, { password, posts }) {
+  async run(ctx, { password, deletionToken, posts }) {
     const user = await ownUser(ctx)
     accountPolicy.assert('delete', ctx.actor, user)
-    assertPasswordGiven(password)
-    if (!(await passwordMatches(user.password, password, { client: ctx.client, account: user.email })))
-      throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
+    const token = deletionToken ? await ownToken(ctx, user, deletionToken) : undefined
+    if (!token) await assertPassword(ctx, user, password)
     return change(ctx, async (tx) => {
       await lock(tx.db, 'post_counts')
       const now = await lockUser(tx.db, user.userId)
       if (!now) throw userNotFound()
       accountPolicy.assert('delete', ctx.actor, now)
+      if (token) await useUp(tx.db, token)
       if (now.password !== user.password)
         throw new AppError('INCORRECT_PASSWORD', 'The password has just changed. Give the new one.')
       await deletePerson(tx, now, posts)
@@ -118,6 +151,22 @@ export const remove = operation({
     })
   },
 })
+
+/** The token of a link that was mailed to this account, and to no other. */
+async function ownToken(ctx: Context, { userId }: UserRow, given: string): Promise<OneTimeToken> {
+  const token = await oneTimeTokenOf(ctx, given, 'deletion')
+  if (token.userId !== userId)
+    throw new AppError('INVALID_TOKEN 400', 'This token is of another account. Sign in to that account first.')
+  return token
+}
+
+async function assertPassword(ctx: Context, user: UserRow, password: string | null | undefined): Promise<void> {
+  if (!hasPassword(user))
+    throw noPassword('delete it (POST /users/profile/deletion), and send its token as deletionToken')
+  assertPasswordGiven(password)
+  if (!(await passwordMatches(user, password, { client: ctx.client, account: user.email })))
+    throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
+}
 
 async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof Profile>> {
   const { user } = await userShown(ctx, row)

@@ -23,12 +23,12 @@ import {
   passwordField,
   userNotFound,
 } from './lib/people.js'
-import { isPasswordToken } from './lib/passwordtoken.js'
+import { readPasswordToken } from './lib/passwordtoken.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertNotBlocked, signIn } from './lib/signin.js'
 import { recordFailedSignIn } from './lib/signins.js'
-import { oneTimeTokenOf, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
+import { oneTimeTokenOf, PURPOSES, TOKEN_ERRORS, tokenField, useUp } from './lib/tokens.js'
 
 export const login = operation({
   id: 'auth.login',
@@ -60,7 +60,8 @@ export const login = operation({
   async run(ctx, { email, password, passwordToken: token, code }) {
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
-    const user = await (token && !password ? userOfToken(ctx, address, token) : userOfPassword(ctx, address, password))
+    if (token && !password) return { user: await signIn(ctx, { ...(await ofToken(ctx, address, token)), code }) }
+    const user = await userOfPassword(ctx, address, password)
     return { user: await signIn(ctx, { way: 'password', user, code }) }
   },
 })
@@ -194,7 +195,7 @@ export const validateToken = operation({
   errors: [...TOKEN_ERRORS],
   input: fields({
     token: tokenField,
-    purpose: oneOf(['resetPassword', 'emailVerification', 'signIn'], {
+    purpose: oneOf(PURPOSES, {
       default: 'resetPassword',
       description: 'What the link is for',
     }),
@@ -238,8 +239,7 @@ async function userOfPassword(ctx: Context, address: string, password: string | 
   const user = await findUserByEmail(ctx.db, address)
   // Checked first, so that every response to a password takes the same time.
   const matches =
-    Boolean(password) &&
-    (await passwordMatches(user?.password, password ?? '', { client: ctx.client, account: address }))
+    Boolean(password) && (await passwordMatches(user, password ?? '', { client: ctx.client, account: address }))
   if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
   if (ctx.unknownAccounts === 'hide') {
     assertPasswordGiven(password)
@@ -253,12 +253,17 @@ async function userOfPassword(ctx: Context, address: string, password: string | 
   return user
 }
 
-async function userOfToken(ctx: Context, address: string, token: string): Promise<UserRow> {
+/** Who was recognised before the code was asked for, and how. */
+async function ofToken(ctx: Context, address: string, token: string) {
   const user = await findUserByEmail(ctx.db, address)
-  if (!user || !isPasswordToken(ctx, user, token))
+  const stated = user && readPasswordToken(ctx, user, token)
+  if (!stated)
     throw new AppError('INVALID_TOKEN', 'The passwordToken has expired or is not valid. Send the password again.')
   assertNotBlocked(user)
-  return user
+  const { identityId } = stated
+  return identityId === undefined
+    ? ({ way: 'password', user } as const)
+    : ({ way: 'identity', user, identity: { identityId } } as const)
 }
 
 const verifiedAlready = () =>

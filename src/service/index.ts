@@ -4,6 +4,7 @@ import * as auth from './auth.js'
 import * as boards from './boards.js'
 import * as comments from './comments.js'
 import * as events from './events.js'
+import * as identities from './identities.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
@@ -40,6 +41,7 @@ export const operations = [
   profile.updateProfile,
   profile.changePassword,
   account.exportData,
+  account.requestDeletion,
   account.remove,
   profile.permissions,
   profile.dashboard,
@@ -48,6 +50,8 @@ export const operations = [
   totp.enable,
   totp.disable,
   totp.recovery,
+  identities.list,
+  identities.unlink,
   sessions.list,
   sessions.show,
   sessions.revoke,

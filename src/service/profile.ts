@@ -9,7 +9,14 @@ import { can, mayWrite } from './lib/access.js'
 import { change } from './lib/change.js'
 import { revokeKeys } from './lib/keys.js'
 import { operation } from './lib/operation.js'
-import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
+import {
+  assertNewPassword,
+  assertPasswordGiven,
+  hashNewPassword,
+  hasPassword,
+  noPassword,
+  passwordMatches,
+} from './lib/passwords.js'
 import { displayName, languageOf, languageShown, ownUser, passwordField, userNotFound } from './lib/people.js'
 import { accountPolicy } from './lib/userpolicy.js'
 import { fields, nullable } from './lib/schemas.js'
@@ -34,6 +41,7 @@ export const profile = operation({
     user: Type.Object({
       ...Profile.properties,
       isVerified: Type.Boolean(),
+      hasPassword: Type.Boolean({ description: 'Whether you can sign in with a password' }),
       may: accountPolicy.field,
       language: Type.Optional(languageShown),
     }),
@@ -44,6 +52,7 @@ export const profile = operation({
       user: {
         ...toProfile(user),
         isVerified: user.isVerified === 1,
+        hasPassword: hasPassword(user),
         may: accountPolicy.may(ctx.actor, user),
         ...languageOf(user),
       },
@@ -112,9 +121,10 @@ export const changePassword = operation({
   output: Type.Undefined(),
   async run(ctx, { currentPassword, password: wanted }) {
     const user = await ownUser(ctx)
+    if (!hasPassword(user)) throw noPassword('choose one (POST /auth/password/reset)')
     assertPasswordGiven(currentPassword)
     assertNewPassword(wanted)
-    if (!(await passwordMatches(user.password, currentPassword, { client: ctx.client, account: user.email })))
+    if (!(await passwordMatches(user, currentPassword, { client: ctx.client, account: user.email })))
       throw new AppError('INCORRECT_PASSWORD', 'The present password is wrong.')
     const password = await hashNewPassword(ctx, wanted, user.email)
     return change(ctx, async ({ db, record }) => {

@@ -27,12 +27,13 @@ import { forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { revokeKeys } from './lib/keys.js'
+import { KnownIdentity, waysOf, withoutRights } from './lib/identities.js'
 import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
-import { assertNewPassword, hashNewPassword, NO_PASSWORD } from './lib/passwords.js'
+import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
 import {
   assertEmail,
   displayName,
@@ -57,6 +58,14 @@ import * as ownAccount from './profile.js'
 
 export const who = inPath('Id, e-mail address or user name', 'user')
 const Shown = Type.Object({ user: User })
+const WithWays = Type.Object({
+  user: Type.Object({
+    ...User.properties,
+    identities: Type.Optional(
+      Type.Array(KnownIdentity, { description: 'Ways to sign in; absent for all but the owner' }),
+    ),
+  }),
+})
 
 const PEOPLE: Listing<UserRow> = { row: 'user', rows: 'Users', id: 'userId', alias: true }
 
@@ -134,21 +143,25 @@ async function usersFound(db: Db, order: UserOrder, text: string): Promise<Users
 
 export const show = operation({
   id: 'users.show',
-  summary: 'Show a user',
+  summary: 'Show a user, with the ways to sign in',
   http: 'GET /users/:user 200',
   access: 'user:read',
   cache: 'actor',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({ user: who }),
-  output: Shown,
+  output: WithWays,
   subject: userOf('user:read'),
-  run: (ctx, _input, subject) => userShown(ctx, subject),
+  async run(ctx, _input, subject) {
+    const { user } = await userShown(ctx, subject)
+    if (!ctx.actor.isOwner) return { user }
+    return { user: { ...user, identities: (await waysOf(ctx, subject)).map(withoutRights) } }
+  },
 })
 
 export const create = operation({
   id: 'users.create',
-  summary: 'Create a user with an invitation by mail, or, as the owner, with a password',
+  summary: 'Create a user with an invitation by mail, or, as the owner, with a password or without either',
   http: 'POST /users 201',
   access: 'user:invite',
   sensitive: true,
@@ -160,22 +173,29 @@ export const create = operation({
     'USER_EXISTS',
     'USERNAME_EXISTS',
   ],
-  input: fields({ email: emailField, name: nameField, password: passwordField, language: languageField }),
+  input: fields({
+    email: emailField,
+    name: nameField,
+    password: passwordField,
+    invite: Type.Boolean({ default: true, description: 'Without a password, mail the user a link to choose one' }),
+    language: languageField,
+  }),
   output: Shown,
-  async run(ctx, { email, name, password, language }) {
-    const invited = password === undefined || password === null
+  async run(ctx, { email, name, password, invite, language }) {
+    const hasNone = password === undefined || password === null
+    const invited = hasNone && invite
     if (invited) assertMail({ mails: true }, ctx)
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
-    if (!invited) {
-      assertOwner('owner', ctx.actor)
+    if (!invited) assertOwner('owner', ctx.actor)
+    if (!hasNone) {
       assertNoKey(ctx.actor)
       assertNewPassword(password)
     }
     const person = newUser(ctx.now(), {
       email: address,
       name: name ?? '',
-      password: invited ? NO_PASSWORD : await hashNewPassword(ctx, password),
+      password: hasNone ? null : await hashNewPassword(ctx, password),
       language,
     })
     return change(ctx, async (tx) => {

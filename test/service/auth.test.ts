@@ -404,7 +404,7 @@ describe.each(engines)('signing in on %s', (engine) => {
   it('is never possible without a stored hash', async () => {
     const site = await makeSite(engine)
     await site.member([], EVE)
-    for (const stored of ['!', '', 'no hash', '$2b$10$abcdefghijklmnopqrstuv']) {
+    for (const stored of [null, '!', '', 'no hash', '$2b$10$abcdefghijklmnopqrstuv']) {
       await site.db.updateTable('users').set({ password: stored }).execute()
       for (const password of ['!', 'no hash', stored || 'x'])
         expect((await failure(site.call(auth.login, { ...EVE, password }))).code).toBe('INCORRECT_PASSWORD')

@@ -27,6 +27,7 @@ const RACES: Record<string, Race | string> = {
   'comments.parent_id': 'the comment loses its parent (test/service/change.test.ts)',
   'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
   'former_usernames.userId': 'no operation writes it after the migration',
+  'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
   'one_time_tokens.userId': race('nobody', 'USER_NOT_FOUND', ({ email }) => ({ line: 'POST /auth/password/reset', body: { email } })), // prettier-ignore
   'post_moves.actorId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'PATCH /posts', body: { id: postId, boardId, partial: true } })), // prettier-ignore
   'post_moves.postId': 'triggers of the post write it',
@@ -62,7 +63,7 @@ async function world(engine: Engine) {
   const { roadmap } = await made('POST /roadmaps', { name: 'Next' })
   const { role } = await made('POST /roles', { name: 'Team' })
   const { activity } = await made(`POST /posts/${post.postId}/comments`, { body: 'first' })
-  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '' } // prettier-ignore
+  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '' } // prettier-ignore
   const named = { postId: ids.post, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, commentId: ids.comment, userId } // prettier-ignore
   return { site, tokens: { user, owner, nobody: undefined }, email: EMAIL, ids, ...named }
 }

@@ -73,6 +73,7 @@ export const table: Record<string, Row> = {
       owner: '403 CANNOT_CHANGE_OWNER',
     },
   },
+  'account.requestDeletion': { needs: 'account', but: { owner: '403 CANNOT_CHANGE_OWNER' } },
   'users.permissions': { needs: 'account' },
   'users.dashboard': { needs: 'dashboard:read' },
   'totp.status': { needs: 'account' },
@@ -82,6 +83,8 @@ export const table: Record<string, Row> = {
   'totp.recovery': { needs: 'account', input: (w, caller) => w.totp(caller, true) },
   'users.resetTotp': { needs: 'owner', input: (w) => w.personWithTotp() },
   'users.promote': { needs: 'owner', input: (w) => w.heir() },
+  'identities.list': { needs: 'account' },
+  'identities.unlink': { needs: 'account', input: async (w, caller) => ({ identityId: await w.identity(caller) }) },
   'sessions.list': { needs: 'account' },
   'sessions.show': {
     needs: 'account',

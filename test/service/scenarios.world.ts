@@ -1,7 +1,8 @@
 import { generate } from 'otplib'
+import { insertIdentity } from '../../src/db/identities.js'
 import { deleteTotp, putTotp } from '../../src/db/totp.js'
 import { operator } from '../../src/service/lib/access.js'
-import { randomWord } from '../../src/core/ids.js'
+import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -99,6 +100,12 @@ export async function makeWorld(engine: Engine) {
     },
     /** A key of the caller, or of somebody else where nobody calls. */
     key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
+    /** An identity of the caller, or of somebody else where nobody calls. */
+    identity: async (userId: string | null) => {
+      const identityId = newId()
+      await insertIdentity(site.db, { identityId, userId: userId ?? author.userId, provider: 'oidc', subject: identityId, email: null, createdAt: site.clock.now.toISOString() }) // prettier-ignore
+      return identityId
+    },
     /** A session of the caller, or of somebody else where nobody calls. */
     session: async (userId: string | null) => (await beginSession(site.base, userId ?? author.userId)).sessionId,
     /** Sets the password of the caller, and returns it. */

@@ -18,6 +18,7 @@ export const TOPIC_NAMES = [
   'api_keys',
   'sessions',
   'totp',
+  'identities',
   'reports',
   'settings',
 ] as const
@@ -39,6 +40,7 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   api_keys: ['api_keys'],
   sessions: ['sessions'],
   totp: ['totp'],
+  identities: ['identities'],
   reports: ['reports'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],

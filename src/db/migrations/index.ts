@@ -31,6 +31,7 @@ import { up as rowChanges } from './0029_row_changes.js'
 import { up as eventDetails } from './0030_event_details.js'
 import { up as deliveries } from './0031_deliveries.js'
 import { up as browserSessions } from './0032_browser_sessions.js'
+import { up as identities } from './0033_identities.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -69,4 +70,5 @@ export const migrations: Record<string, Migration> = {
   '0030_event_details': { up: eventDetails },
   '0031_deliveries': { up: deliveries },
   '0032_browser_sessions': { up: browserSessions },
+  '0033_identities': { up: identities },
 }

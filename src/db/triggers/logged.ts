@@ -88,6 +88,7 @@ const LOGGED = {
   api_keys: { ref: 'keyHash', moves: true }, // a request with a revoked key reads it anew
   sessions: { ref: 'sessionId' },
   totp: { ref: 'userId' },
+  identities: { ref: 'userId' },
   reports: { ref: 'userId' }, // pages show what a user has reported
 } as const satisfies Record<Topic, Logged>
 

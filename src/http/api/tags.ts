@@ -5,6 +5,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   auth: 'Sign-in, sign-up, and what mailed links do',
   users: 'Your profile, and the accounts of the site',
   account: 'The data of your account, and its deletion',
+  identities: 'The ways to sign in to your account',
   totp: 'The second factor of your account',
   sessions: 'The sessions of your account',
   keys: 'API keys for programs',

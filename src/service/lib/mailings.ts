@@ -24,6 +24,12 @@ const LETTERS = {
     page: 'password-reset/confirm',
     to: 'a user whose account someone else created',
   },
+  deletion: {
+    purpose: 'deletion',
+    hours: 1,
+    page: 'settings/delete',
+    to: 'a user without a password who wants to delete the account',
+  },
   warning: { page: 'password-reset', to: 'a user whose second factor someone tries to guess' },
 } as const
 

@@ -11,6 +11,7 @@ import {
 } from '../../core/nouns.js'
 import { PERMISSIONS, type Permission } from '../../core/permissions.js'
 import { printable, quoted, searchKey } from '../../core/text.js'
+import { listIdentities } from '../../db/identities.js'
 import { listKeys } from '../../db/keys.js'
 import {
   commentsStarting,
@@ -27,6 +28,7 @@ import { findRoadmap } from '../../db/roadmaps.js'
 import { findRoles, listRoles } from '../../db/roles.js'
 import { listSessions } from '../../db/sessions.js'
 import { can, type Actor } from './access.js'
+import { isLinked } from './identities.js'
 import type { Context as Whole } from './context.js'
 import { findPerson } from './people.js'
 import { personOf, viewerOf } from './sessions.js'
@@ -106,6 +108,7 @@ const BY_START: Readonly<Record<NounWithRows, Find>> = {
   role: among(rolesSeen).byStart,
   key: among(keysSeen).byStart,
   session: among(sessionsSeen).byStart,
+  identity: among(identitiesSeen).byStart,
 }
 
 /** Rows by their name, in any letter case. */
@@ -190,4 +193,12 @@ async function sessionsSeen(ctx: Context): Promise<Candidate[]> {
     { limit: MOST_COMPARED },
   )
   return rows.map(({ sessionId, userAgent, address }) => ({ id: sessionId, name: userAgent, handle: address }))
+}
+
+async function identitiesSeen(ctx: Context): Promise<Candidate[]> {
+  if (ctx.actor.refusal || ctx.actor.key) return []
+  const rows = await listIdentities(ctx.db, await personOf(ctx))
+  return rows
+    .filter(isLinked)
+    .map(({ identityId, provider, email }) => ({ id: identityId, name: provider, handle: email }))
 }

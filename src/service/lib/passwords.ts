@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
+import type { UserRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 import { Queue, type Asker } from './queue.js'
 
@@ -32,21 +33,26 @@ export async function hashNewPassword(
 ): Promise<string> {
   assertNewPassword(password)
   if (commonPasswords === 'refuse') await assertUncommonPassword(password)
-  if (dryRun) return NO_PASSWORD
+  if (dryRun) return ''
   return hashPassword(password, { client, ...(account !== undefined && { account }) })
 }
 
-/** Stored for an invited person without a password yet. No password matches it. */
-export const NO_PASSWORD = '!'
+type Account = Pick<UserRow, 'password'>
 
-/** Returns false, after the time of a full check, where `stored` is undefined or no hash. */
+/** The hash of a password. Undefined for an account without one: null, or the `!` of a server of the version before. */
+const hashOf = ({ password }: Account): string | undefined =>
+  password?.startsWith('$argon2id$') ? password : undefined
+
+export const hasPassword = (account: Account): boolean => hashOf(account) !== undefined
+
+/** Returns false, after the time of a full check, where there is no account, or none with a password. */
 export async function passwordMatches(
-  stored: string | undefined,
+  account: Account | undefined,
   password: string,
   asker: Asker = {},
 ): Promise<boolean> {
   const { verify } = await import('@node-rs/argon2')
-  const hashed = stored?.startsWith('$argon2id$') ? stored : undefined
+  const hashed = account && hashOf(account)
   const matches = await queue.run(asker, () => verify(hashed ?? DUMMY_HASH, password))
   return matches && hashed !== undefined
 }
@@ -81,3 +87,9 @@ export async function assertUncommonPassword(password: string): Promise<void> {
 export function assertPasswordGiven(password: string | null | undefined): asserts password is string {
   if (!password) throw new AppError('PASSWORD_MISSING', 'A password is needed.')
 }
+
+/** For an account that has none where it is asked for. `purpose` completes "Ask for a link by mail to …". */
+export const noPassword = (purpose: string): AppError =>
+  new AppError('INCORRECT_PASSWORD', `This account has no password. Ask for a link by mail to ${purpose}.`, {
+    reason: 'no-password',
+  })

@@ -9,19 +9,33 @@ type Account = Pick<UserRow, 'userId' | 'password' | 'sessions'>
 type Signer = Pick<Context, 'secret' | 'now'>
 
 /**
- * Stands for the password of an account while its second factor is asked for. It ends when the password changes, or the
- * sessions of the account are ended.
+ * Stands for the password of an account, or for one of its identities, while its second factor is asked for. It ends when
+ * the password changes, or the sessions of the account are ended.
  */
-export function passwordToken({ secret, now }: Signer, account: Account): string {
+export function passwordToken({ secret, now }: Signer, account: Account, identityId?: string): string {
   const until = String(now().getTime() + LIFETIME)
-  return `${until}.${signatureOf(secret(), account, until)}`
+  const signature = signatureOf(secret(), account, { until, identityId })
+  return [until, ...(identityId === undefined ? [] : [identityId]), signature].join('.')
 }
 
-export function isPasswordToken({ secret, now }: Signer, account: Account, token: string): boolean {
-  const [, until, signature] = /^(\d{1,15})\.([\w-]{43})$/.exec(token) ?? []
-  if (until === undefined || signature === undefined || now().getTime() >= Number(until)) return false
-  return timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(secret(), account, until)))
+/** What the token stands for: the password, or the identity that it names. Undefined where it is not valid. */
+export function readPasswordToken(
+  { secret, now }: Signer,
+  account: Account,
+  token: string,
+): { identityId: string | undefined } | undefined {
+  const [, until, identityId, signature] = /^(\d{1,15})\.(?:([\da-f-]{36})\.)?([\w-]{43})$/.exec(token) ?? []
+  if (until === undefined || signature === undefined || now().getTime() >= Number(until)) return undefined
+  const expected = signatureOf(secret(), account, { until, identityId })
+  return timingSafeEqual(Buffer.from(signature), Buffer.from(expected)) ? { identityId } : undefined
 }
 
-const signatureOf = (secret: string, { userId, password, sessions }: Account, until: string): string =>
-  createHmac('sha256', secret).update(`password\n${userId}\n${sessions}\n${password}\n${until}`).digest('base64url')
+interface Stated {
+  until: string
+  identityId: string | undefined
+}
+
+const signatureOf = (secret: string, { userId, password, sessions }: Account, { until, identityId = '' }: Stated) =>
+  createHmac('sha256', secret)
+    .update(`password\n${userId}\n${sessions}\n${password}\n${until}${identityId && `\n${identityId}`}`)
+    .digest('base64url')

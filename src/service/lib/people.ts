@@ -151,7 +151,12 @@ export function assertEmail(email: string | null | undefined): string {
 /** The row of a new person. User name and avatar tell nothing of the address. */
 export function newUser(
   now: Date,
-  { email, name, password, language }: { email: string; name: string; password: string; language?: string | undefined },
+  {
+    email,
+    name,
+    password,
+    language,
+  }: { email: string; name: string; password: string | null; language?: string | undefined },
 ) {
   const createdAt = now.toISOString()
   return {

@@ -26,7 +26,8 @@ const latestEnd = (ctx: Pick<Context, 'browserSessions'>, createdAt: string): nu
 
 export const lifetimesOf = ({ browserSessions = BROWSER_SESSIONS }: Pick<Context, 'browserSessions'>) => browserSessions
 
-type Purpose = 'emailVerification' | 'resetPassword' | 'signIn'
+export const PURPOSES = ['resetPassword', 'emailVerification', 'signIn', 'deletion'] as const
+type Purpose = (typeof PURPOSES)[number]
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 

@@ -2,6 +2,8 @@ import Bowser from 'bowser'
 import { renderSVG } from 'uqr'
 import { AUTO, LANGUAGES, languageName } from '../../core/language.js'
 import * as auth from '../../service/auth.js'
+import * as identities from '../../service/identities.js'
+import type { Identity } from '../../service/lib/identities.js'
 import * as service from '../../service/profile.js'
 import * as sessions from '../../service/sessions.js'
 import * as totp from '../../service/totp.js'
@@ -20,10 +22,11 @@ export const settings = page({
   async load(view) {
     const { sessions: open } = await view.call(sessions.list, {})
     const { isEnabled, recoveryCodesLeft } = await view.call(totp.status, {})
-    return { sessions: open, codesLeft: isEnabled ? recoveryCodesLeft : undefined }
+    const { identities: ways } = await view.call(identities.list, {})
+    return { sessions: open, ways, codesLeft: isEnabled ? recoveryCodesLeft : undefined }
   },
   title: ({ t }) => t('settings.title'),
-  show(view, { sessions: open, codesLeft }) {
+  show(view, { sessions: open, ways, codesLeft }) {
     const { t, href, viewer } = view
     return (
       <div class="narrow">
@@ -72,23 +75,31 @@ export const settings = page({
         </section>
         <section>
           <h2>{t('settings.password')}</h2>
-          <Form view={view} to="/settings/password">
-            <KnownEmail email={viewer?.email} />
-            <PasswordField
-              view={view}
-              of={service.changePassword}
-              name="currentPassword"
-              label={t('field.currentPassword')}
-            />
-            <NewPasswordField
-              view={view}
-              of={service.changePassword}
-              label={t('field.newPassword')}
-              hint={t('settings.passwordHint')}
-            />
-            <Submit>{t('settings.changePassword')}</Submit>
-          </Form>
+          {viewer?.hasPassword ? (
+            <Form view={view} to="/settings/password">
+              <KnownEmail email={viewer?.email} />
+              <PasswordField
+                view={view}
+                of={service.changePassword}
+                name="currentPassword"
+                label={t('field.currentPassword')}
+              />
+              <NewPasswordField
+                view={view}
+                of={service.changePassword}
+                label={t('field.newPassword')}
+                hint={t('settings.passwordHint')}
+              />
+              <Submit>{t('settings.changePassword')}</Submit>
+            </Form>
+          ) : (
+            <Form view={view} to="/settings/password/link">
+              <p>{t('settings.noPassword')}</p>
+              <Submit kind="plain">{t('settings.sendPasswordLink')}</Submit>
+            </Form>
+          )}
         </section>
+        <Ways view={view} ways={ways} />
         <section>
           <h2>{t('settings.totp')}</h2>
           {codesLeft !== undefined ? (
@@ -162,6 +173,43 @@ export const settings = page({
   },
 })
 
+/** How the person can sign in, and when they last did so. */
+const Ways = ({ view, ways }: { view: View; ways: readonly Identity[] }) => (
+  <section>
+    <h2>{view.t('settings.ways')}</h2>
+    {ways.length === 0 ? <p>{view.t('settings.noWays')}</p> : null}
+    <ul class="sessions">
+      {ways.map((way) => (
+        <li>
+          <div>
+            <bdi>{wayOf(view, way)}</bdi>
+            <div class="soft">
+              {way.email === null ? null : (
+                <>
+                  <bdi>{way.email}</bdi> ·{' '}
+                </>
+              )}
+              {way.lastUsedAt === null ? view.t('settings.neverUsed') : <Time view={view} at={way.lastUsedAt} />}
+            </div>
+          </div>
+          {way.may.includes('unlink') ? (
+            <Form view={view} to={`/settings/ways/${way.identityId}`}>
+              <button type="submit" class="link">
+                {view.t('settings.removeWay')}
+              </button>
+            </Form>
+          ) : null}
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+function wayOf({ t }: View, { provider }: Identity): string {
+  if (provider === 'password') return t('settings.wayPassword')
+  return provider === 'link' ? t('settings.wayLink') : provider
+}
+
 /** The browser and the system that a program says it is, or what it says of itself. */
 function deviceOf({ t }: View, userAgent: string): string {
   if (userAgent === '') return t('settings.unknownDevice')
@@ -188,6 +236,21 @@ export const changePassword = action({
   page: again,
   input: (_view, { currentPassword, password }) => ({ currentPassword, password }),
   done: () => ({ to: '/settings', flash: 'passwordSet' }),
+})
+
+/** To the own address: who has no password proves by mail who they are. */
+export const sendPasswordLink = action({
+  operation: auth.resetPassword,
+  page: again,
+  input: ({ viewer }) => ({ email: viewer?.email }),
+  done: () => ({ to: '/settings', flash: 'mailSent' }),
+})
+
+export const removeWay = action({
+  operation: identities.unlink,
+  page: again,
+  input: ({ params }) => ({ identityId: params.identity }),
+  done: () => ({ to: '/settings', flash: 'wayRemoved' }),
 })
 
 export const sendVerification = action({

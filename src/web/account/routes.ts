@@ -30,6 +30,8 @@ export const routes = {
     '/settings/name': async () => (await profile()).rename,
     '/settings/language': async () => (await profile()).changeLanguage,
     '/settings/password': async () => (await profile()).changePassword,
+    '/settings/password/link': async () => (await profile()).sendPasswordLink,
+    '/settings/ways/:identity': async () => (await profile()).removeWay,
     '/settings/verify': async () => (await profile()).sendVerification,
     '/settings/sessions': async () => (await profile()).endSessions,
     '/settings/sessions/:session': async () => (await profile()).endSession,
@@ -38,6 +40,7 @@ export const routes = {
     '/settings/totp/recovery': async () => (await profile()).newCodes,
     '/settings/totp/disable': async () => (await profile()).disableTotp,
     '/settings/delete': async () => (await account()).remove,
+    '/settings/delete/link': async () => (await account()).requestDeletion,
     '/language': async () => (await profile()).language,
   },
   downloads: {

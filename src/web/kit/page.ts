@@ -16,6 +16,7 @@ interface Viewer {
   username: string
   email: string
   isVerified: boolean
+  hasPassword: boolean
   /** What they may do with their own account. */
   may: readonly 'delete'[]
   /** Absent: as the browser asks. */

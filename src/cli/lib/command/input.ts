@@ -47,7 +47,8 @@ export async function complete<Out, Row>(
   { isSeveral = false } = {},
 ): Promise<Gathered> {
   const { cli, view, flags, shape, connect } = invocation
-  const { text, editor, prompts = [], generated } = view.input ?? {}
+  const { text, editor, unless = {}, generated } = view.input ?? {}
+  const prompts = (view.input?.prompts ?? []).filter((name) => given[unless[name] ?? ''] === undefined)
   const { fields, options } = shape
   if (text === undefined && prompts.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
   const { gather } = await import('../prompts/inputs.js')

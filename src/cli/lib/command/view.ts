@@ -69,6 +69,7 @@ interface InputView<In> extends FlagNames<In> {
   hidden?: readonly string[] // fields without a flag
   defaults?: Partial<In> // sent if a flag is missing, where the CLI default differs from that of the API
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
+  unless?: Partial<Record<keyof In & string, keyof In & string>> // a field that makes the prompt for another needless where it is given
   generated?: keyof In & string // a secret with a --generate-… flag
   joined?: keyof In & string // the positional field that takes all arguments: a list, or a text joined by spaces
   text?: keyof In & string // a long text, with a …-file flag

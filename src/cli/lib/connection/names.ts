@@ -25,6 +25,7 @@ const SHOW: Readonly<Record<Noun, Show | undefined>> = {
   comment: undefined,
   key: undefined,
   session: undefined,
+  identity: undefined,
   subject: undefined,
 }
 

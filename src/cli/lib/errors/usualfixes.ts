@@ -150,6 +150,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     KEY_LIMIT: run('keys list'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),
+    IDENTITY_EXISTS: run('identities list'),
+    LAST_IDENTITY: password,
     ROLE_USER_CONFLICT: run(`users show ${optionValue(args, '--user') ?? (names.length === 2 ? names[1] : 'USER')}`),
     PAYLOAD_TOO_LARGE: help,
     UNSUPPORTED_MEDIA_TYPE: help,

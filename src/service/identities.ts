@@ -1,0 +1,57 @@
+import * as Type from 'typebox'
+import { deleteIdentity, listIdentities } from '../db/identities.js'
+import { endSessions, lockUser, updateUser } from '../db/users.js'
+import { change } from './lib/change.js'
+import { countWays, Identity, identityNotFound, identityPolicy, isLinked, PASSWORD, waysOf } from './lib/identities.js'
+import { operation } from './lib/operation.js'
+import { hasPassword } from './lib/passwords.js'
+import { ownUser, userNotFound } from './lib/people.js'
+import { fields, inPath } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+
+export const list = operation({
+  id: 'identities.list',
+  summary: 'List your ways to sign in',
+  http: 'GET /identities 200',
+  access: 'session',
+  sensitive: true,
+  errors: ['USER_NOT_FOUND'],
+  input: fields({}),
+  output: Type.Object({ identities: Type.Array(Identity) }),
+  async run(ctx) {
+    return { identities: await waysOf(ctx, await ownUser(ctx)) }
+  },
+})
+
+export const unlink = operation({
+  id: 'identities.unlink',
+  summary: 'Remove one of your ways to sign in, but not the last one: all other sessions end',
+  http: 'DELETE /identities/:identityId 204',
+  access: 'session',
+  changesOwnRights: true,
+  errors: ['IDENTITY_NOT_FOUND', 'LAST_IDENTITY', 'USER_NOT_FOUND'],
+  input: fields({ identityId: inPath(`Id of the identity, or "${PASSWORD}"`, 'identity') }),
+  output: Type.Undefined(),
+  async run(ctx, { identityId: given }) {
+    const userId = await personOf(ctx)
+    return change(ctx, async ({ db, record }) => {
+      const user = await lockUser(db, userId) // so that of two requests, one finds the last way
+      if (!user) throw userNotFound()
+      const linked = (await listIdentities(db, userId)).filter(isLinked)
+      const ways = countWays(user, linked)
+      if (given === PASSWORD && hasPassword(user)) {
+        identityPolicy.assert('unlink', ctx.actor, { provider: PASSWORD, ways })
+        await updateUser(db, userId, { password: null, updatedAt: ctx.now().toISOString() })
+        record('user.password_removed', userId)
+      } else {
+        const identity = linked.find(({ identityId }) => identityId === given.toLowerCase())
+        if (!identity) throw identityNotFound()
+        identityPolicy.assert('unlink', ctx.actor, { ...identity, ways })
+        await deleteIdentity(db, identity)
+        record('identity.unlinked', identity.identityId, undefined, userId)
+      }
+      await endSessions(db, userId, ctx.actor.sessionId)
+      return undefined
+    })
+  },
+})
