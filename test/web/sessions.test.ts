@@ -26,6 +26,7 @@ const send = (site: TestSite, path: string, fields: Record<string, string>, cook
 /** A page that signs its visitor in, as that does which another site leads back to. */
 const back = page({
   cache: 'never',
+  ends: true,
   async load({ call, query }) {
     await call(login, { email: OWNER.email, password: query.password ?? '' })
     throw new Ended({ to: '/settings', flash: 'saved', language: 'de' })
@@ -46,6 +47,27 @@ describe.each(engines)('a page on %s', (engine) => {
     expect((await get(site, '/settings', cookieIn(sent))).text).toContain(OWNER.email)
     const wrong = await get(site, '/back?password=x')
     expect([wrong.status, setIn(wrong)]).toEqual([403, []])
+  })
+
+  it('does nothing for HEAD where it ends as a form does, so that a look at its address uses nothing up', async () => {
+    const pages = { ...routes.pages, '/back': async () => back }
+    const site = await makeSite(engine, { siteUrl: SITE, surfaces: [surfaceOf({ ...routes, pages })] })
+    await site.owner()
+    const rows = () => site.db.selectFrom('sessions').select('sessionId').execute()
+    const before = [await rows(), await site.events()]
+    const looked = await site.http(`HEAD //back?password=${encodeURIComponent(OWNER.password)}`, { headers: HTML }) // prettier-ignore
+    expect([looked.status, looked.text, setIn(looked), looked.headers.location]).toEqual([200, '', [], undefined])
+    expect(looked.headers['cache-control']).toBe('no-store')
+    expect([await rows(), await site.events()]).toEqual(before)
+  })
+
+  it('ends as a form does only where it says so', async () => {
+    const { ends: _, ...undeclared } = back
+    const pages = { ...routes.pages, '/back': async () => undeclared }
+    const site = await makeSite(engine, { siteUrl: SITE, surfaces: [surfaceOf({ ...routes, pages })] })
+    await site.owner()
+    const sent = await get(site, `/back?password=${encodeURIComponent(OWNER.password)}`)
+    expect([sent.status, sent.headers.location]).toEqual([500, undefined])
   })
 })
 

@@ -85,6 +85,8 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
   isUnlisted?: true
   /** It is there before the site is: it leads nowhere else. */
   isSetup?: true
+  /** Its `load` may throw an `Ended`: its address alone asks for something to be done. HEAD does nothing there. */
+  ends?: true
   /** The operations of its forms that are said above the fields to be refused, where they are (`Refused`). */
   forms?: readonly AnyOperation[]
   /** Loads what it shows. To lead elsewhere, it throws a `Redirect`, or with cookies an `Ended`. */
@@ -101,7 +103,7 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
 export type AnyPage = Definition<PageCache, LiveView, unknown>
 
 /** Gives `load` the view that `cache` allows: the compiler refuses a cached page that calls an operation without a cache. */
-export function page<Data>(definition: Definition<'visitor' | 'actor', View, Data>): AnyPage
+export function page<Data>(definition: Definition<'visitor' | 'actor', View, Data> & { ends?: never }): AnyPage
 export function page<Data>(definition: Definition<'never', LiveView, Data>): AnyPage
 export function page(definition: unknown): AnyPage {
   return definition as AnyPage
@@ -135,8 +137,8 @@ export interface Outcome {
 }
 
 /**
- * Thrown by `load` of a page that is never cached, where its address alone asks for something to be done, as the one
- * that another site sends people back to.
+ * Thrown by `load` of a page that `ends` and is never cached, where its address alone asks for something to be done, as
+ * the one that another site sends people back to.
  */
 export class Ended {
   constructor(readonly outcome: Outcome) {}

@@ -183,12 +183,15 @@ export class Renderer {
 
   async show(request: PageRequest, view: LiveView, page: AnyPage, status = 200): Promise<FastifyReply> {
     if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    // Who looks at an address first, as programs that check links do, must not use it up
+    if (page.ends && request.raw.method === 'HEAD')
+      return request.reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).send()
     const data = await page.load(view).catch((error: unknown) => {
       if (error instanceof Ended) return error
       throw error
     })
     if (data instanceof Ended) {
-      if (page.cache !== 'never') throw new Error('A page that is cached ends with an outcome.')
+      if (!page.ends) throw new Error('A page ends with an outcome that it does not declare.')
       this.keep(request.reply, data.outcome)
       return this.end(request, view, data.outcome)
     }
