@@ -100,10 +100,11 @@ export async function makeWorld(engine: Engine) {
     },
     /** A key of the caller, or of somebody else where nobody calls. */
     key: async (userId: string | null) => (await onBehalfOf(userId)(keys.create, { name: 'spare' })).key.keyId,
-    /** An identity of the caller, or of somebody else where nobody calls. */
-    identity: async (userId: string | null) => {
-      const identityId = newId()
-      await insertIdentity(site.db, { identityId, userId: userId ?? author.userId, provider: 'oidc', subject: identityId, email: null, createdAt: site.clock.now.toISOString() }) // prettier-ignore
+    /** One of two identities of the caller, or of somebody else where nobody calls: the last cannot be removed. */
+    async identity(userId: string | null) {
+      const [identityId, other] = [newId(), newId()]
+      for (const id of [identityId, other])
+        await insertIdentity(site.db, { identityId: id, userId: userId ?? author.userId, provider: 'oidc', subject: id, email: null, createdAt: site.clock.now.toISOString() }) // prettier-ignore
       return identityId
     },
     /** A session of the caller, or of somebody else where nobody calls. */

@@ -48,6 +48,7 @@ describe.each(engines)('the own account on %s', (engine) => {
         username: expect.stringMatching(/^member_/),
         email: EVE.email,
         isVerified: false,
+        hasPassword: true,
         may: ['delete'],
       },
     })

@@ -19,7 +19,7 @@ const SITE = 'http://localhost'
 async function world() {
   const site = await makeSite('sqlite', { siteUrl: SITE, rates: {} })
   await site.owner()
-  const { token } = await site.member(['board:read', 'post:update', 'roadmap:assign', 'comment:update:any'])
+  const { token } = await site.member(['board:read', 'post:update', 'roadmap:assign', 'comment:update:any'], { password: 'a good password' }) // prettier-ignore
   const { board } = await site.call(boards.create, { name: 'Ideas' })
   const { roadmap } = await site.call(roadmaps.create, { name: 'Next' })
   const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: board.boardId })
