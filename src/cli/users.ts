@@ -86,7 +86,7 @@ export function register(group: Command, cli: Cli): void {
   add(users.show, {
     usage: 'show <user>',
     examples: ['users show eve@example.org'],
-    output: { ...one, columns: [...columns.slice(0, 6), waysColumn, ...columns.slice(6)] },
+    output: { ...one, columns: [...columns, waysColumn] },
   })
   add(users.create, {
     usage: 'create <email>',

@@ -92,6 +92,8 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'boards delete': { args: 'ideas --yes' },
   'roadmaps delete': { args: 'planned --yes' },
   'users delete': { args: 'eve@example.org --yes' },
+  'account request-deletion': { args: '', code: 5 },
+  'identities unlink': { args: 'x --yes', code: 3 },
   'account delete': { args: '--password-stdin --yes', code: 5, stdin: PASSWORD },
   'backup create': { args: 'BACKUP' },
   'backup rehearse': { args: 'BACKUP' },
