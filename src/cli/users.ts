@@ -43,7 +43,7 @@ const columns: Column<Person>[] = [
 const waysColumn: Column<Person> = {
   head: 'SIGN-IN',
   text: ({ identities }: Shown) =>
-    (identities && (identities.map(({ provider }) => provider).join(', ') || 'none')) || '',
+    identities === undefined ? '' : identities.map(({ provider }) => provider).join(', ') || 'none',
   drop: 5,
 }
 

@@ -64,7 +64,15 @@ export async function waysOf({ db, actor }: Pick<CachedContext, 'db' | 'actor'>,
 
 type Shown = Type.Static<typeof KnownIdentity>
 
-export const withoutRights = ({ may: _, ...way }: Identity): Shown => way
+/** In the order of the schema. */
+export const withoutRights = ({ identityId, provider, subject, email, createdAt, lastUsedAt }: Identity): Shown => ({
+  identityId,
+  provider,
+  subject,
+  email,
+  createdAt,
+  lastUsedAt,
+})
 
 const of = (rows: readonly IdentityRow[], way: OwnWay) => rows.find(({ provider }) => provider === way)
 
