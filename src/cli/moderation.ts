@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { printable } from '../core/text.js'
+import { decideMany } from '../service/moderationmany.js'
 import * as moderation from '../service/moderation.js'
 import type { Item } from '../service/moderation.js'
+import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import { withAs } from './lib/command/declaration.js'
 import type { Cli } from './lib/connection/session.js'
@@ -91,4 +93,24 @@ export function register(group: Command, cli: Cli): void {
       },
       cli,
     )
+  command(
+    group,
+    decideMany,
+    {
+      ...bulkView,
+      usage: 'decide <decision> <ids:item...>',
+      summary: 'Keep, or hide as spam, up to 100 posts and comments, in one change that can be undone for ten minutes',
+      examples: [
+        'moderate decide spam 12 15',
+        'moderate list --reasons spam -q --limit 100 | feedbackctl moderate decide spam -',
+      ],
+      input: { joined: 'ids' },
+      done: (answer, { decision }) =>
+        decision === 'keep'
+          ? `Kept ${saidOfMany(answer, 'moderate', 'item')}`
+          : `Hid ${saidOfMany(answer, 'moderate', 'item')}`,
+    },
+    cli,
+  )
+  registerUndo(group, cli)
 }

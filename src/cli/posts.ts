@@ -7,9 +7,11 @@ import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
 import { history, type Move } from '../service/posthistory.js'
+import { move } from '../service/postmoves.js'
 import * as posts from '../service/posts.js'
 import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
+import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
@@ -274,6 +276,23 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  command(
+    group,
+    move,
+    {
+      ...bulkView,
+      usage: 'move <ids:post...>',
+      summary: 'Move up to 100 posts to a board or a roadmap, in one change that can be undone for ten minutes',
+      examples: [
+        'posts move 12 15 --roadmap planned',
+        'posts list -q --board ideas --limit 100 | feedbackctl posts move - --board features',
+      ],
+      input: { joined: 'ids', flags: { boardId: 'board', roadmapId: 'roadmap' } },
+      done: (answer) => `Moved ${saidOfMany(answer, 'posts', 'post')}`,
+    },
+    cli,
+  )
+  registerUndo(group, cli)
   command(
     group,
     posts.remove,

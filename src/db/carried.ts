@@ -69,6 +69,7 @@ export const LEFT_OUT = [
   'row_changes',
   'schema_triggers',
   'servers',
+  'undos',
 ] as const
 
 /**

@@ -7,6 +7,11 @@ import type { Db, Tables } from './tables.js'
 /** What a person can report, and the team decides about. */
 export type Item = { postId: string } | { commentId: string }
 
+const [column, id] = [
+  (item: Item) => ('postId' in item ? 'postId' : 'commentId'),
+  (item: Item) => ('postId' in item ? item.postId : item.commentId),
+]
+
 /** Why something waits for a decision. */
 export const REASONS = ['new', 'edited', 'reported', 'spam', 'blocked'] as const
 export type Reason = (typeof REASONS)[number]
@@ -148,6 +153,42 @@ export const openReports = (db: Db, kind: Candidate['kind'], ids: readonly strin
     .where(kind === 'post' ? 'reports.postId' : 'reports.commentId', 'in', ids.length > 0 ? [...ids] : [''])
     .execute()
 
+/** The decision about a post or comment. */
+export const findReview = (db: Db, item: Item) =>
+  db
+    .selectFrom('reviews')
+    .select(['decidedAt', 'editedAt', 'isOpen'])
+    .where(column(item), '=', id(item))
+    .executeTakeFirst()
+
+/** Puts back the decision that there was before; undefined: there was none. */
+export async function restoreReview(
+  db: Db,
+  item: Item,
+  review: Awaited<ReturnType<typeof findReview>> | null,
+): Promise<void> {
+  if (review) await db.updateTable('reviews').set(review).where(column(item), '=', id(item)).execute()
+  else await db.deleteFrom('reviews').where(column(item), '=', id(item)).execute()
+}
+
+/** The first open reports of a post or comment. */
+export async function openReportIds(db: Db, item: Item, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('reports')
+    .select('reportId')
+    .where('isOpen', '=', 1)
+    .where(column(item), '=', id(item))
+    .orderBy('createdAt')
+    .limit(limit)
+    .execute()
+  return rows.map(({ reportId }) => reportId)
+}
+
+export async function reopenReports(db: Db, reportIds: readonly string[]): Promise<void> {
+  if (reportIds.length > 0)
+    await db.updateTable('reports').set({ isOpen: 1 }).where('reportId', 'in', reportIds).execute()
+}
+
 /** Stores a report, once for each person and item. Returns whether it is a new one; an earlier one is open again. */
 export async function putReport(db: Db, report: Insertable<Tables['reports']>): Promise<boolean> {
   const rows = await referringTo({ users: report.userId, posts: report.postId, comments: report.commentId }, () =>
@@ -174,11 +215,6 @@ export async function putReport(db: Db, report: Insertable<Tables['reports']>): 
   )
   return rows.length > 0
 }
-
-const [column, id] = [
-  (item: Item) => ('postId' in item ? 'postId' : 'commentId'),
-  (item: Item) => ('postId' in item ? item.postId : item.commentId),
-]
 
 export const setReportsOpen = (db: Db, item: Item, open: boolean) =>
   db

@@ -3,7 +3,7 @@ import { isMissingTable } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
-export const NEWEST = '0033_identities'
+export const NEWEST = '0034_undos'
 
 /** The fingerprints of `triggers/`, checked by a test. A change of them needs a new migration, even an empty one. */
 export const TRIGGERS = { sqlite: '5e455aea520f767f', postgres: '3072476ca2c1be85' } as const

@@ -274,6 +274,8 @@ export interface Tables {
   }
   /** The hashes of the name and of the details that an event had before they were erased. '' and null: it had none. */
   event_erasures: { event_id: number; subject_hash: string; details_hash: string | null }
+  /** What a change of many things needs to be taken back: JSON, an array of Undoable (`service/lib/bulk.ts`). */
+  undos: { undoId: string; userId: string | null; changes: string; expiresAt: string }
   /** The last event that a consumer has handled. */
   event_cursors: { consumer: string; last_id: number }
 }

@@ -11,7 +11,9 @@ import type { AnyOperation } from './lib/operation.js'
 import * as moderation from './moderation.js'
 import * as names from './names.js'
 import * as owner from './owner.js'
+import * as moderationmany from './moderationmany.js'
 import * as posthistory from './posthistory.js'
+import * as postmoves from './postmoves.js'
 import * as reports from './reports.js'
 import * as posts from './posts.js'
 import * as profile from './profile.js'
@@ -21,6 +23,7 @@ import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
 import * as totp from './totp.js'
+import * as undos from './undos.js'
 import * as users from './users.js'
 import * as votes from './votes.js'
 
@@ -78,6 +81,7 @@ export const operations = [
   posthistory.history,
   posts.create,
   posts.update,
+  postmoves.move,
   posts.remove,
   moderation.reportPost,
   reports.reported,
@@ -96,6 +100,8 @@ export const operations = [
   moderation.reportComment,
   moderation.list,
   moderation.decide,
+  moderationmany.decideMany,
+  undos.apply,
   boards.list,
   boards.get,
   boards.search,

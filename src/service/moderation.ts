@@ -219,28 +219,42 @@ export const decide = operation({
     subject.assertMayDecide(ctx.actor)
     return subject
   },
-  run: (ctx, { decision, is_spam: hidden = false, if_updated_at: seen }, { id, kind }) =>
+  run: (ctx, { decision, is_spam, if_updated_at: seen }, { id }) =>
     change(ctx, async (tx) => {
-      await lock(tx.db, 'post_counts')
-      if (kind === 'comment') await lockComment(tx.db, id) // or an edit meanwhile would not see the decision
-      const subject = await subjectOf(tx, id) // it may have been deleted since the first look-up
-      subject.assertMayDecide(tx.actor)
-      assertUnchanged('if_updated_at', seen, subject.updatedAt)
-      const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
-      await setSpam(tx, subject, isSpam)
-      await setReportsOpen(tx.db, subject.key, decision === 'reopen')
-      if (decision === 'reopen') await reopenReview(tx.db, subject.key)
-      else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt: ctx.now().toISOString() })
-      tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
-      return {
-        decided: { id: subject.id, kind: subject.kind, is_spam: isSpam, title: subject.title, number: subject.number },
-      }
+      const { subject, isSpam } = await decideIn(tx, id, { decision, isSpam: is_spam, seen })
+      return { decided: { id: subject.id, kind: subject.kind, is_spam: isSpam, title: subject.title, number: subject.number } } // prettier-ignore
     }),
 })
 
+interface Decision {
+  decision: 'keep' | 'spam' | 'reopen'
+  /** With reopen: stays hidden as spam. */
+  isSpam?: boolean | undefined
+  /** CONTENT_CHANGED if it was updated at another time. */
+  seen?: string | undefined
+}
+
+/** Decides in a transaction. `subject` is as it was before. What it throws of the contract, it throws before it writes. */
+export async function decideIn(tx: Change, given: string, { decision, isSpam: hidden = false, seen }: Decision) {
+  await lock(tx.db, 'post_counts')
+  const first = await subjectOf(tx, given)
+  if (first.kind === 'comment') await lockComment(tx.db, first.id) // or an edit meanwhile would not see the decision
+  const subject = first.kind === 'comment' ? await subjectOf(tx, first.id) : first
+  subject.assertMayDecide(tx.actor)
+  assertUnchanged('if_updated_at', seen, subject.updatedAt)
+  const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
+  const decidedAt = tx.now().toISOString()
+  await setSpam(tx, subject, isSpam)
+  await setReportsOpen(tx.db, subject.key, decision === 'reopen')
+  if (decision === 'reopen') await reopenReview(tx.db, subject.key)
+  else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt })
+  tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
+  return { subject, isSpam, decidedAt }
+}
+
 const EVENTS = { keep: 'kept', spam: 'marked_spam', reopen: 'reopened' } as const
 
-interface Subject {
+export interface Subject {
   kind: 'post' | 'comment'
   id: string
   key: ItemKey
@@ -252,13 +266,22 @@ interface Subject {
   assertMayDecide(this: void, actor: Actor): void
 }
 
+export const subjectOfPost = (post: PostView): Subject => ({
+  kind: 'post',
+  id: post.postId,
+  key: { postId: post.postId },
+  title: post.title,
+  number: post.number,
+  isSpam: post.is_spam === 1,
+  updatedAt: post.updatedAt,
+  post,
+  assertMayDecide: (actor) => postPolicy.assert('spam', actor, post),
+})
+
 /** A comment by id, or a post by id or slug, that the actor may see. */
-async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
+export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
   const comment = typeof given === 'string' && isId(given.trim()) ? await findComment(ctx.db, given.trim()) : undefined
-  if (!comment) {
-    const post = await visiblePost(ctx, given)
-    return { kind: 'post', id: post.postId, key: { postId: post.postId }, title: post.title, number: post.number, isSpam: post.is_spam === 1, updatedAt: post.updatedAt, post, assertMayDecide: (actor) => postPolicy.assert('spam', actor, post) } // prettier-ignore
-  }
+  if (!comment) return subjectOfPost(await visiblePost(ctx, given))
   const { title, number } = await visiblePost(ctx, comment.post_id)
   if (!maySee(ctx.actor, comment)) throw commentNotFound(String(given))
   return {
@@ -274,7 +297,7 @@ async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
 }
 
 /** A post that is spam is as private as one of a private board. */
-async function setSpam({ db }: Change, { id, kind, isSpam, post }: Subject, wanted: boolean): Promise<void> {
+export async function setSpam({ db }: Change, { id, kind, isSpam, post }: Subject, wanted: boolean): Promise<void> {
   if (isSpam === wanted) return
   const mark = { is_spam: wanted ? 1 : 0 }
   if (kind === 'comment') return void (await updateComment(db, id, mark))

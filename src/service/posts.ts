@@ -11,7 +11,7 @@ import { movedBy } from '../db/posts/moves.js'
 import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
 import { insertVote } from '../db/votes.js'
 import { can, othersTookPart } from './lib/access.js'
-import { change } from './lib/change.js'
+import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
@@ -133,34 +133,58 @@ export const update = operation({
   async run(ctx, input, { postId }) {
     if (!input.partial && input.title === undefined) throw titleMissing('given, unless partial is true')
     const contentMarkdown = await withoutHtml(input.contentMarkdown ?? '')
+    const text = input.contentMarkdown === undefined ? {} : { contentMarkdown: contentMarkdown || null }
     return change(ctx, async (tx) => {
-      await lock(tx.db, 'post_counts')
-      const before = await visiblePost(tx, postId) // after the lock: it, or who may see it, may have changed
-      postPolicy.assert('update', ctx.actor, before)
-      assertUnchanged('ifUpdatedAt', input.ifUpdatedAt, before.updatedAt)
-      const board = input.boardId === undefined ? before.boardId : await boardIdFrom(tx, input.boardId, before.boardId)
-      const roadmap = await roadmapIdAfter(tx, input.roadmapId, before)
-      await movedBy(
-        tx.db,
-        { postId, actorId: board === before.boardId && roadmap === before.roadmap_id ? null : ctx.actor.userId },
-        () =>
-          updatePost(tx.db, postId, {
-            ...(input.title !== undefined && { title: input.title, slug: postSlug(input.title, before.slugId) }),
-            ...(input.contentMarkdown !== undefined && { contentMarkdown: contentMarkdown || null }),
-            ...(board !== before.boardId && { boardId: board }),
-            ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
-            ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
-            updatedAt: ctx.now().toISOString(),
-          }),
-      )
-      const after = await visiblePost(tx, postId)
-      if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
-        await reviewAgain(tx, { postId })
-      tx.record('post.updated', postId, after.title, undefined, changesOf('post', before, after))
+      const { after } = await updateIn(tx, postId, { ...input, ...text })
       return { post: toPostRow(ctx.actor, after) }
     })
   },
 })
+
+/** What a change of a post may set. */
+interface PostChange {
+  title?: string | undefined
+  /** Without HTML. */
+  contentMarkdown?: string | null | undefined
+  /** Id or url, or null for none. */
+  boardId?: string | null | undefined
+  roadmapId?: string | null | undefined
+  /** CONTENT_CHANGED if the post was updated at another time. */
+  ifUpdatedAt?: string | undefined
+}
+
+/** Changes a post in a transaction. What it throws of the contract, it throws before it writes. */
+export async function updateIn(
+  tx: Change,
+  given: string,
+  { title, contentMarkdown, boardId, roadmapId, ifUpdatedAt }: PostChange,
+): Promise<{ before: PostView; after: PostView }> {
+  await lock(tx.db, 'post_counts')
+  const before = await visiblePost(tx, given) // after the lock: it, or who may see it, may have changed
+  const { postId } = before
+  postPolicy.assert('update', tx.actor, before)
+  assertUnchanged('ifUpdatedAt', ifUpdatedAt, before.updatedAt)
+  const board = boardId === undefined ? before.boardId : await boardIdFrom(tx, boardId, before.boardId)
+  const roadmap = await roadmapIdAfter(tx, roadmapId, before)
+  await movedBy(
+    tx.db,
+    { postId, actorId: board === before.boardId && roadmap === before.roadmap_id ? null : tx.actor.userId },
+    () =>
+      updatePost(tx.db, postId, {
+        ...(title !== undefined && { title, slug: postSlug(title, before.slugId) }),
+        ...(contentMarkdown !== undefined && { contentMarkdown }),
+        ...(board !== before.boardId && { boardId: board }),
+        ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
+        ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
+        updatedAt: tx.now().toISOString(),
+      }),
+  )
+  const after = await visiblePost(tx, postId)
+  if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
+    await reviewAgain(tx, { postId })
+  tx.record('post.updated', postId, after.title, undefined, changesOf('post', before, after))
+  return { before, after }
+}
 
 export const remove = operation({
   id: 'posts.delete',

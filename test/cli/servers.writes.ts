@@ -58,6 +58,17 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     http('PATCH /posts', { id: draw(rows.posts).postId, boardId: draw([null, draw(rows.boards).boardId]), partial }),
   'posts.update roadmap': ({ rows, draw }) =>
     http('PATCH /posts', { id: draw(rows.posts).postId, roadmapId: draw([null, draw(rows.roadmaps).id]), partial }),
+  'posts.move': ({ rows, draw }) =>
+    http('POST /posts/move', {
+      ids: [draw(rows.posts).postId, draw(rows.posts).postId],
+      boardId: draw([null, draw(rows.boards).boardId]),
+      roadmapId: draw([null, draw(rows.roadmaps).id]),
+    }),
+  'moderation.decideMany': ({ rows, draw }) =>
+    http('POST /moderation', {
+      ids: [draw(rows.posts).postId, draw(rows.comments).id],
+      decision: draw(['keep', 'spam']),
+    }),
   'moderation.decide post': ({ rows, draw }) =>
     http(`POST /moderation/${draw(rows.posts).postId}`, { decision: draw(['keep', 'spam', 'reopen']) }),
   'moderation.decide comment': ({ rows, draw }) =>
@@ -273,6 +284,7 @@ export const UNSHOWN = [
   'users.promote',
   'posts.report',
   'comments.report',
+  'undo.apply', // moves posts, and decides, as others here do
   'boards.checkSlug',
   'boards.checkName',
   'settings.setBlockedDomains',

@@ -19,6 +19,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0031_deliveries': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
   '0032_browser_sessions': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
   '0033_identities': { sqlite: '5e455aea520f767f', postgres: '3072476ca2c1be85' },
+  '0034_undos': { sqlite: '5e455aea520f767f', postgres: '3072476ca2c1be85' },
 }
 
 /** What triggers compute, and nothing recounts. */

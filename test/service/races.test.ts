@@ -46,6 +46,7 @@ const RACES: Record<string, Race | string> = {
   'session_uses.sessionId': 'a use of an ended session is not stored (test/service/sessions.test.ts)',
   'sessions.userId': race('nobody', 'INCORRECT_PASSWORD', ({ email }) => ({ line: 'POST /auth/login', body: { email, password: PASSWORD } })), // prettier-ignore
   'totp.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /totp', body: {} })),
+  'undos.userId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'POST /posts/move', body: { ids: [postId], boardId } })), // prettier-ignore
   'votes.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
   'votes.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
 }

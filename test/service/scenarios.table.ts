@@ -120,6 +120,7 @@ export const table: Record<string, Row> = {
   'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
+  'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 
   'posts.report': { needs: 'account', input: async (w) => ({ post_id: await w.post() }) },
@@ -127,6 +128,17 @@ export const table: Record<string, Row> = {
   'comments.report': { needs: 'account', input: (w) => w.comment() },
   'moderation.list': { needs: ['post:destroy', 'comment:update:any'] },
   'moderation.decide': { needs: 'post:destroy', input: async (w) => ({ id: await w.post(), decision: 'keep' }) },
+  'moderation.decideMany': {
+    needs: 'post:destroy',
+    input: async (w) => ({ ids: [await w.post(), (await w.comment()).comment_id], decision: 'keep' }),
+    but: { almost: 'ok' }, // about the comment
+  },
+  'undo.apply': {
+    needs: 'account',
+    silent: true,
+    own: true,
+    input: async (w, caller) => ({ undo_id: await w.undo(caller) }),
+  },
 
   'names.find': { needs: 'public', input: () => ({ noun: 'board', name: 'secret-board' }) },
 

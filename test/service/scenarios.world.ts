@@ -84,6 +84,12 @@ export async function makeWorld(engine: Engine) {
     board,
     roadmap,
     role,
+    /** What the caller can undo: nothing. */
+    async undo(userId: string | null) {
+      const undo = { undoId: newId(), userId, changes: '[]', expiresAt: new Date(site.clock.now.getTime() + 1000).toISOString() } // prettier-ignore
+      await site.db.insertInto('undos').values(undo).execute()
+      return undo.undoId
+    },
     async voted(userId: string | null) {
       const postId = await post((await person()).userId)
       if (userId !== null) await onBehalfOf(userId)(votes.add, { postId })

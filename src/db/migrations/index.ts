@@ -32,6 +32,7 @@ import { up as eventDetails } from './0030_event_details.js'
 import { up as deliveries } from './0031_deliveries.js'
 import { up as browserSessions } from './0032_browser_sessions.js'
 import { up as identities } from './0033_identities.js'
+import { up as undos } from './0034_undos.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -71,4 +72,5 @@ export const migrations: Record<string, Migration> = {
   '0031_deliveries': { up: deliveries },
   '0032_browser_sessions': { up: browserSessions },
   '0033_identities': { up: identities },
+  '0034_undos': { up: undos },
 }

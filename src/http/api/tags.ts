@@ -11,6 +11,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   keys: 'API keys for programs',
   posts: 'Feedback, and where it moved',
   moderation: 'Reports, and the queue of the moderators',
+  undo: 'Taking back what one request changed',
   votes: 'Votes for posts',
   comments: 'Comments on posts',
   boards: 'Boards, which group posts by subject',

@@ -23,6 +23,7 @@ export async function show<Out, Row>(invocation: Invocation<Out, Row>, answered:
   const rows = await printAnswer(invocation, answered)
   const verdict = view.verdict?.(answer, input)
   if (verdict) process.exitCode = verdict.exit
+  if (view.exit) process.exitCode = view.exit(answer)
   if (!saysDone(invocation)) return
   if (verdict) return tell(cli.terminal, printableLines(verdict.said))
   const empty = emptyOf(invocation, input)

@@ -37,6 +37,7 @@ export function command<In, Out, Row, Subject>(
 async function run<Out, Row>(invocation: Invocation<Out, Row>, branch: string): Promise<void> {
   const { cli, leaf, view, shape, flags } = invocation
   formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
+  await takeStdin(invocation)
   const given = givenValues({ leaf, ...shape })
   if (flags.everyPage) assertAllPages(given)
   if (view.follow && flags.follow) return follow(invocation, given)
@@ -51,6 +52,14 @@ async function run<Out, Row>(invocation: Invocation<Out, Row>, branch: string): 
   const input = await inputOf(invocation, gathered.values)
   if (shape.list !== undefined && flags.everyPage) return printAllPages(invocation, shape.list, input)
   return runOnce(invocation, input, gathered)
+}
+
+/** Puts the lines of stdin in place of `-` in a list of arguments. */
+async function takeStdin<Out, Row>({ cli, leaf, shape }: Invocation<Out, Row>): Promise<void> {
+  if (shape.joined?.type !== 'array' || !leaf.args.includes('-')) return
+  const { namesGiven } = await import('./several.js')
+  const first = shape.positional.length - 1
+  leaf.args.splice(first, leaf.args.length, ...(await namesGiven(cli.terminal, leaf.args.slice(first))))
 }
 
 async function follow<Out, Row>(invocation: Invocation<Out, Row>, given: Values): Promise<void> {

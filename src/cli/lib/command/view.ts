@@ -36,6 +36,7 @@ export interface Request<In> {
 interface Answer<Out, Row> {
   output: Output<Out, Row>
   follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
+  exit?(this: void, answer: Out): number // the exit code, where parts of what was to be done failed
   verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
 }
 

@@ -1,0 +1,129 @@
+import * as Type from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { newId } from '../../core/ids.js'
+import { lock } from '../../db/counters.js'
+import { deleteExpiredUndos, insertUndo } from '../../db/undos.js'
+import { change, type Change } from './change.js'
+import type { Context } from './context.js'
+import { listOf, nullable } from './schemas.js'
+
+/** Things that one request may change. */
+const MOST_AT_ONCE = 100
+const UNDO_MS = 10 * 60_000
+
+/** What changed, before and after: what takes it back. Stored as JSON for some minutes, so ids only. */
+export type Undoable = Moved | Decided
+
+export interface Moved {
+  type: 'moved'
+  postId: string
+  boardId?: Ends
+  roadmapId?: Ends
+}
+type Ends = readonly [before: string | null, after: string | null]
+
+export interface Decided {
+  type: 'decided'
+  kind: 'post' | 'comment'
+  id: string
+  wasSpam: boolean
+  isSpam: boolean
+  /** When it was decided: another time means that somebody has decided since. */
+  decidedAt: string
+  /** The decision before, if there was one. */
+  review: { decidedAt: string; editedAt: string | null; isOpen: number } | null
+  /** The reports that it closed. */
+  reports: readonly string[]
+}
+
+export const idsField = (description: string, noun?: string) =>
+  listOf({ minItems: 1, maxItems: MOST_AT_ONCE, description, ...(noun !== undefined && { names: noun }) })
+
+const Outcome = Type.Object({
+  given: Type.String({ description: 'What the request said' }),
+  id: nullable('string', { description: 'Of the post or comment; null if it was not found' }),
+  kind: nullable('string', { description: 'post or comment' }),
+  number: nullable('integer', { description: 'Of the post' }),
+  title: nullable('string', { description: 'Of the post' }),
+  outcome: Type.Unsafe<'changed' | 'unchanged' | 'failed'>({
+    type: 'string',
+    enum: ['changed', 'unchanged', 'failed'],
+  }),
+  error: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it failed; otherwise absent' }),
+  ),
+})
+export type Outcome = Type.Static<typeof Outcome>
+
+/** The answer of a change of many things. */
+export const bulkOutput = Type.Object({
+  outcomes: Type.Array(Outcome, { description: 'One for each, in the order of the request' }),
+  changed: Type.Integer(),
+  failed: Type.Integer(),
+  undo: Type.Union(
+    [
+      Type.Object({ undo_id: Type.String({ format: 'uuid' }), expires_at: Type.String({ format: 'date-time' }) }),
+      Type.Null(),
+    ],
+    { description: 'Send the id to POST /undo/{undo_id} to take the change back; null where nothing changed' },
+  ),
+})
+type BulkOutput = Type.Static<typeof bulkOutput>
+
+/** What was done with one of them. */
+export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title'> {
+  /** How to take it back: 'final' where that cannot be done, absent where nothing changed. */
+  undo?: Undoable | 'final' | undefined
+}
+
+interface Many<Given> {
+  name(this: void, given: Given): string
+  work(this: void, tx: Change, given: Given): Promise<Done>
+}
+
+/**
+ * Does the same with each, in one transaction. One that the contract refuses is an outcome, and the others are done:
+ * so `work` throws an AppError only before it writes.
+ */
+export const changeMany = <Given>(
+  ctx: Context,
+  all: readonly Given[] | ((tx: Change) => Promise<readonly Given[]>),
+  { name, work }: Many<Given>,
+): Promise<BulkOutput> =>
+  change(ctx, async (tx) => {
+    await lock(tx.db, 'post_counts') // before any other write
+    const outcomes: Outcome[] = []
+    const undoable: Undoable[] = []
+    for (const given of typeof all === 'function' ? await all(tx) : all) {
+      const said = { given: name(given) }
+      try {
+        const { undo, ...done } = await work(tx, given)
+        if (undo && undo !== 'final') undoable.push(undo)
+        outcomes.push({ ...said, ...done, outcome: undo ? 'changed' : 'unchanged' })
+      } catch (error) {
+        outcomes.push({ ...said, ...NOTHING, outcome: 'failed', error: refusal(error) })
+      }
+    }
+    const count = (wanted: Outcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length
+    const undo = undoable.length === 0 ? null : await keepUndo(tx, undoable)
+    return { outcomes, changed: count('changed'), failed: count('failed'), undo }
+  })
+
+const NOTHING = { id: null, kind: null, number: null, title: null }
+
+/** The refusal of one thing. Any other error ends the whole. */
+function refusal(error: unknown): { code: string; message: string } {
+  if (!(error instanceof AppError) || error.status >= 500) throw error
+  return { code: error.code, message: error.message }
+}
+
+async function keepUndo(tx: Change, changes: readonly Undoable[]): Promise<BulkOutput['undo']> {
+  const now = tx.now().getTime()
+  const undo = { undoId: newId(), userId: tx.actor.userId, changes: JSON.stringify(changes), expiresAt: new Date(now + UNDO_MS).toISOString() } // prettier-ignore
+  await deleteExpiredUndos(tx.db, new Date(now).toISOString())
+  await insertUndo(tx.db, undo)
+  return { undo_id: undo.undoId, expires_at: undo.expiresAt }
+}
+
+/** Each text once, in order. */
+export const eachOnce = (given: readonly string[]): string[] => [...new Set(given.map((each) => each.trim()))]

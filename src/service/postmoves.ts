@@ -1,0 +1,79 @@
+import * as Type from 'typebox'
+import { invalidField } from '../core/fields.js'
+import { findBoard } from '../db/boards.js'
+import type { PostView } from '../db/posts/row.js'
+import { findRoadmap } from '../db/roadmaps.js'
+import { bulkOutput, changeMany, eachOnce, idsField, type Undoable } from './lib/bulk.js'
+import { NONE } from './lib/named.js'
+import { operation } from './lib/operation.js'
+import { boardIdFrom, roadmapIdFrom } from './lib/postplaces.js'
+import { fields, nullable } from './lib/schemas.js'
+import { updateIn, visiblePost } from './posts.js'
+
+export const move = operation({
+  id: 'posts.move',
+  summary: 'Move up to 100 posts to a board or a roadmap; can be undone for ten minutes',
+  http: 'POST /posts/move 200',
+  access: 'post:update',
+  writes: 'content',
+  errors: ['BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND'],
+  input: fields({
+    ids: idsField('Ids, slugs or numbers of the posts', 'post'),
+    boardId: Type.Optional(
+      nullable('string', { description: 'Id or url of the board; none or null for no board', names: 'board' }),
+    ),
+    roadmapId: Type.Optional(
+      nullable('string', { description: 'Id or url of the roadmap; none or null for no roadmap', names: 'roadmap' }),
+    ),
+  }),
+  output: bulkOutput,
+  async run(ctx, { ids, boardId, roadmapId }) {
+    if (boardId === undefined && roadmapId === undefined) throw nowhere()
+    // A place that does not exist fails the whole, not each post
+    const place = {
+      ...(boardId !== undefined && {
+        boardId: await boardIdFrom(ctx, await placeGiven(boardId, (url) => findBoard(ctx.db, url))),
+      }),
+      ...(roadmapId !== undefined && {
+        roadmapId: await roadmapIdFrom(ctx, await placeGiven(roadmapId, (url) => findRoadmap(ctx.db, url))),
+      }),
+    }
+    return changeMany(ctx, eachOnce(ids), {
+      name: (given) => given,
+      async work(tx, given) {
+        const post = await visiblePost(tx, given)
+        const { postId, number, title } = post
+        const done = { id: postId, kind: 'post', number, title }
+        const { boardId: board = post.boardId, roadmapId: roadmap = post.roadmap_id } = place
+        if (board === post.boardId && roadmap === post.roadmap_id) return done
+        const { before, after } = await updateIn(tx, postId, place)
+        return { ...done, undo: movedFrom(before, after) }
+      },
+    })
+  },
+})
+
+/** Null for "none", unless a board or roadmap of an earlier version has that url. */
+const placeGiven = async (given: string | null, find: (url: string) => Promise<unknown>): Promise<string | null> =>
+  given === NONE && !(await find(NONE)) ? null : given
+
+/** Undefined where it did not move. */
+function movedFrom(before: PostView, after: PostView): Undoable | undefined {
+  const isSame = before.boardId === after.boardId && before.roadmap_id === after.roadmap_id
+  if (isSame) return undefined
+  return {
+    type: 'moved',
+    postId: after.postId,
+    ...(before.boardId !== after.boardId && { boardId: [before.boardId, after.boardId] }),
+    ...(before.roadmap_id !== after.roadmap_id && { roadmapId: [before.roadmap_id, after.roadmap_id] }),
+  }
+}
+
+const nowhere = () =>
+  invalidField({
+    code: 'PLACE_MISSING',
+    message: 'Give boardId or roadmapId: where to move the posts.',
+    field: 'boardId',
+    rule: 'given, unless roadmapId is',
+    value: undefined,
+  })

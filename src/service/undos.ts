@@ -1,0 +1,73 @@
+import { AppError } from '../core/errors.js'
+import { asStored, isId } from '../core/ids.js'
+import { lockComment } from '../db/comments.js'
+import { findReview, reopenReports, restoreReview } from '../db/moderation.js'
+import { findPost } from '../db/posts/row.js'
+import { deleteUndo, lockUndo } from '../db/undos.js'
+import { bulkOutput, changeMany, type Decided, type Done, type Moved, type Undoable } from './lib/bulk.js'
+import type { Change } from './lib/change.js'
+import { operation } from './lib/operation.js'
+import { fields, inPath } from './lib/schemas.js'
+import { setSpam, subjectOf, subjectOfPost, type Subject } from './moderation.js'
+import { updateIn, visiblePost } from './posts.js'
+
+export const apply = operation({
+  id: 'undo.apply',
+  summary: 'Undo what one request changed, within ten minutes; what was changed again since stays as it is',
+  http: 'POST /undo/:undo_id 200',
+  access: 'signed-in',
+  writes: 'content',
+  errors: ['UNDO_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND'],
+  input: fields({ undo_id: inPath('undo_id of the answer to the change') }),
+  output: bulkOutput,
+  run: (ctx, { undo_id: undoId }) =>
+    changeMany(ctx, (tx) => takeUndo(tx, undoId), {
+      name: (each) => (each.type === 'moved' ? each.postId : each.id),
+      work: (tx, each) => (each.type === 'moved' ? moveBack(tx, each) : takeBack(tx, each)),
+    }),
+})
+
+/** What to take back, the newest first. Nobody can take it back again. */
+async function takeUndo(tx: Change, given: string): Promise<Undoable[]> {
+  const undo = isId(given) ? await lockUndo(tx.db, asStored(given)) : undefined
+  // The operator, who has no account, may undo what anybody did
+  const isTheirs = tx.actor.userId === null || undo?.userId === tx.actor.userId
+  if (!undo || !isTheirs || undo.expiresAt <= tx.now().toISOString())
+    throw new AppError('UNDO_NOT_FOUND', 'There is nothing to undo: it was undone, or is older than ten minutes.')
+  await deleteUndo(tx.db, undo.undoId)
+  return (JSON.parse(undo.changes) as Undoable[]).toReversed()
+}
+
+async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Promise<Done> {
+  const post = await visiblePost(tx, postId)
+  if (boardId && post.boardId !== boardId[1]) throw changedSince()
+  if (roadmapId && post.roadmap_id !== roadmapId[1]) throw changedSince()
+  const { after } = await updateIn(tx, postId, { boardId: boardId?.[0], roadmapId: roadmapId?.[0] })
+  return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
+}
+
+async function takeBack(tx: Change, { kind, id, wasSpam, isSpam, decidedAt, review, reports }: Decided): Promise<Done> {
+  const subject = kind === 'post' && isSpam && !wasSpam ? await hiddenPost(tx, id) : await subjectOf(tx, id)
+  subject.assertMayDecide(tx.actor)
+  if ('commentId' in subject.key) await lockComment(tx.db, subject.key.commentId)
+  const present = await findReview(tx.db, subject.key)
+  if (subject.isSpam !== isSpam || present?.decidedAt !== decidedAt || present.isOpen === 1) throw changedSince()
+  await setSpam(tx, subject, wasSpam)
+  await restoreReview(tx.db, subject.key, review)
+  await reopenReports(tx.db, reports)
+  tx.record(`${subject.kind}.reopened`, subject.id, subject.title)
+  return { id, kind: subject.kind, number: subject.number, title: subject.title, undo: 'final' }
+}
+
+/** A post that the caller could see until they hid it as spam. */
+async function hiddenPost({ db }: Change, id: string): Promise<Subject> {
+  const post = await findPost(db, id)
+  if (post) return subjectOfPost(post)
+  throw new AppError('POST_NOT_FOUND', 'The post was deleted.')
+}
+
+const changedSince = () =>
+  new AppError(
+    'CONTENT_CHANGED',
+    'Somebody has changed it since, so it stays as it is. Look at it, and change it by hand.',
+  )

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+it.each(engines)('posts on %s are moved and decided about together, and that is undone', async (engine) => {
+  const { run, setup } = await makeMachine(engine)
+  await setup()
+  await run('boards create Ideas')
+  await run('roadmaps create Planned')
+  await run('posts create - --board ideas', { stdin: 'One\nTwo\nThree\n' })
+  const places = async () => JSON.parse((await run('posts list --fields number,board,roadmap')).stdout).map(({ number, board, roadmap }: { number: number; board: { url: string } | null; roadmap: { url: string } | null }) => `${number} ${board?.url} ${roadmap?.url}`) // prettier-ignore
+  const undone = (said: string) => /feedbackctl (\w+ undo \S+)/.exec(said)?.[1] ?? ''
+
+  expect(await run('posts move - 1 --roadmap planned --dry-run -o table', { stdin: '2\n3\n' })).toMatchObject({ stderr: 'Would move 3 posts.\n' }) // prettier-ignore
+  expect(await places()).toEqual(['3 ideas undefined', '2 ideas undefined', '1 ideas undefined'])
+  const moved = await run('posts move - 1 --roadmap planned --board none -o table', { stdin: '2\n3\n' })
+  expect(moved).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^NUMBER +TITLE +OUTCOME\n#2 +Two +changed\n#3/),
+  })
+  expect(moved.stderr).toMatch(/^Moved 3 posts\.\nTo undo it within ten minutes: feedbackctl posts undo \S+\n$/)
+  expect(await places()).toEqual(['3 undefined planned', '2 undefined planned', '1 undefined planned'])
+  expect(await run(undone(moved.stderr))).toMatchObject({ code: 0, stderr: 'Took back 3 changes.\n' })
+  expect(await places()).toEqual(['3 ideas undefined', '2 ideas undefined', '1 ideas undefined'])
+  expect(await run(undone(moved.stderr))).toMatchObject({ code: 3, stderr: expect.stringContaining('UNDO_NOT_FOUND') })
+
+  expect(await run('moderate decide spam 1 2 99 -o table')).toMatchObject({
+    code: 7,
+    stdout: expect.stringMatching(/^99 +failed +Post "99" not found\.$/m),
+    stderr: expect.stringContaining('Hid 2 items. 1 failed.\n'),
+  })
+  expect(await run('moderate decide keep 99')).toMatchObject({ code: 5 })
+  const decided = JSON.parse((await run('moderate decide keep 1 2 --json')).stdout)
+  expect(decided).toMatchObject({ changed: 2, failed: 0, undo: { undo_id: expect.any(String) } })
+  const listed = JSON.parse((await run('posts list --json')).stdout)
+  expect(listed.posts).toHaveLength(3)
+  expect(await run('posts move 1')).toMatchObject({ code: 2, stderr: expect.stringContaining('--board') })
+})
