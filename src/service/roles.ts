@@ -174,6 +174,7 @@ export const update = operation({
   summary: 'Change a role and replace its permissions; you must have both the old and the new permissions',
   http: 'PATCH /roles 200',
   access: 'role:update',
+  changesOwnRights: true,
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
   input: fields(
     {
@@ -225,6 +226,7 @@ export const remove = operation({
   summary: 'Delete a role and take it from all its users; you must have all its permissions',
   http: 'DELETE /roles 204',
   access: 'role:destroy',
+  changesOwnRights: true,
   errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
   input: fields({ id: roleId }),
   output: Type.Undefined(),
@@ -252,6 +254,7 @@ export const assign = operation({
   summary: 'Give a role to a user; you must have all its permissions',
   http: 'PUT /roles/:role_id/users/:user_id 200',
   access: 'role:assign',
+  changesOwnRights: true,
   errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND', 'ROLE_USER_CONFLICT'],
   input: fields(assignment),
   output: Type.Object({
@@ -278,6 +281,7 @@ export const unassign = operation({
   summary: 'Take a role from a user, if they have it; you must have all its permissions',
   http: 'DELETE /roles/:role_id/users/:user_id 204',
   access: 'role:unassign',
+  changesOwnRights: true,
   errors: ['INVALID_ROLE_ID', 'ROLE_NOT_FOUND', 'INVALID_USER_ID', 'USER_NOT_FOUND'],
   input: fields(assignment),
   output: Type.Undefined(),

@@ -328,6 +328,7 @@ export const resetTotp = operation({
   summary: 'Remove the second factor of a user who lost it',
   http: 'POST /users/:user/reset-totp 200',
   access: 'owner',
+  changesOwnRights: true,
   sensitive: true,
   errors: ['USER_NOT_FOUND', 'TOTP_NOT_ENABLED'],
   input: fields({ user: who }),

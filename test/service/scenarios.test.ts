@@ -4,6 +4,7 @@ import { AppError } from '../../src/core/errors.js'
 import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import { operations } from '../../src/service/index.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
+import { isLinked } from '../../src/service/lib/identities.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
 import { untilEndOfFile } from '../support/cleanup.js'
 import { engines } from '../support/site.js'
@@ -56,6 +57,52 @@ async function ownerOf({ db }: World['site'], token: string): Promise<Caller> {
   const { userId } = await db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirstOrThrow()
   return { token, userId }
 }
+
+/** Operations that change rights, and after which the session of a browser keeps its id. */
+const KEPT = {
+  'auth.validate': 'a mailed link proves it, whoever is signed in; who clicks twice sends the same session twice',
+  'auth.setPassword': 'it ends all sessions of the account',
+  'users.block': 'nobody blocks their own account',
+  'users.unblock': 'who is blocked has no session',
+  'users.update': 'a new password ends all sessions of the account',
+}
+
+/** What the lines of the table do not change. */
+const MORE: Record<string, Input> = {
+  'roles.update': async (w) => ({ id: await w.role(['board:create']), permissions: [] }),
+  'users.update': async (w) => ({ user: (await w.person()).userId, password: 'another password' }),
+}
+
+/** What each person may do and is recognised by, and what each role gives. A role that is gone gives nothing. */
+async function rightsOf({ site: { db } }: World): Promise<Map<string, string>> {
+  const people = await db
+    .selectFrom('users')
+    .leftJoin('totp', 'totp.userId', 'users.userId')
+    .select(['users.userId', 'password', 'isOwner', 'isVerified', 'isBlocked', 'enabledAt'])
+    .execute()
+  const given = await db.selectFrom('roles_users').selectAll().orderBy('role_id').execute()
+  const permissions = await db.selectFrom('role_permissions').selectAll().orderBy('permission').execute()
+  const roles = await db.selectFrom('roles').select(['id', 'require_totp']).execute()
+  const linked = (await db.selectFrom('identities').selectAll().execute()).filter(isLinked)
+  return new Map([
+    ...people.map(({ userId, ...person }): [string, string] => [
+      userId,
+      JSON.stringify([
+        person,
+        given.filter(({ user_id }) => user_id === userId),
+        linked.filter((each) => each.userId === userId).map(({ identityId }) => identityId),
+      ]),
+    ]),
+    ...roles.map(({ id, ...role }): [string, string] => [
+      id,
+      JSON.stringify([role, permissions.filter(({ role_id }) => role_id === id)]),
+    ]),
+  ])
+}
+
+/** Whether these were the rights of a person who is gone, and not those of a role. */
+const isOfDeleted = (after: ReadonlyMap<string, string>, of: string, rights: string): boolean =>
+  !after.has(of) && rights.includes('"isOwner"')
 
 const operationOf = (id: string): AnyOperation =>
   operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
@@ -196,6 +243,33 @@ describe.each(engines)('on %s', (engine) => {
   it.each(Object.entries(table))('%s is allowed to the roles of the contract', async (id, row) => {
     const op = operationOf(id)
     expect(await tryAll(await worldFor(op), op, row)).toEqual([])
+  })
+
+  it('an operation that changes what somebody may do, or is recognised by, declares it', async () => {
+    const world = await makeWorld(engine)
+    const undeclared: string[] = []
+    const changed = new Set<string>()
+    // Whoever hands the site over is not the owner afterwards
+    const last = (id: string) => Number(id === 'users.promote')
+    const lines = Object.entries(table).toSorted(([one], [other]) => last(one) - last(other))
+    const refused: string[] = []
+    for (const [id, { needs, input = nothing, but }] of lines) {
+      const op = operationOf(id)
+      if (reading(op) || typeof but === 'string') continue
+      const isOwners = needs === 'owner' || Object.hasOwn(MORE, id) || (but !== undefined && 'permitted' in but)
+      const caller = await callerFor(world, needs === 'public' ? 'visitor' : isOwners ? 'owner' : named(needs))
+      const given = await (MORE[id] ?? input)(world, caller.userId)
+      const before = await rightsOf(world)
+      if ((await overCall(world, op, caller, given)).outcome !== 'ok') refused.push(id)
+      const after = await rightsOf(world)
+      if ([...before].every(([of, rights]) => after.get(of) === rights || isOfDeleted(after, of, rights))) continue
+      changed.add(id)
+      if (!op.changesOwnRights && !Object.hasOwn(KEPT, id)) undeclared.push(id)
+    }
+    expect(undeclared).toEqual([])
+    expect(refused).toEqual(['account.delete']) // its line has a wrong password
+    expect([...changed]).toEqual(expect.arrayContaining(Object.keys(KEPT)))
+    for (const id of ['identities.unlink', 'roles.assign', 'roles.delete', 'roles.update', 'totp.enable', 'users.changePassword', 'users.promote']) expect([...changed]).toContain(id) // prettier-ignore
   })
 
   it.each(rules)('%s %s', async (id, _sentence, who, input, outcome) => {
