@@ -11,6 +11,7 @@ import { signIn } from '../../src/service/lib/signin.js'
 import { createLink } from '../../src/service/owner.js'
 import * as users from '../../src/service/users.js'
 import { operator } from '../../src/service/lib/access.js'
+import { countHashes } from '../support/argon2.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 const EVE = { email: 'eve@example.org', password: 'secret of eve' }
@@ -265,6 +266,25 @@ describe.each(engines)('a person without a password on %s', (engine) => {
     for (const rest of [{}, { password: null }, { invite: true }])
       await expect(site.call(users.create, { email: 'bob@example.org', ...rest })).rejects.toMatchObject({ code: 'MAIL_CONFIG_MISSING' }) // prettier-ignore
   })
+
+  it.each(['hide', undefined] as const)(
+    'signs in with none as with a wrong one, where unknown accounts are: %s',
+    async (unknownAccounts) => {
+      const site = await open(engine, { unknownAccounts })
+      const { userId } = await site.member([], { email: EVE.email })
+      await site.db.updateTable('users').set({ password: null }).where('userId', '=', userId).execute()
+      await site.member([], { email: 'bob@example.org', password: 'secret of bob' })
+      const counted = countHashes()
+      const tried = async (email: string) => {
+        const { status, text } = await site.http('POST /auth/login', { body: { email, password: 'not the password' } })
+        return [status, text]
+      }
+      expect(await tried(EVE.email)).toEqual(await tried('bob@example.org'))
+      expect(counted.verify).toHaveLength(2)
+      expect(counted.verify.every((stored) => stored.startsWith('$argon2id$v=19$m=19456,t=2,p=1$'))).toBe(true)
+      expect((await site.events()).filter(([action]) => action === 'user.sign_in_failed')).toHaveLength(2)
+    },
+  )
 
   it('cannot set one with an open session alone', async () => {
     const site = await open(engine)
