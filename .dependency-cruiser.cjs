@@ -45,6 +45,25 @@ const layersOfWeb = Object.entries(WEB_FOLDERS).map(([folder, allowed]) => ({
   to: { path: '^src/web/', pathNot: `^src/web/(${[folder, ...allowed].join('|')})/` },
 }))
 
+// What the caches are made on. The rest of http and db is made on the caches.
+const BELOW_CACHES = { http: 'src/http/lib/', db: 'src/db/(carried|dialect|paging|tables)[.]ts$' }
+const layersOfCaches = Object.entries(BELOW_CACHES).flatMap(([folder, below]) => [
+  {
+    name: `${folder}/cache imports`,
+    comment: 'A cache imports itself and what BELOW_CACHES says.',
+    severity: 'error',
+    from: { path: `^src/${folder}/cache/` },
+    to: { path: `^src/${folder}/`, pathNot: `^(src/${folder}/cache/|${below})` },
+  },
+  {
+    name: `below ${folder}/cache`,
+    comment: 'What BELOW_CACHES says imports nothing above it.',
+    severity: 'error',
+    from: { path: `^${below}` },
+    to: { path: `^src/${folder}/`, pathNot: `^${below}` },
+  },
+])
+
 module.exports = {
   forbidden: [
     {
@@ -103,6 +122,7 @@ module.exports = {
     ),
     ...layersOfCli,
     ...layersOfWeb,
+    ...layersOfCaches,
     {
       name: 'known folder of cli/lib',
       comment: 'A new folder gets its place in CLI_FOLDERS; no file is outside of one.',

@@ -6,11 +6,11 @@ import type { Repeats } from '../core/repeats.js'
 import { REQUEST_ID } from '../core/wire.js'
 import { withoutPort } from '../service/lib/clients.js'
 import type { ResponseCache } from './cache/responses.js'
-import type { Connections } from './connections.js'
+import type { Connections } from './lib/connections.js'
 import type { Downloads } from './downloads.js'
 import type { LongAnswers } from './longanswers.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
-import { loggable, outcome } from './logging.js'
+import { loggable, outcome } from './lib/logging.js'
 import { RETRY_AFTER } from './errors.js'
 
 declare module 'fastify' {

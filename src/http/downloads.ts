@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.js'
 import { rateLimited } from '../core/limits.js'
 import type { Repeats } from '../core/repeats.js'
 import type { LongBody, Piece } from '../service/lib/download.js'
-import type { Connections } from './connections.js'
+import type { Connections } from './lib/connections.js'
 import { asAppError } from './errors.js'
 
 /** How long a client may take no bytes before its place goes to another, where all are taken. */

@@ -6,7 +6,7 @@ import { AppError, serverError, type ErrorCode } from '../core/errors.js'
 import { languageFor } from '../core/language.js'
 import { REQUEST_ID } from '../core/wire.js'
 import { BARE_HEADERS } from './headers.js'
-import { requestId } from './logging.js'
+import { requestId } from './lib/logging.js'
 
 /** Our errors for Fastify's errors about invalid requests. */
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {

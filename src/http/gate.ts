@@ -6,7 +6,7 @@ import { isPrivate } from '../service/lib/clients.js'
 import type { RequestLimit } from '../service/lib/requests.js'
 import type { Gate } from './cache/front.js'
 import { sendError, sendRefusal } from './errors.js'
-import { clientAddress, isForwarded, requestId, type Trust } from './logging.js'
+import { clientAddress, isForwarded, requestId, type Trust } from './lib/logging.js'
 
 interface Parts {
   limit: RequestLimit | undefined

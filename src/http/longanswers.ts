@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import type { Connections } from './connections.js'
+import type { Connections } from './lib/connections.js'
 
 /** Rows, or bytes of text, that make a list response long. */
 const MANY = 20

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.js'
 import { RETRY_AFTER, sendError } from './errors.js'
 import { BARE_HEADERS } from './headers.js'
 import type { Listener } from './listener.js'
-import { requestId } from './logging.js'
+import { requestId } from './lib/logging.js'
 
 const AWAY = new AppError('DATABASE_UNREACHABLE', 'The site is being restored from a backup. Try again in a moment.')
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResponseCache } from './cache/responses.js'
-import type { Trust } from './logging.js'
+import type { Trust } from './lib/logging.js'
 import type { Origins } from './origins.js'
-import type { Site } from './site.js'
+import type { Site } from './lib/site.js'
 
 /** In bytes: 100 kB, as in the published API. */
 export const BODY_LIMIT = 100 * 1024

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
-import { clientAddress, trustOf } from '../../src/http/logging.js'
+import { clientAddress, trustOf } from '../../src/http/lib/logging.js'
 import { clientKey } from '../../src/service/lib/clients.js'
 import { heapUsed } from '../support/heap.js'
 import { makeSite, OWNER } from '../support/site.js'

@@ -9,7 +9,7 @@ import type { ResponseCache } from '../cache/responses.js'
 import { clientOf } from '../client.js'
 import type { CacheDeclaration } from '../cache/routes.js'
 import type { Origins } from '../origins.js'
-import type { Site } from '../site.js'
+import type { Site } from '../lib/site.js'
 
 interface Parts {
   site: Site

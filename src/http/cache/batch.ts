@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
 import fresh from 'fresh'
 import type { CachedResponse } from './responses.js'
-import { clientAddress, outcome, requestId, type Trust } from '../logging.js'
+import { clientAddress, outcome, requestId, type Trust } from '../lib/logging.js'
 
 interface Pending {
   response: ServerResponse

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { REQUEST_ID } from '../../core/wire.js'
-import { loggable } from '../logging.js'
-import { hasCredentials, type ReadSet, type Site } from '../site.js'
+import { loggable } from '../lib/logging.js'
+import { hasCredentials, type ReadSet, type Site } from '../lib/site.js'
 import type { CacheableRoute } from './routes.js'
 
 /** A response as it is sent, without the request id. */

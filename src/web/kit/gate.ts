@@ -1,7 +1,7 @@
 import type { Context } from '../../service/lib/context.js'
 import type { Gate } from '../../http/cache/front.js'
 import type { Encoding } from '../../http/encoding.js'
-import { pathOfTarget } from '../../http/target.js'
+import { pathOfTarget } from '../../http/lib/target.js'
 import { languageFor } from '../../core/language.js'
 import { API_ROOT } from '../../core/wire.js'
 import { addressesOf } from './addresses.js'

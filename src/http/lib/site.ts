@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Context } from '../service/lib/context.js'
+import type { Context } from '../../service/lib/context.js'
 
 /** What the server needs to run operations. */
 export interface Site extends Omit<Context, 'actor' | 'origin' | 'client' | 'browser' | 'dryRun'> {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 import { LRUCache } from 'lru-cache'
-import { randomWord } from '../core/ids.js'
-import { detached } from '../core/text.js'
-import { API_ROOT, REQUEST_ID } from '../core/wire.js'
-import { withoutPort } from '../service/lib/clients.js'
+import { randomWord } from '../../core/ids.js'
+import { detached } from '../../core/text.js'
+import { API_ROOT, REQUEST_ID } from '../../core/wire.js'
+import { withoutPort } from '../../service/lib/clients.js'
 
 const PROCESS_ID = randomWord(8)
 let count = 0
