@@ -3,19 +3,20 @@ import { LISTS_OF_UNKNOWN, type UnknownCode } from './nouns.js'
 /**
  * All error codes. The server maps a code to a status; the remote client maps it back; a command maps it to an exit
  * code. `exit` is set where it differs from what the status implies. `serve` is the exit code of `feedbackctl serve`,
- * which a service manager reads. `body` returns the extra fields that the contract adds to the response.
+ * which a service manager reads. `body` returns the extra fields that the contract adds to the response. `fields` are
+ * those of an input that it may be about: of a form, the first that was sent.
  */
 const CODES = {
   VALIDATION_ERROR: { status: 400 },
-  EMAIL_INVALID: { status: 400 },
-  PASSWORD_MISSING: { status: 400 },
-  PASSWORD_COMMON: { status: 400 },
+  EMAIL_INVALID: { status: 400, fields: ['email'] },
+  PASSWORD_MISSING: { status: 400, fields: ['password'] },
+  PASSWORD_COMMON: { status: 400, fields: ['password'] },
   BOARD_NAME_MISSING: { status: 400 },
   BOARD_URL_MISSING: { status: 400 },
   SIGNUP_NOT_ALLOWED: { status: 400, exit: 5 },
   MISSING_TOKEN: { status: 400 },
-  INVALID_EMAIL_DOMAIN: { status: 400 },
-  NAME_LENGTH: { status: 400, body: (message: string) => ({ name: message }) },
+  INVALID_EMAIL_DOMAIN: { status: 400, fields: ['email'] },
+  NAME_LENGTH: { status: 400, body: (message: string) => ({ name: message }), fields: ['name'] },
   INVALID_ROLE_ID: { status: 400, exit: 3 },
   INVALID_USER_ID: { status: 400, exit: 3 },
   INVALID_LOGO_URL: { status: 400 },
@@ -32,11 +33,11 @@ const CODES = {
   USER_BLOCK: { status: 403 },
   USER_BLOCKED: { status: 403 },
   ACCESS_DENIED: { status: 403 },
-  INCORRECT_PASSWORD: { status: 403 },
-  TOTP_REQUIRED: { status: 403 },
-  TOTP_WRONG: { status: 403 },
+  INCORRECT_PASSWORD: { status: 403, fields: ['currentPassword', 'password'] },
+  TOTP_REQUIRED: { status: 403, fields: ['code'] },
+  TOTP_WRONG: { status: 403, fields: ['code'] },
   NOT_ENOUGH_PERMISSION: { status: 403 },
-  EMAIL_DOMAIN_BLACKLISTED: { status: 403 },
+  EMAIL_DOMAIN_BLACKLISTED: { status: 403, fields: ['email'] },
   UNAUTHORIZED_NOT_AUTHOR: { status: 403 },
   EMAIL_NOT_VERIFIED: { status: 403 },
   LABS_DISABLED: { status: 403, exit: 5 },
@@ -46,7 +47,7 @@ const CODES = {
   SETUP_REFUSED: { status: 403 },
   FORM_REFUSED: { status: 403 },
   NOT_FOUND: { status: 404 },
-  USER_NOT_FOUND: { status: 404 },
+  USER_NOT_FOUND: { status: 404, fields: ['email'] },
   BOARD_NOT_FOUND: { status: 404 },
   BOARD_ID_OR_URL_MISSING: { status: 404, exit: 2 },
   POST_NOT_FOUND: { status: 404 },
@@ -59,7 +60,7 @@ const CODES = {
   UNDO_NOT_FOUND: { status: 404 },
   SESSION_NOT_FOUND: { status: 404 },
   IDENTITY_NOT_FOUND: { status: 404 },
-  USER_EXISTS: { status: 409 },
+  USER_EXISTS: { status: 409, fields: ['email'] },
   USERNAME_EXISTS: { status: 409 },
   BOARD_URL_EXISTS: { status: 409 },
   ROADMAP_URL_EXISTS: { status: 409 },
@@ -75,7 +76,7 @@ const CODES = {
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RATE_LIMITED: { status: 429, exit: 6 },
-  TOTP_LIMITED: { status: 429, exit: 6 },
+  TOTP_LIMITED: { status: 429, exit: 6, fields: ['code'] },
   SERVER_ERROR: { status: 500 },
   MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },
@@ -120,6 +121,7 @@ interface Entry {
   exit?: number
   serve?: number
   body?(this: void, message: string): object
+  fields?: readonly string[]
 }
 
 export type ErrorCode = keyof typeof CODES
@@ -206,6 +208,12 @@ export class AppError extends Error {
   get unknown(): UnknownCode | undefined {
     const codes = this.errors?.map(({ code }) => UNKNOWN_CODES.find((known) => known === code)) ?? []
     return codes.includes(undefined) ? undefined : codes[0]
+  }
+
+  /** Fields that it may be about, though its body names none. */
+  get fields(): readonly string[] {
+    const { fields = [] }: Entry = CODES[this.code]
+    return fields
   }
 
   get serveExit(): number {

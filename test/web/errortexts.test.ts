@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { wordsOf } from '../../src/core/catalogue.js'
+import { AppError, errorCodes, type ErrorCode } from '../../src/core/errors.js'
 import { LANGUAGES } from '../../src/core/language.js'
 import { codesOf } from '../../src/http/api/openapi.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
@@ -40,4 +41,19 @@ it.each(LANGUAGES)('every refusal of a form has a text: %s', async (language) =>
   }
   expect(actions.length).toBeGreaterThan(30)
   expect([...missing]).toEqual([])
+})
+
+it('an error that is about fields is about those of a form', async () => {
+  const inputs: Partial<Record<ErrorCode, Set<string>>> = {}
+  for (const load of Object.values(routes.actions)) {
+    const { operation } = await load()
+    if (!operation) continue
+    const op = operation as unknown as AnyOperation
+    for (const code of codesOf(op))
+      for (const name of Object.keys(op.input.properties)) (inputs[code] ??= new Set()).add(name)
+  }
+  const declared = errorCodes.map((code) => ({ code, fields: new AppError(code, '').fields }))
+  expect(declared.filter(({ fields }) => fields.length > 0).length).toBeGreaterThan(10)
+  for (const { code, fields } of declared)
+    expect([code, fields.filter((name) => !inputs[code]?.has(name))]).toEqual([code, []])
 })

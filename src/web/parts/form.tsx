@@ -265,19 +265,4 @@ function problemOf(view: View, name: string): string | undefined {
 
 /** The field of the form that an error is about, though it names none. */
 const fieldOf = ({ form: { error, values } }: Pick<View, 'form'>): string | undefined =>
-  error && FIELDS_OF[error.code]?.find((name) => values[name] !== undefined)
-
-const FIELDS_OF: Partial<Record<AppError['code'], string[]>> = {
-  EMAIL_INVALID: ['email'],
-  INVALID_EMAIL_DOMAIN: ['email'],
-  EMAIL_DOMAIN_BLACKLISTED: ['email'],
-  USER_EXISTS: ['email'],
-  USER_NOT_FOUND: ['email'],
-  PASSWORD_MISSING: ['password'],
-  PASSWORD_COMMON: ['password'],
-  INCORRECT_PASSWORD: ['currentPassword', 'password'],
-  TOTP_REQUIRED: ['code'],
-  TOTP_WRONG: ['code'],
-  TOTP_LIMITED: ['code'],
-  NAME_LENGTH: ['name'],
-}
+  error?.fields.find((name) => values[name] !== undefined)
