@@ -1,5 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
+import { compiled } from './cache/compiled.js'
 import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 import type { CommentRow, Db, Tables } from './tables.js'
@@ -86,20 +87,29 @@ export async function hasPublicReply(db: Db, id: string): Promise<boolean> {
   return reply !== undefined
 }
 
-/** Whether anyone but the author has replied publicly. */
-export async function hasReplyOfOthers(
+/** Those of some comments of an author to which anyone else has publicly replied. */
+export async function commentsWithReplies(
   db: Db,
-  { id, author_id }: Pick<CommentRow, 'id' | 'author_id'>,
-): Promise<boolean> {
-  const reply = await db
-    .selectFrom('comments')
-    .select('id')
-    .where('parent_id', '=', id)
-    .where('is_internal', '=', 0)
-    .where('is_spam', '=', 0)
-    .where((eb) => eb.or([eb('author_id', 'is', null), eb('author_id', '<>', author_id)]))
-    .executeTakeFirst()
-  return reply !== undefined
+  comments: readonly Pick<CommentRow, 'id' | 'post_id'>[],
+  author: string,
+): Promise<string[]> {
+  const ids = comments.map(({ id }) => id)
+  const rows = await compiled(
+    db,
+    'commentsWithReplies',
+    { ids, author },
+    (given) =>
+      db
+        .selectFrom('comments')
+        .select('parent_id')
+        .distinct()
+        .where('parent_id', 'in', given.ids)
+        .where('is_internal', '=', 0)
+        .where('is_spam', '=', 0)
+        .where((eb) => eb.or([eb('author_id', 'is', null), eb('author_id', '<>', given.author)])),
+    { comments: comments.map(({ post_id: postId }) => postId) },
+  )
+  return rows.flatMap(({ parent_id: id }) => id ?? [])
 }
 
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>

@@ -12,7 +12,7 @@ import {
 import type { Sorting } from '../db/paging.js'
 import { can } from './lib/access.js'
 import { commentCells } from './lib/cells.js'
-import { Activity, toActivity } from './lib/commentshapes.js'
+import { Activity, takenAmong, toActivity } from './lib/commentshapes.js'
 import { csvOf } from './lib/csvof.js'
 import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
@@ -91,11 +91,13 @@ export const listAll = operation({
       find: (after) => findSiteComment(db, filter, after),
       read: (slice) =>
         text === '' ? listSiteComments(db, filter, slice) : searchSiteComments(db, filter, slice, hasText(text)),
-      show: (rows) =>
-        rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
-          ...toActivity(ctx, { post_id: postId, ...comment }),
+      async show(rows) {
+        const taken = await takenAmong(ctx, rows)
+        return rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
+          ...toActivity(ctx, { post_id: postId, ...comment }, taken),
           post: { postId, number, title, slug },
-        })),
+        }))
+      },
     })
     return { activity, ...keys }
   },

@@ -11,7 +11,6 @@ import {
   deleteComment,
   findComment,
   hasPublicReply,
-  hasReplyOfOthers,
   lockComment,
   insertComment,
   listComments,
@@ -22,9 +21,9 @@ import {
 import type { Sorting } from '../db/paging.js'
 import type { PostView } from '../db/posts/row.js'
 import type { CommentRow, Db } from '../db/tables.js'
-import { can, notAllowed, othersTookPart, type Actor } from './lib/access.js'
+import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
-import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
+import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, takenAmong, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
@@ -94,7 +93,10 @@ export const list = operation({
         return comment?.post_id === postId && maySee(actor, comment) && isListed(filter, comment) ? comment : undefined
       },
       read: (slice) => listComments(db, filter, slice),
-      show: (rows) => rows.map((comment) => toActivity(ctx, comment)),
+      async show(rows) {
+        const taken = await takenAmong(ctx, rows)
+        return rows.map((comment) => toActivity(ctx, comment, taken))
+      },
     })
     return { activity, ...keys }
   },
@@ -121,7 +123,7 @@ export const show = operation({
   }),
   subject: commentAnywhere,
   run: async (ctx, _input, { comment, post: { postId, number, title, slug } }) => ({
-    activity: toActivity(ctx, comment),
+    activity: toActivity(ctx, comment, await takenAmong(ctx, [comment])),
     post: { postId, number, title, slug },
   }),
 })
@@ -170,7 +172,7 @@ export const create = operation({
       }
       await insertComment(tx.db, comment)
       tx.record('comment.created', comment.id, title)
-      return { activity: toActivity(ctx, await existing(tx, comment.id)) }
+      return { activity: toActivity(ctx, await existing(tx, comment.id), new Set()) }
     })
   },
 })
@@ -219,7 +221,7 @@ export const update = operation({
       if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })
       const after = await existing(tx, id)
       tx.record('comment.updated', id, comment.title, undefined, changesOf('comment', comment, after))
-      return { comment: toComment(ctx.actor, after) }
+      return { comment: toComment(ctx.actor, after, await takenAmong(tx, [after])) }
     })
   },
 })
@@ -238,9 +240,8 @@ export const remove = operation({
   run: (ctx, input, { id }) =>
     change(ctx, async (tx) => {
       const comment = await lockedComment(tx, id, () => commentGiven(tx, input))
-      commentPolicy.assert('delete', ctx.actor, comment)
-      if (!can(ctx.actor, 'comment:delete:any') && (await hasReplyOfOthers(tx.db, comment)))
-        throw othersTookPart('comment:delete:any')
+      const taken = await takenAmong(tx, [comment])
+      commentPolicy.assert('delete', ctx.actor, { ...comment, isTaken: taken.has(id) })
       await deleteComment(tx.db, id)
       tx.record('comment.deleted', id, comment.title)
       return undefined

@@ -23,7 +23,7 @@ import {
   type Listing,
 } from './lib/paging.js'
 import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './lib/postplaces.js'
-import { Post, toPost } from './lib/postshapes.js'
+import { Post, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
@@ -241,5 +241,6 @@ async function filterFrom(
 
 async function postsShown(ctx: CachedContext, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, asked)
-  return rows.map((post, index) => toPost(ctx, post, voters[index]))
+  const taken = await takenAmong(ctx, rows)
+  return rows.map((post, index) => toPost(ctx, post, voters[index], taken))
 }

@@ -10,13 +10,13 @@ import { lock } from '../db/counters.js'
 import { movedBy } from '../db/posts/moves.js'
 import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
 import { insertVote } from '../db/votes.js'
-import { can, othersTookPart } from './lib/access.js'
+import { can } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
-import { DashboardPost, postPolicy, PostRow, toDashboardPost, toPostRow } from './lib/postshapes.js'
+import { DashboardPost, postPolicy, PostRow, takenAmong, toDashboardPost, toPostRow } from './lib/postshapes.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -52,7 +52,7 @@ export const show = operation({
   subject: postGiven,
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], { voter: userId })
-    return { post: toDashboardPost(ctx, post, voters) }
+    return { post: toDashboardPost(ctx, post, voters, await takenAmong(ctx, [post])) }
   },
 })
 
@@ -204,7 +204,8 @@ export const remove = operation({
   run: (ctx, _input, subject) =>
     change(ctx, async ({ db, record }) => {
       await lock(db, 'post_counts')
-      if (!can(ctx.actor, 'post:destroy') && (await hasOthers(db, subject))) throw othersTookPart('post:destroy')
+      const isTaken = !can(ctx.actor, 'post:destroy') && (await hasOthers(db, subject))
+      postPolicy.assert('delete', ctx.actor, { ...subject, isTaken })
       if (!(await deletePost(db, subject.postId))) throw postNotFound(subject.postId)
       record('post.deleted', subject.postId, subject.title)
       return undefined

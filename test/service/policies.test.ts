@@ -30,7 +30,11 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
       const { activity } = (await site.http(`POST /posts/${post.postId}/comments`, { token, body: { body: 'A word' } })).body // prettier-ignore
       return { post, comment: activity.comment }
     }
-    const rows = [await write(ada), await write(bea), await write(bea)]
+    const rows = [await write(ada), await write(bea), await write(bea), await write(bea), await write(bea)]
+    const [voted, answered] = [rows[3]!, rows[4]!]
+    await site.http('POST /votes', { token: ada, body: { postId: voted.post.postId } })
+    const reply = { body: 'Another word', parent_id: answered.comment.id }
+    await site.http(`POST /posts/${answered.post.postId}/comments`, { token: ada, body: reply })
     const hidden = rows[2]?.comment.id
     await site.http(`POST /moderation/${hidden}`, { token: ada, body: { decision: 'spam' } })
     const asking = [undefined, ada, bea]
@@ -56,12 +60,16 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
           spam: [`POST /moderation/${id}`, { decision: 'spam' }],
         })
         expect(one.post.may).toEqual(allowed)
-        expect(list.posts.find(({ postId }: { postId: string }) => postId === id).may).toEqual(allowed)
+        const listed = list.posts.find(({ postId }: { postId: string }) => postId === id)
+        expect(listed.may).toEqual(allowed)
+        const isTaken = token === bea && [voted, answered].some(({ post: each }) => each.postId === id)
+        expect([one.post.others_took_part, listed.others_took_part]).toEqual(isTaken ? [true, true] : [undefined, undefined]) // prettier-ignore
         const { activity } = (await site.http(`GET /posts/${id}/activity`, { token })).body
         const shown = activity.find((each: { id: string }) => each.id === comment.id)?.comment
         if (!shown) continue // hidden as spam
         seen++
         const at = `/posts/${id}/comments/${comment.id}`
+        expect(shown.others_took_part).toBe(token === bea && comment.id === answered.comment.id ? true : undefined)
         expect(shown.may).toEqual(
           await tried(site, token, {
             update: [`PUT ${at}`, { body: 'Another' }],
@@ -70,7 +78,7 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
           }),
         )
       }
-    expect(seen).toBe(2 * asking.length + 3) // its author, the owner and who may change any comment see the hidden one
+    expect(seen).toBe(4 * asking.length + 3) // its author, the owner and who may change any comment see the hidden one
   })
 
   it('with boards, roadmaps, roles and users is what the operations allow', async () => {

@@ -120,24 +120,30 @@ export async function updatePost(
   return post
 }
 
+/** Those of some posts of an author on which anyone else has voted or publicly commented. */
+export async function postsWithOthers(db: Db, postIds: readonly string[], author: string): Promise<string[]> {
+  const rows = await compiled(
+    db,
+    'postsWithOthers',
+    { postIds, author },
+    (given) => ({
+      compile: () =>
+        sql<{
+          postId: string
+        }>`select posts."postId" from posts where posts."postId" in (${sql.join(given.postIds)}) and (
+          exists (select 1 from votes where votes."postId" = posts."postId" and votes."userId" <> ${given.author})
+          or exists (select 1 from comments where comments.post_id = posts."postId" and is_internal = 0 and is_spam = 0
+            and (author_id is null or author_id <> ${given.author})))`.compile(db),
+    }),
+    { posts: postIds, boards: [], votes: postIds, comments: postIds },
+  )
+  return rows.map(({ postId }) => postId)
+}
+
 /** Whether anyone but the author has voted or publicly commented. Locks the post until the transaction ends. */
 export async function hasOthers(db: Db, { postId, userId }: Pick<PostRow, 'postId' | 'userId'>): Promise<boolean> {
   await db.selectFrom('posts').select('postId').where('postId', '=', postId).$if(isPostgres(db), (query) => query.forUpdate()).execute() // prettier-ignore
-  const vote = await db
-    .selectFrom('votes')
-    .select('voteId')
-    .where('postId', '=', postId)
-    .where('userId', '<>', userId ?? '')
-    .executeTakeFirst()
-  const comment = await db
-    .selectFrom('comments')
-    .select('id')
-    .where('post_id', '=', postId)
-    .where('is_internal', '=', 0)
-    .where('is_spam', '=', 0)
-    .where((eb) => eb.or([eb('author_id', 'is', null), eb('author_id', '<>', userId)]))
-    .executeTakeFirst()
-  return vote !== undefined || comment !== undefined
+  return (await postsWithOthers(db, [postId], userId ?? '')).length > 0
 }
 
 /** With its votes and comments. */

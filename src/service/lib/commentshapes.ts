@@ -2,11 +2,11 @@ import * as Type from 'typebox'
 import { invalidField } from '../../core/fields.js'
 import { LENGTHS, MAX_ESCAPED } from '../../core/lengths.js'
 import { quoted } from '../../core/text.js'
-import type { CommentView } from '../../db/comments.js'
+import { commentsWithReplies, type CommentView } from '../../db/comments.js'
 import type { CommentRow } from '../../db/tables.js'
 import { AppError } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
-import { can, notAllowed, type Actor } from './access.js'
+import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext } from './context.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
@@ -15,7 +15,8 @@ import { nullable } from './schemas.js'
 const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
   actor.userId !== null && actor.userId === author
 
-type Judged = Pick<CommentRow, 'id' | 'author_id' | 'is_spam'>
+/** A comment, and whether others replied to it: known where its author may delete it for that reason alone. */
+type Judged = Pick<CommentRow, 'id' | 'author_id' | 'is_spam'> & { isTaken?: boolean }
 
 /** The author sees a comment that is hidden as spam, but nothing more can be done with it, as with a hidden post. */
 export const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): boolean =>
@@ -36,11 +37,13 @@ const byAuthorOr =
     return can(actor, own) ? undefined : notAllowed([own])
   }
 const changes = byAuthorOr({ own: 'comment:update:own', any: 'comment:update:any' })
+const deletes = byAuthorOr({ own: 'comment:delete:own', any: 'comment:delete:any' })
 
 export const commentPolicy = policy({
   update: (actor: Actor, comment: Judged) =>
     isHidden(actor, comment) ? commentNotFound(comment.id) : changes(actor, comment),
-  delete: byAuthorOr({ own: 'comment:delete:own', any: 'comment:delete:any' }),
+  delete: (actor: Actor, comment: Judged) =>
+    deletes(actor, comment) ?? (comment.isTaken ? othersTookPart('comment:delete:any') : undefined),
   spam: needs('comment:update:any'),
 })
 
@@ -54,6 +57,11 @@ export const Comment = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
   may: commentPolicy.field,
+  others_took_part: Type.Optional(
+    Type.Boolean({
+      description: 'true if you wrote the comment, but may not delete it, as others have replied; otherwise absent',
+    }),
+  ),
 })
 
 export const Activity = Type.Object({
@@ -87,7 +95,18 @@ export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | '
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
   (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
-export function toActivity(ctx: CachedContext, comment: CommentView): Activity {
+/** Those of some comments that the actor may not delete, though they wrote them. */
+export async function takenAmong(
+  { db, actor }: Pick<CachedContext, 'db' | 'actor'>,
+  comments: readonly CommentView[],
+): Promise<ReadonlySet<string>> {
+  const own = comments.filter((comment) => isAuthor(actor, comment) && deletes(actor, comment) === undefined)
+  const isAny = can(actor, 'comment:delete:any')
+  if (isAny || own.length === 0 || actor.userId === null) return new Set()
+  return new Set(await commentsWithReplies(db, own, actor.userId))
+}
+
+export function toActivity(ctx: CachedContext, comment: CommentView, taken: ReadonlySet<string>): Activity {
   const { author_id: userId, name, username, avatar } = comment
   const author = authorOf(ctx, { userId, name, username, avatar })
   return {
@@ -95,13 +114,14 @@ export function toActivity(ctx: CachedContext, comment: CommentView): Activity {
     type: 'comment',
     created_at: comment.created_at,
     author,
-    comment: toComment(ctx.actor, comment),
+    comment: toComment(ctx.actor, comment, taken),
   }
 }
 
 export const toComment = (
   actor: Actor,
   { id, body: text, is_internal, is_edited, is_spam, created_at, updated_at, ...row }: CommentView,
+  taken: ReadonlySet<string>,
 ): Type.Static<typeof Comment> => ({
   id,
   parent_id: parentSeen(actor, row) ? row.parent_id : null,
@@ -111,7 +131,8 @@ export const toComment = (
   is_spam: is_spam === 1,
   created_at,
   updated_at,
-  may: commentPolicy.may(actor, { id, is_spam, author_id: row.author_id }),
+  may: commentPolicy.may(actor, { id, is_spam, author_id: row.author_id, isTaken: taken.has(id) }),
+  ...(taken.has(id) && { others_took_part: true }),
 })
 
 /** Hidden with the comment: the id tells that it exists, and when it was created. */

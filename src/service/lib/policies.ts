@@ -8,7 +8,7 @@ type Rule<Row> = (this: void, actor: Actor, row: Row) => AppError | undefined
 
 /**
  * What may be done with a row, by verb. The operation that does it asserts the same rule, so an answer never offers what
- * rights forbid. It may still be refused for another reason: others have taken part, or a limit is reached.
+ * would be refused, but for a limit that is reached. A row has all that its rules look at, as whether others took part.
  */
 export interface Policy<Row, Verb extends string> {
   /** The field `may` of an answer. */

@@ -1,8 +1,8 @@
 import * as Type from 'typebox'
-import type { PostView } from '../../db/posts/row.js'
+import { postsWithOthers, type PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
-import { can, notAllowed, type Actor } from './access.js'
-import type { Context } from './context.js'
+import { can, notAllowed, othersTookPart, type Actor } from './access.js'
+import type { CachedContext, Context } from './context.js'
 import { nullable } from './schemas.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
@@ -11,12 +11,16 @@ import { PostVote } from './voters.js'
 const isAuthor = (actor: Actor, { userId }: Pick<PostView, 'userId'>): boolean =>
   actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
 
-const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor, post: PostView) =>
+/** A post, and whether others took part in it: known where its author may delete it for that reason alone. */
+type Judged = Pick<PostView, 'userId'> & { isTaken?: boolean }
+
+const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor, post: Judged) =>
   can(actor, permission) || isAuthor(actor, post) ? undefined : notAllowed([permission])
+const destroys = byAuthorOr('post:destroy')
 
 export const postPolicy = policy({
   update: byAuthorOr('post:update'),
-  delete: byAuthorOr('post:destroy'),
+  delete: (actor: Actor, post: Judged) => destroys(actor, post) ?? (post.isTaken ? othersTookPart('post:destroy') : undefined), // prettier-ignore
   spam: needs('post:destroy'),
 })
 
@@ -45,11 +49,17 @@ const text = {
 }
 const slugId = Type.String({ description: 'End of every slug of this post' })
 const isSpam = Type.Optional(Type.Boolean({ description: 'true if the team hides the post as spam; otherwise absent' }))
+const takenBy = Type.Optional(
+  Type.Boolean({
+    description: 'true if you wrote the post, but may not delete it, as others have voted or commented; otherwise absent', // prettier-ignore
+  }),
+)
 const commentsCount = Type.Integer({ description: 'Number of public comments' })
 const whole = {
   ...text,
   commentsCount,
   is_spam: isSpam,
+  others_took_part: takenBy,
   author: PublicUser,
   voters: PostVote,
   roadmap: Type.Optional(Roadmap),
@@ -75,24 +85,43 @@ export type PostRow = Type.Static<typeof PostRow>
 
 type Viewer = Pick<Context, 'actor' | 'siteUrl'>
 
-export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): Post {
+/** Those of some posts that the actor may not delete, though they wrote them. */
+export async function takenAmong(
+  { db, actor }: CachedContext,
+  posts: readonly PostView[],
+): Promise<ReadonlySet<string>> {
+  const own = can(actor, 'post:destroy') ? [] : posts.filter((post) => isAuthor(actor, post))
+  const ids = own.map(({ postId }) => postId)
+  return new Set(ids.length > 0 && actor.userId !== null ? await postsWithOthers(db, ids, actor.userId) : [])
+}
+
+export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined, taken: ReadonlySet<string>): Post {
   const roadmap = roadmapOf(ctx.actor, post)
+  const isTaken = taken.has(post.postId)
   return {
     ...commonOf(ctx, post, voters),
     board: boardOf(post) ?? null,
-    may: postPolicy.may(ctx.actor, post),
+    may: postPolicy.may(ctx.actor, { ...post, isTaken }),
     ...spamOf(post),
+    ...(isTaken && { others_took_part: true }),
     ...(roadmap && { roadmap }),
   }
 }
 
-export function toDashboardPost(ctx: Viewer, post: PostView, voters: PostVote | undefined): DashboardPost {
+export function toDashboardPost(
+  ctx: Viewer,
+  post: PostView,
+  voters: PostVote | undefined,
+  taken: ReadonlySet<string>,
+): DashboardPost {
+  const isTaken = taken.has(post.postId)
   const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
   return {
     ...commonOf(ctx, post, voters),
     slugId: post.slugId,
-    may: postPolicy.may(ctx.actor, post),
+    may: postPolicy.may(ctx.actor, { ...post, isTaken }),
     ...spamOf(post),
+    ...(isTaken && { others_took_part: true }),
     ...(roadmap && { roadmap }),
     ...(board && { board }),
   }

@@ -109,7 +109,9 @@ function CommentItem({
             </details>
           )}
           {may.includes('update') ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
-          {may.includes('delete') ? <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a> : null}
+          {may.includes('delete') || comment.others_took_part ? (
+            <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a>
+          ) : null}
           {may.includes('spam') ? (
             <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>
               <Hidden name="if_updated_at" value={comment.updated_at} />

@@ -1,6 +1,5 @@
 import { unescaped } from '../../core/text.js'
 import * as service from '../../service/comments.js'
-import type { Activity } from '../../service/lib/commentshapes.js'
 import * as moderation from '../../service/moderation.js'
 import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
@@ -122,7 +121,7 @@ export const deleteComment = page({
   forms: [moderation.reportComment],
   async load(view) {
     const shown = await load(view)
-    return { ...shown, isTaken: !view.can('comment:delete:any') && (await othersReplied(view, shown)) }
+    return { ...shown, isTaken: !shown.comment.may.includes('delete') }
   },
   title: ({ t }) => t('comment.delete'),
   show(view, { author, comment, isTaken }) {
@@ -153,19 +152,6 @@ export const deleteComment = page({
     )
   },
 })
-
-/** Pages of comments searched for replies. The operation itself checks all. */
-const PAGES = 5
-
-async function othersReplied(view: View, { id, author, created_at: since }: Activity): Promise<boolean> {
-  for (let number = 1; number <= PAGES; number++) {
-    const list = await view.call(service.list, { post_id: view.params.slug, since, limit: 100, page: number })
-    const isReply = (each: Activity) => each.comment.parent_id === id && each.author.userId !== author.userId
-    if (list.activity.some(isReply)) return true
-    if (number >= list.total_pages) return false
-  }
-  return false
-}
 
 export const remove = action({
   operation: service.remove,

@@ -135,7 +135,9 @@ export const post = page({
               {t('action.copyLink')}
             </a>
             {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
-            {shown.may.includes('delete') ? <a href={href(`${path}/delete`)}>{t('action.delete')}</a> : null}
+            {shown.may.includes('delete') || shown.others_took_part ? (
+              <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
+            ) : null}
             {shown.may.includes('spam') ? (
               <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
                 <Hidden name="if_updated_at" value={shown.updatedAt} />
@@ -198,7 +200,7 @@ export const deletePost = page({
   async load(view) {
     const shown = await postAt(view)
     const { total_count: count } = await view.call(comments.list, { post_id: shown.postId, limit: 1 })
-    return { post: shown, count, isTaken: !view.can('post:destroy') && (await othersTookPart(view, shown, count)) }
+    return { post: shown, count, isTaken: !shown.may.includes('delete') }
   },
   title: ({ t }, { post: { title } }) => t('post.delete', { title }),
   show(view, { post: { title, slug, voters, board, author, contentMarkdown }, count, isTaken }) {
@@ -231,13 +233,6 @@ export const deletePost = page({
     )
   },
 })
-
-/** Whether anyone but the viewer has visibly voted or commented. */
-async function othersTookPart(view: View, { postId, voters }: DashboardPost, count: number): Promise<boolean> {
-  if (voters.votesCount > (voters.viewerVote ? 1 : 0)) return true
-  const own = { post_id: postId, authorId: view.viewer?.userId, limit: 1 }
-  return (await view.call(comments.list, own)).total_count < count
-}
 
 export const remove = action({
   operation: service.remove,
