@@ -175,7 +175,7 @@ it('a gate sees every request, cache hits too, and may reject it', async () => {
   expect(seen).toHaveLength(5)
 })
 
-it('a list that a response repeats has the same bytes as one that is serialised whole', async () => {
+it('a list that a response repeats has the same rows twice, the second time at its end', async () => {
   const site = await makeSite('sqlite')
   for (const name of ['One "1"', 'Zwei \\ 2', '三']) await site.call(boards.create, { name })
   const twice = await site.http('GET /boards')
