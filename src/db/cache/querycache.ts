@@ -14,6 +14,7 @@ import type { Db } from '../tables.js'
 import { PageAnchors, type Seek } from './anchors.js'
 import { cacheable, dependenciesOf, type Dependencies, type Refs, type Topic } from './dependencies.js'
 import type { Invalidation } from './invalidation.js'
+import { isSame, sizeOf, type Rows } from './results.js'
 import type { Revision, RevisionSource } from './revision.js'
 
 /** A query that says which rows its result depends on. Without `refs` it depends on all rows of the tables it reads. */
@@ -22,8 +23,6 @@ export interface TaggedQuery extends CompiledQuery {
   /** Where many rows have to be skipped: how to read the same page from an anchor. */
   seek?: Seek | undefined
 }
-
-type Rows = readonly object[]
 
 /** Rows, and the version of their entry that they are. */
 interface Result {
@@ -280,25 +279,4 @@ class CachingExecutor extends DefaultQueryExecutor {
     this.#bypasses = true
     this.#readSet.markUnknown()
   }
-}
-
-/** Rows hold nothing but texts, numbers and null. */
-function isSame(rows: Rows, others: Rows): boolean {
-  if (rows.length !== others.length) return false
-  return rows.every((row, index) => {
-    const other = others[index] as Record<string, unknown>
-    for (const [column, value] of Object.entries(row)) if (other[column] !== value) return false
-    return true
-  })
-}
-
-/** About the bytes that V8 needs: a header for each row and text, and a slot for each value. */
-function sizeOf({ rows, dependencies }: Entry): number {
-  let size = 0
-  for (const row of rows) {
-    size += 48
-    for (const value of Object.values(row) as unknown[]) size += typeof value === 'string' ? 32 + value.length : 8
-  }
-  for (const { refs = [] } of dependencies) size += 64 + refs.length * 8 // texts of the rows
-  return size
 }
