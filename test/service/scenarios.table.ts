@@ -262,14 +262,14 @@ export const rules: Rule[] = [
   ['users.create', 'lets the owner alone choose a password', ['user:invite'], (w) => w.credentials(), NOT_ALLOWED],
   ['users.create', 'takes a password from the owner', 'owner', (w) => w.credentials(), 'ok'],
   [
-    'users.block',
+    'users.signOut',
     'finds nobody by address without user:read',
     ['user:block'],
     (w) => ({ user: w.authorEmail }),
     '404 USER_NOT_FOUND',
   ],
   [
-    'users.block',
+    'users.signOut',
     'finds people by address with user:read',
     ['user:block', 'user:read'],
     (w) => ({ user: w.authorEmail }),
