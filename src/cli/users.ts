@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { listed, printable } from '../core/text.js'
 import type { Identity } from '../service/lib/identities.js'
 import type { User } from '../service/lib/people.js'
+import { rolesText } from '../service/lib/cells.js'
 import * as users from '../service/users.js'
 import { command } from './lib/command/command.js'
 import { unlessMissing } from './lib/command/existing.js'
@@ -18,14 +19,22 @@ type Shown = Person & { identities?: readonly Pick<Identity, 'provider'>[] }
 const columns: Column<Person>[] = [
   { head: 'NAME', field: 'name', text: (user) => user.name, shown: (user) => nameOf(user), drop: 1 },
   { head: 'EMAIL', field: 'email', text: (user) => user.email, id: (user) => user.userId, drop: 0, whole: true },
-  { head: 'ROLES', text: rolesOf, drop: 4 },
+  { head: 'ROLES', text: rolesText, drop: 4 },
   { head: 'POSTS', field: 'posts', text: (user) => user.posts, right: true, drop: 3 },
   { head: 'VOTES', field: 'votes', text: (user) => user.votes, right: true, drop: 3 },
   {
     head: 'STATE',
-    text: stateOf,
-    shown: (user, paint) => (user.isBlocked ? paint.red(stateOf(user)) : stateOf(user)),
+    field: 'state',
+    text: (user) => user.state,
+    shown: (user, paint) => (user.state === 'blocked' ? paint.red(user.state) : user.state),
     drop: 0,
+  },
+  {
+    head: 'SEEN',
+    field: 'lastSeenAt',
+    text: (user) => user.lastSeenAt ?? '',
+    shown: (user, _paint, now) => (user.lastSeenAt === null ? '' : ago(user.lastSeenAt, now)),
+    drop: 5,
   },
   {
     head: 'CREATED',
@@ -50,18 +59,6 @@ const waysColumn: Column<Person> = {
 /** Without a password, a mail invites them to choose one. */
 const isInvited = ({ password, invite }: Record<string, unknown>): boolean => password === undefined && invite !== false
 
-/** The assigned roles, without @everyone. */
-function rolesOf({ roles }: Person): string {
-  const assigned = roles.filter((role) => !role.isSystem)
-  return assigned.map(({ name }) => name).join(', ')
-}
-
-function stateOf({ isOwner, isBlocked, isVerified }: Person): string {
-  if (isOwner) return 'owner'
-  if (isBlocked) return 'blocked'
-  return isVerified ? 'active' : 'unverified'
-}
-
 const table = { columns, id: (user: Person) => user.userId }
 const one = { ...table, rows: ({ user }: { user: Person }) => [user] }
 /** Without the address where the caller may not read it. */
@@ -79,6 +76,8 @@ export function register(group: Command, cli: Cli): void {
       'users list --query eve',
       'users list --sort newest',
       'users list --since 7d',
+      'users list --role none --state active,unverified --sort seen',
+      'users list --seen-before 90d',
       'users list --all -o csv > users.csv',
     ],
     output: { ...table, rows: (answer) => answer.users, list: 'users' },

@@ -55,6 +55,7 @@ export const CARRIED = [
   'sessions',
   'settings',
   'totp',
+  'user_uses',
   'users',
   'votes',
 ] as const

@@ -53,7 +53,8 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   sessions: { sessionId: free, userId: free, kind: free, userAgent: free, address: free, createdAt: time, expiresAt: time },
   settings: { id: key, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
   totp: { userId: free, secret: free, step: free, enabledAt: time },
-  users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, createdAt: time, updatedAt: time },
+  user_uses: { userId: free, usedAt: time },
+  users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },
   votes: { voteId: free, userId: free, postId: free, createdAt: time },
 } // prettier-ignore
 

@@ -22,13 +22,13 @@ export async function roleTotal(db: Db, period: Period): Promise<number> {
 export const rolesAfter = async (db: Db, filter: Period & Sorting, cursor: RoleRow): Promise<number> =>
   (await countAfter(filtered(db, filter), orderOf(filter), cursor).executeTakeFirstOrThrow()).count
 
-/** The role with this id, or up to two with this name: two are enough to know that a name is ambiguous. */
-export const findRoles = (db: Db, idOrName: string): Promise<RoleRow[]> =>
+/** The role with this id, or some with this name: two are enough to know that a name is ambiguous. */
+export const findRoles = (db: Db, idOrName: string, most = 2): Promise<RoleRow[]> =>
   db
     .selectFrom('roles')
     .selectAll()
     .where(isId(idOrName) ? 'id' : 'name', '=', asStored(idOrName))
-    .limit(2)
+    .limit(most)
     .execute()
 
 export async function permissionsOfRole(db: Db, id: string): Promise<string[]> {

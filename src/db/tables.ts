@@ -96,9 +96,13 @@ export interface Tables {
     vote_count: Generated<number>
     /** Tokens of versions without the table `sessions` carry this number. Incrementing it ends them. */
     sessions: Generated<number>
+    /** The folded name, the user name and the address, a line each. Lists search it, and sort by it. */
+    searchText: Generated<string>
     createdAt: string
     updatedAt: string
   }
+  /** When each user was last seen, of which triggers take care. `NEVER` before the first time. */
+  user_uses: { userId: string; usedAt: string }
   /**
    * What a person was recognised by: `subject` is what `provider` calls them, and `email` the address it said. `password`
    * and `link` are ways of the site itself: their rows only keep the time of the last use, and their subject is the user.

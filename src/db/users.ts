@@ -1,9 +1,10 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
+import { searchKey } from '../core/text.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { isPostgres, unlessTaken } from './dialect.js'
-import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
+import { within, type Period } from './paging.js'
 import { eraseNames, formerContentOf } from './seals.js'
 import { deleteSessionsOf } from './sessions.js'
 import { deleteOneTimeTokensOf } from './tokens.js'
@@ -41,16 +42,7 @@ const findPresent = (db: Db, who: string): Promise<UserRow | undefined> =>
     )
     .executeTakeFirst()
 
-export interface UserOrder extends Sorting {
-  period: Period
-}
-
-export const orderOf = ({ created: direction }: UserOrder) => ({ by: ['createdAt', 'userId'], direction }) as const
-
-export const usersOf = (db: Db, period: Period) => within(db.selectFrom('users'), 'createdAt', period)
-
-export const listUsers = (db: Db, order: UserOrder, page: Page<UserRow>): Promise<UserRow[]> =>
-  pageOf(usersOf(db, order.period), orderOf(order), page).selectAll().execute()
+const usersOf = (db: Db, period: Period) => within(db.selectFrom('users'), 'createdAt', period)
 
 /** How many there are: from a count that the database keeps, or, of a period, from the index. */
 export async function userTotal(db: Db, period: Period = {}): Promise<number> {
@@ -65,9 +57,6 @@ export async function userTotal(db: Db, period: Period = {}): Promise<number> {
     .executeTakeFirstOrThrow()
   return value
 }
-
-export const usersAfter = async (db: Db, order: UserOrder, cursor: UserRow): Promise<number> =>
-  (await countAfter(usersOf(db, order.period), orderOf(order), cursor).executeTakeFirstOrThrow()).count
 
 /** The roles of some users, in no particular order. */
 export const rolesOf = (
@@ -135,7 +124,7 @@ export const findOwner = (db: Db): Promise<Pick<UserRow, 'userId' | 'email'> | u
 export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<UserRow | undefined> =>
   db
     .insertInto('users')
-    .values(user)
+    .values({ ...user, searchText: searchTextOf(user) })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -144,9 +133,18 @@ type UserChange = Updateable<Tables['users']> & { updatedAt: string }
 
 /** Returns 'taken' if another user has the address or user name, and undefined if the user has been deleted. */
 export const updateUser = (db: Db, userId: string, change: UserChange): Promise<UserRow | 'taken' | undefined> =>
-  unlessTaken(db, () =>
-    db.updateTable('users').set(change).where('userId', '=', userId).returningAll().executeTakeFirst(),
-  )
+  unlessTaken(db, async () => {
+    const user = await put(db, userId, change)
+    const searchText = user && searchTextOf(user)
+    return searchText === user?.searchText ? user : put(db, userId, { searchText })
+  })
+
+const put = (db: Db, userId: string, change: Updateable<Tables['users']>): Promise<UserRow | undefined> =>
+  db.updateTable('users').set(change).where('userId', '=', userId).returningAll().executeTakeFirst()
+
+/** What lists of people search and sort by: the name first, as people see it. */
+const searchTextOf = ({ name, username, email }: Pick<UserRow, 'name' | 'username' | 'email'>): string =>
+  `${searchKey(name || username)}\n${username.toLowerCase()}\n${email}`
 
 /**
  * Ends the sessions of a user, or all but one. Counting up ends those of tokens that name no session, and the sign-ins

@@ -64,6 +64,7 @@ export const operations = [
   keys.create,
   keys.revoke,
   users.list,
+  users.downloadAll,
   users.show,
   users.create,
   users.update,

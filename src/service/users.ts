@@ -1,10 +1,9 @@
-import { quoted, searchKey } from '../core/text.js'
+import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { isId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
-import type { Db, UserRow } from '../db/tables.js'
+import type { UserRow } from '../db/tables.js'
 import { deleteTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import {
@@ -13,14 +12,9 @@ import {
   findUser,
   findUserByEmail,
   isFormerUsername,
-  listUsers,
   setBlocked,
   updateUser,
-  usersAfter,
-  userTotal,
-  type UserOrder,
 } from '../db/users.js'
-import { MOST_USERS, searchUsers, usersByIds } from '../db/usersearch.js'
 import { assertNoKey, assertOwner, refusedBy, type Access } from './lib/access.js'
 import { change } from './lib/change.js'
 import { forgetWrongCodes } from './lib/codeguesses.js'
@@ -32,7 +26,6 @@ import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
 import {
   assertEmail,
@@ -49,10 +42,8 @@ import {
   userExists,
   userNotFound,
   userShown,
-  usersShown,
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
-import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { holderOf, userPolicy } from './lib/userpolicy.js'
 import * as ownAccount from './profile.js'
 
@@ -67,86 +58,13 @@ const WithWays = Type.Object({
   }),
 })
 
-const PEOPLE: Listing<UserRow> = { row: 'user', rows: 'Users', id: 'userId', alias: true }
-
-export const list = operation({
-  id: 'users.list',
-  summary: 'List users, oldest first',
-  http: 'GET /users 200',
-  access: 'user:read',
-  inputFirst: true,
-  cache: 'actor',
-  sensitive: true,
-  errors: [],
-  input: fields({
-    ...orderFields('asc'),
-    ...pageFields(PEOPLE),
-    query: Type.Optional(
-      Type.String({
-        maxLength: 500,
-        description: `Only users with this text in their name, user name or address, in any letter case; only the first ${MOST_USERS} count`,
-      }),
-    ),
-    ...periodFields('users who signed up'),
-  }),
-  output: Type.Object({
-    status: Type.Object({ code: Type.Integer(), type: Type.String() }),
-    users: Type.Array(User),
-    results: alias(User),
-    ...pageKeys,
-  }),
-  async run(ctx, { created, since, until, query = '', ...page }) {
-    const { db } = ctx
-    const period = periodFrom({ since, until })
-    const order = { created, period }
-    const text = query.trim()
-    const source = text === '' ? await allUsers(db, order) : await usersFound(db, order, text)
-    const { rows: users, keys } = await pageOf(PEOPLE, page, { ...source, show: (rows) => usersShown(ctx, rows) })
-    return { status: { code: 200, type: 'success' }, users, ...keys }
-  },
-})
-
-type Users = Omit<Parameters<typeof pageOf<UserRow, unknown>>[2], 'show'>
-
-const allUsers = async (db: Db, order: UserOrder): Promise<Users> => ({
-  total: await userTotal(db, order.period),
-  async find(after) {
-    const user = isId(after) ? await findUser(db, after) : undefined
-    return user && isWithin(order.period, user.createdAt) ? user : undefined
-  },
-  countAfter: (cursor) => usersAfter(db, order, cursor),
-  read: (slice) => listUsers(db, order, slice),
-})
-
-/** Users that have the text in their name, user name or address. */
-async function usersFound(db: Db, order: UserOrder, text: string): Promise<Users> {
-  const [folded, lower] = [searchKey(text), text.toLowerCase()]
-  const ids = await searchUsers(
-    db,
-    order,
-    ({ name, username, email }) =>
-      (folded !== '' && searchKey(name).includes(folded)) ||
-      username.toLowerCase().includes(lower) ||
-      email.includes(lower),
-  )
-  const place = (userId: string) => ids.indexOf(userId) + 1
-  return {
-    total: ids.length,
-    find: async (after) => (ids.includes(after) ? findUser(db, after) : undefined),
-    countAfter: async ({ userId }) => ids.length - place(userId),
-    read: ({ limit, offset = 0, after }) => {
-      const start = after ? place(after.userId) : offset
-      return usersByIds(db, ids.slice(start, start + limit))
-    },
-  }
-}
+export { downloadAll, list } from './userlists.js'
 
 export const show = operation({
   id: 'users.show',
   summary: 'Show a user, with the ways to sign in',
   http: 'GET /users/:user 200',
   access: 'user:read',
-  cache: 'actor',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({ user: who }),

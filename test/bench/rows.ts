@@ -19,6 +19,7 @@ export function tablesOf(size: Size, searchKey: 'rowid' | 'number'): Record<stri
   const counts = new Int32Array(size.posts) // filled by the votes, which come before the posts
   return {
     users: users(size),
+    user_uses: uses(size),
     sessions: sessions(size),
     boards: boards(size),
     roadmaps: roadmaps(size),
@@ -47,8 +48,13 @@ const COLORS = ['c2410c', '15803d', '1d4ed8', '6d28d9']
 function* users(size: Size): Generator<Row> {
   for (let n = 0; n < size.users; n++) {
     const createdAt = time(n / size.users)
-    yield { userId: id('user', n), name: `Person ${n}`, username: `person_${n}`, email: `person${n}@example.org`, password: '!', avatar: '', isVerified: 1, isOwner: 0, isBlocked: 0, createdAt, updatedAt: createdAt } // prettier-ignore
+    yield { userId: id('user', n), name: `Person ${n}`, username: `person_${n}`, email: `person${n}@example.org`, password: '!', avatar: '', isVerified: 1, isOwner: 0, isBlocked: 0, searchText: `person ${n}\nperson_${n}\nperson${n}@example.org`, createdAt, updatedAt: createdAt } // prettier-ignore
   }
+}
+
+function* uses(size: Size): Generator<Row> {
+  for (let n = 0; n < size.users; n++)
+    yield { userId: id('user', n), usedAt: time(((n * 7919) % size.users) / size.users) }
 }
 
 function* sessions(size: Size): Generator<Row> {

@@ -2,6 +2,7 @@ import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { SORTS } from '../../src/db/posts/order.js'
+import { userList, USER_SORTS, type UserFilter } from '../../src/db/userlists.js'
 import { queueMail } from '../../src/delivery/mail.js'
 import { operator, visitor, type Actor } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
@@ -262,6 +263,40 @@ describe.each(engines)('plans on %s', (engine) => {
             found.push(...(await faults(site, each)).map((fault) => `${op.id}: ${fault}`))
       }
     }
+    expect([...new Set(found)]).toEqual([])
+  })
+
+  it('lists of people are found by an index of a filter, or checked on a walk in their order', async () => {
+    const { site } = await filled(engine)
+    const { userId } = await site.member(['user:read'])
+    const [role] = await site.db.selectFrom('roles').select('id').where('isSystem', '=', 0).execute()
+    const time = '2026-01-01T00:00:00.000Z'
+    const filters: UserFilter[] = [
+      {},
+      { since: time },
+      { states: ['blocked'] },
+      { states: ['active', 'unverified'] },
+      { roles: [role!.id] },
+      { roles: [null] },
+      { roles: [null, role!.id] },
+      { texts: ['member', 'm'] },
+      { seen: { since: time } },
+      { seen: { until: time }, states: ['unverified'], roles: [role!.id], texts: ['x'], since: time },
+    ]
+    const found: string[] = []
+    for (const filter of filters)
+      for (const sort of USER_SORTS)
+        for (const most of [0, 1000]) {
+          const statements = await statementsOf(site, async () => {
+            const list = await userList(site.db, filter, sort, most)
+            const [after] = await list.read({ limit: 2, offset: 1 })
+            await list.find(userId)
+            if (after) await list.read({ limit: 2, after })
+            if (after) await list.countAfter?.(after)
+          })
+          for (const query of statements)
+            found.push(...(await faults(site, query)).map((fault) => `${JSON.stringify(filter)} ${sort} ${most}: ${fault}`)) // prettier-ignore
+        }
     expect([...new Set(found)]).toEqual([])
   })
 

@@ -20,6 +20,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0032_browser_sessions': { sqlite: '2e4fdc152f8ac545', postgres: '8ae0d240538e1177' },
   '0033_identities': { sqlite: '5e455aea520f767f', postgres: '3072476ca2c1be85' },
   '0034_undos': { sqlite: '5e455aea520f767f', postgres: '3072476ca2c1be85' },
+  '0035_people': { sqlite: '4e5d51eb77e374e8', postgres: '7a221be3df57c386' },
 }
 
 /** What triggers compute, and nothing recounts. */

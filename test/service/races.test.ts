@@ -47,6 +47,7 @@ const RACES: Record<string, Race | string> = {
   'sessions.userId': race('nobody', 'INCORRECT_PASSWORD', ({ email }) => ({ line: 'POST /auth/login', body: { email, password: PASSWORD } })), // prettier-ignore
   'totp.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /totp', body: {} })),
   'undos.userId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'POST /posts/move', body: { ids: [postId], boardId } })), // prettier-ignore
+  'user_uses.userId': 'triggers of the user and of sessions write it',
   'votes.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
   'votes.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
 }

@@ -104,6 +104,7 @@ export const table: Record<string, Row> = {
   'keys.create': { needs: 'account', input: () => ({ name: 'ci' }) },
   'keys.revoke': { needs: 'account', input: async (w, caller) => ({ keyId: await w.key(caller) }) },
   'users.list': { needs: 'user:read', input: () => ({ limit: 100 }) },
+  'users.download': { needs: 'user:read', input: () => ({ format: 'jsonl' }) },
   'users.show': { needs: 'user:read', input: async (w) => ({ user: (await w.person()).userId }) },
   'users.create': { needs: 'user:invite', input: (w) => ({ email: w.credentials().email }) },
   'users.update': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId, name: 'Renamed' }) },

@@ -172,6 +172,8 @@ describe.each(engines)('the list of people on %s', (engine) => {
       isVerified: false,
       isBlocked: false,
       isOwner: false,
+      state: 'unverified',
+      lastSeenAt: '2026-03-02T10:01:00.000Z',
       notes: null,
       createdAt: '2026-03-02T10:01:00.000Z',
       votes: '1',
@@ -181,7 +183,8 @@ describe.each(engines)('the list of people on %s', (engine) => {
     })
     for (const { id, user_role_id: again } of body.users[1].roles) expect(again).toBe(id)
     expect(body.users[0].isOwner).toBe(true)
-    for (const secret of ['password', 'argon2', 'sessions', 'nameFolded']) expect(text).not.toContain(secret)
+    for (const secret of ['password', 'argon2', 'sessions', 'nameFolded', 'searchText'])
+      expect(text).not.toContain(secret)
   })
 
   it('is paged by cursor and by number in both directions, each person once, also those of the same instant', async () => {
@@ -404,6 +407,7 @@ describe.each(engines)('changing a person on %s', (engine) => {
       ...before,
       ...change,
       isVerified: 1,
+      searchText: `zoë\nzoe.l-1_\n${EVE.email}`,
       updatedAt: '2026-03-02T10:01:00.000Z',
     })
     expect(

@@ -4,11 +4,13 @@ import { isPostgres, triggerStatements, type Trigger } from '../dialect.js'
 import type { Db } from '../tables.js'
 import { countingTriggers } from './counted.js'
 import { loggingTriggers } from './logged.js'
+import { usingTriggers } from './used.js'
 
 /** Every trigger of the newest schema. */
 export const triggersOf = (engine: 'sqlite' | 'postgres'): readonly Trigger[] => [
   ...loggingTriggers,
   ...countingTriggers(engine),
+  ...usingTriggers,
 ]
 
 /** Identifies the text of all triggers. */

@@ -57,6 +57,7 @@ const users = {
   post_count: 'counted',
   vote_count: 'counted',
   sessions: 'logged',
+  searchText: 'logged',
   createdAt: 'logged',
   updatedAt: 'logged',
 } as const satisfies Columns<'users'>

@@ -1,5 +1,7 @@
 import type { Activity } from './commentshapes.js'
+import type * as Type from 'typebox'
 import type { Cells } from './csvof.js'
+import type { User } from './people.js'
 import type { Post, PostRow } from './postshapes.js'
 
 /** The display name, or the user name if that is empty. */
@@ -41,3 +43,26 @@ export const commentCells = {
   'comment.parent_id': ({ comment }) => comment.parent_id ?? '',
   'post.number': ({ post }) => (post ? String(post.number) : ''),
 } as const satisfies Cells<ListedComment>
+
+/** The assigned roles, without @everyone. */
+export const rolesText = ({ roles }: Pick<ListedUser, 'roles'>): string =>
+  roles
+    .filter((role) => !role.isSystem)
+    .map(({ name }) => name)
+    .join(', ')
+
+type ListedUser = Type.Static<typeof User>
+
+export const userCells = {
+  name: (user) => user.name,
+  email: (user) => user.email,
+  roles: rolesText,
+  posts: (user) => user.posts,
+  votes: (user) => user.votes,
+  state: (user) => user.state,
+  lastSeenAt: (user) => user.lastSeenAt ?? '',
+  createdAt: (user) => user.createdAt,
+  username: (user) => user.username,
+  notes: (user) => user.notes ?? '',
+  userId: (user) => user.userId,
+} as const satisfies Cells<ListedUser>

@@ -9,11 +9,12 @@ import { NIL } from 'uuid'
 import type { Db, SessionRow, Tables, UserRow } from '../../db/tables.js'
 import { permissionsOfRoles } from '../../db/roles.js'
 import { lacksTotp } from '../../db/totp.js'
+import { lastSeen, stateOf, USER_STATES } from '../../db/userlists.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
 import { avatarOf } from './avatars.js'
 import { can, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
-import { nullable, oneLine } from './schemas.js'
+import { nullable, oneLine, oneOf } from './schemas.js'
 import { personOf } from './sessions.js'
 import { sessionToken } from './tokens.js'
 import { userPolicy } from './userpolicy.js'
@@ -56,6 +57,12 @@ export const User = Type.Object({
   isVerified: Type.Boolean(),
   isBlocked: Type.Boolean(),
   isOwner: Type.Boolean(),
+  state: oneOf(USER_STATES, {
+    description: 'The first of these that holds; the invited have no password, and have not confirmed their address',
+  }),
+  lastSeenAt: nullable('string', {
+    description: 'Hour of the last request, or time of a later sign-in; null if there was none, and as email is empty',
+  }),
   notes: nullable('string', { description: "The owner's notes about the user; null for other callers" }),
   createdAt: Type.String({ format: 'date-time' }),
   votes: Type.String({ description: 'Number of votes, as a decimal integer' }),
@@ -182,6 +189,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
   const { db, actor } = ctx
   const roles = rows.length === 0 ? [] : await rolesOf(db, rows.map((row) => row.userId)) // prettier-ignore
   const byName = roles.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const seen = await lastSeen(db, rows.map((row) => row.userId)) // prettier-ignore
   const held = actor.isOwner ? undefined : await permissionsOfRoles(db, assignedIds(roles))
   return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => {
     const own = byName.filter((role) => role.user_id === userId)
@@ -195,6 +203,8 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
       isVerified: row.isVerified === 1,
       isBlocked: row.isBlocked === 1,
       isOwner: row.isOwner === 1,
+      state: stateOf(row),
+      lastSeenAt: mayReadAddress(actor, userId) ? (seen.get(userId) ?? null) : null,
       notes: actor.isOwner ? notes : null,
       createdAt,
       votes: String(row.vote_count),

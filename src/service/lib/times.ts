@@ -9,7 +9,7 @@ import { oneOf } from './schemas.js'
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
 const rule = 'a date or a time with its zone, such as 2026-03-01 or 2026-03-01T09:30:00Z'
 
-const timeField = (description: string) => Type.Optional(Type.String({ rule, time: true, description }))
+export const timeField = (description: string) => Type.Optional(Type.String({ rule, time: true, description }))
 
 /** The fields of a list that a time limits. */
 export const periodFields = (rows: string) => ({
@@ -50,7 +50,7 @@ export const isWithin = ({ since, until }: Period, time: string): boolean =>
   (since === undefined || time >= since) && (until === undefined || time < until)
 
 /** A date is its midnight in UTC. */
-function timeFrom(field: string, text: string | undefined): string | undefined {
+export function timeFrom(field: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const parsed = TIME.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(parsed)) return new Date(parsed).toISOString()

@@ -46,7 +46,8 @@ export const optionsOf = (
     if (field.type === 'boolean')
       return switchOptions(field, flag, defaults?.[field.name] ?? field.default, switches?.[field.name])
     const preset = defaults?.[field.name] ?? field.default
-    if (field.name === 'created' && field.choices) return sortOptions(field, preset)
+    if (field.name === 'created' && field.choices)
+      return [createdOption(field, preset), ...(fields.some(({ name }) => name === 'sort') ? [] : [sortOption(field, preset)])] // prettier-ignore
     const earlier = formerly?.[field.name]
     const shown = plainOption(field, flag, preset)
     return earlier === undefined ? [shown] : [shown, plainOption(field, earlier, preset).hideHelp()]
@@ -76,8 +77,11 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
 
 const ORDERS: ReadonlyMap<string, string> = new Map([['newest', 'desc'], ['oldest', 'asc']]) // prettier-ignore
 
-/** The order of a list by time, with the words of all lists. --created is the flag of older versions. */
-function sortOptions(field: Field, preset: unknown): FieldOption[] {
+/** The flag of older versions for the order of a list by time. */
+const createdOption = (field: Field, preset: unknown): FieldOption => plainOption(field, 'created', preset).hideHelp()
+
+/** The order of a list by time, with the words of all lists. */
+function sortOption(field: Field, preset: unknown): FieldOption {
   const words = [...ORDERS.keys()].join(', ')
   const usual = [...ORDERS.keys()].find((word) => ORDERS.get(word) === preset)
   const sort = new FieldOption('--sort <text>', `Order (${words}) (default: ${usual})`, field.name)
@@ -86,7 +90,7 @@ function sortOptions(field: Field, preset: unknown): FieldOption[] {
     if (direction !== undefined) return direction
     throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.`)
   })
-  return [plainOption(field, 'created', preset).hideHelp(), sort]
+  return sort
 }
 
 /** An empty text is the default list, or an empty one, as in a query string. */
