@@ -1,13 +1,9 @@
 import type { Field } from '../../../core/fields.js'
+import type { RecordColumn } from '../../../core/records.js'
 import type { FieldOption } from './fieldoption.js'
 import { isSource } from './options.js'
 
-/** A column of CSV: its names, the field that it sets, and how its text becomes a value. */
-export interface LineColumn {
-  names: readonly string[]
-  field: string
-  valueOf(this: void, text: string): unknown
-}
+export type LineColumn = RecordColumn
 
 /** The columns that CSV may have: the fields of a thing to create, named as their flags or as in the API. */
 export const lineColumns = (fields: readonly Field[], options: readonly FieldOption[], main: string): LineColumn[] =>
