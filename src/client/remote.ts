@@ -4,7 +4,7 @@ import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
 import { parse } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
 import type { AnyOperation, Call } from '../service/lib/operation.js'
-import { bodyFrom, read, send, type Answer } from './transport.js'
+import { bodyFrom, read, send, type Answer, type Response } from './transport.js'
 
 export interface Remote {
   server: string
@@ -27,20 +27,21 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
       'CONFIG_INVALID',
       'The token contains characters that are not valid in a token. Check the file or variable it comes from.',
     )
-  return async (op, input) => {
+  return async (op, input, sent) => {
     // The server never sees a value that a path cannot carry, and adapts some that a command refuses
     if (op.http.includes(':') || op.adapt) parse(op.input, input)
     const [method, path] = op.http.split(' ') as [string, string]
     const fields = new Map(Object.entries(input as Record<string, unknown>).filter(([, value]) => value !== undefined))
     const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => takeParam(fields, name)))
-    if (method === 'GET') for (const [name, value] of fields) url.searchParams.set(name, [value].flat().join(','))
+    if (method === 'GET' || op.upload)
+      for (const [name, value] of fields) url.searchParams.set(name, [value].flat().join(','))
     const headers = {
       'user-agent': 'feedbackctl',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(dryRun && { [DRY_RUN_HEADER]: '1' }),
-      ...(method !== 'GET' && { 'content-type': 'application/json' }),
+      ...(method !== 'GET' && { 'content-type': sent?.type ?? 'application/json' }),
     }
-    const body = method === 'GET' ? undefined : JSON.stringify(Object.fromEntries(fields))
+    const body = method === 'GET' ? undefined : (sent?.bytes ?? JSON.stringify(Object.fromEntries(fields)))
     const start = performance.now()
     const tell = (result: string | number) =>
       trace?.(`${method} ${redactedUrl(url.href)} ${result}`, performance.now() - start)
@@ -49,7 +50,7 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
       throw error
     })
     const { status } = response
-    if (op.download && status === 200 && response.file !== undefined) {
+    if (status === 200 && isLong(op, response)) {
       tell(status)
       return bodyFrom(url, response) as never
     }
@@ -67,6 +68,10 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
     throw errorFrom(url, op, status, answer as ErrorBody | undefined, isSaved ? root : undefined)
   }
 }
+
+/** Whether an answer is a long body. An older server sends some downloads as other JSON, which is no file. */
+const isLong = ({ download, upload }: Pick<AnyOperation, 'download' | 'upload'>, { file, type }: Response): boolean =>
+  download !== undefined && (upload ? download.types.includes(type.split(';')[0] ?? '') : file !== undefined)
 
 /** JSON, or a body that is one word. Undefined for anything else. */
 function bodyOf({ type, text }: Answer, isWord: boolean): unknown {

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 30_000
 const MAX_BYTES = 64 * 1024 * 1024
 
 /** A response whose body has not been read. */
-interface Response {
+export interface Response {
   status: number
   type: string
   /** Why the token does not count. */
@@ -29,7 +29,7 @@ export interface Answer extends Pick<Response, 'status' | 'type' | 'refusal'> {
 export async function send(
   url: URL,
   options: { method: string; headers: OutgoingHttpHeaders & { 'user-agent': string } },
-  body: string | undefined,
+  body: string | AsyncIterable<Uint8Array> | undefined,
 ): Promise<Response> {
   const response = await openHttp(url, { ...options, body, timeout: TIMEOUT_MS }).catch((error: unknown) => {
     throw unreachable(url, error)
@@ -53,9 +53,9 @@ export async function read(url: URL, { body, ...response }: Response): Promise<A
   return { ...response, text: whole.toString() }
 }
 
-/** The body of a download. Each chunk is read when the caller asks for it. */
-export const bodyFrom = (url: URL, { file = '', type, body }: Response): LongBody => ({
-  file,
+/** The body of a download, or the answer to an upload. Each chunk is read when the caller asks for it. */
+export const bodyFrom = (url: URL, { file, type, body }: Response): LongBody => ({
+  ...(file !== undefined && { file }),
   type: type.split(';')[0] ?? '',
   pieces: piecesOf(url, body),
 })

@@ -1,4 +1,5 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { once } from 'node:events'
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 
 /** A response that did not come in time, or is too large. Errors of sockets stay as they are. */
 export class HttpFailure extends Error {
@@ -12,8 +13,9 @@ export class HttpFailure extends Error {
 interface HttpRequest {
   method?: string
   headers: OutgoingHttpHeaders & { 'user-agent': string }
-  body?: string | undefined
-  /** Milliseconds until the response begins. */
+  /** A body of any length is sent as the server takes it, and may go on after the response begins. */
+  body?: string | AsyncIterable<Uint8Array> | undefined
+  /** Milliseconds until the response begins, or takes the next part of a body of any length. */
   timeout: number
   /** Accepts any certificate. The connection is used once: no other request may go over one that was not verified. */
   anyCertificate?: boolean
@@ -33,7 +35,7 @@ export async function openHttp(
     const options = {
       method,
       // Node adds no length to a DELETE
-      headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
+      headers: { ...headers, ...(typeof body === 'string' && { 'content-length': Buffer.byteLength(body) }) },
       ...(anyCertificate && { agent: false as const, rejectUnauthorized: false }),
     }
     const sent = request(url, options, (response) => {
@@ -42,8 +44,35 @@ export async function openHttp(
       resolve(response)
     })
     sent.on('error', reject).on('close', () => clearTimeout(timer))
-    sent.end(body)
+    if (typeof body === 'object') void sendParts(sent, body, () => timer.refresh())
+    else sent.end(body)
   })
+}
+
+/** Sends until the body ends, or its response does: a server that refuses the rest has answered. */
+async function sendParts(sent: ClientRequest, body: AsyncIterable<Uint8Array>, progress: () => void): Promise<void> {
+  let [hasResponse, isOver] = [false, false]
+  const over = new Promise<void>((resolve) => {
+    const end = () => {
+      isOver = true
+      resolve()
+    }
+    sent.once('close', end).once('response', (response) => {
+      hasResponse = true
+      response.once('end', end).once('close', end)
+    })
+  })
+  try {
+    for await (const part of body) {
+      if (isOver) break
+      if (!sent.write(part)) await Promise.race([once(sent, 'drain').catch(() => {}), over])
+      if (!isOver && !hasResponse) progress()
+    }
+    if (isOver) sent.destroy()
+    else sent.end()
+  } catch (error) {
+    sent.destroy(error as Error)
+  }
 }
 
 interface Reading {

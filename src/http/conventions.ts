@@ -9,6 +9,7 @@ import type { ResponseCache } from './cache/responses.js'
 import type { Connections } from './lib/connections.js'
 import type { Downloads } from './downloads.js'
 import type { LongAnswers } from './longanswers.js'
+import type { Uploads } from './uploads.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
 import { loggable, outcome } from './lib/logging.js'
 import { RETRY_AFTER } from './errors.js'
@@ -18,6 +19,7 @@ declare module 'fastify' {
     connections: Connections
     longAnswers: LongAnswers
     downloads: Downloads
+    uploads: Uploads
     repeats: Repeats
   }
   interface FastifyRequest {

@@ -32,6 +32,7 @@ import { Origins } from './origins.js'
 import { probes } from './probes.js'
 import type { Log, Site } from './lib/site.js'
 import { BODY_LIMIT, type MissingHandler, type Surface } from './surface.js'
+import { Uploads } from './uploads.js'
 import { avatars } from './web/avatars.js'
 
 export interface ServerOptions {
@@ -100,7 +101,10 @@ export async function buildServer(
     genReqId: requestId,
     trustProxy: trust ?? false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
-    clientErrorHandler: (error, socket) => rejectMalformed(server.log, error, socket),
+    clientErrorHandler: (error, socket) => {
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.isReceiving(socket)) return // `Uploads` has its own limit
+      rejectMalformed(server.log, error, socket)
+    },
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = asAppError(error)
       if (known.status >= 500) server.log.error({ reqId: request.id, err: error }, known.message)
@@ -121,6 +125,7 @@ export async function buildServer(
   const repeats = new Repeats(() => server.log)
   server.decorate('repeats', repeats)
   server.decorate('downloads', new Downloads({ connections, log: () => server.log, repeats }))
+  server.decorate('uploads', new Uploads({ connections, log: () => server.log }))
   server.decorateRequest('errorOf', undefined)
   await securityHeaders(server, site.siteUrl)
   conventions(server, responses)

@@ -171,16 +171,15 @@ export async function makeSite(
   const server = () => (built ??= build())
   const callAs =
     (actor: Actor): Call =>
-    async (op, input) => {
-      const result = await execute(op, { ...base, actor, origin: 'cli:tester', dryRun: false }, input).catch(
-        (error: unknown) => {
-          if (error instanceof AppError)
-            expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(
-              error.code,
-            )
-          throw error
-        },
-      )
+    async (op, input, body) => {
+      const ctx = { ...base, actor, origin: 'cli:tester', dryRun: false, body }
+      const result = await execute(op, ctx, input).catch((error: unknown) => {
+        if (error instanceof AppError)
+          expect(codesOf(op as unknown as AnyOperation), `${op.id} does not declare ${error.code}`).toContain(
+            error.code,
+          )
+        throw error
+      })
       const answer = (op.download ? await contentOf(result as LongBody) : result) as typeof result
       assertExact(op.output, answer)
       return answer

@@ -11,7 +11,7 @@ import type { Site } from '../lib/site.js'
 import type { MissingHandler } from '../surface.js'
 import { docs } from './docs.js'
 import { mount } from './mount.js'
-import { parsers } from './parsers.js'
+import { parsers, unparsed } from './parsers.js'
 import { compileOnFirstUse } from './serializers.js'
 
 interface Parts {
@@ -44,7 +44,12 @@ export async function api(server: FastifyInstance, { operations, site, responses
     if (reply.statusCode === 409 || (isWrite && reply.statusCode >= 400)) reply.header('x-should-retry', 'false')
     done()
   })
-  for (const op of operations) mount(server, op, { site, responses, origins })
+  const parts = { site, responses, origins }
+  for (const op of operations) if (!op.upload) mount(server, op, parts)
+  await server.register(async (uploads) => {
+    unparsed(uploads)
+    for (const op of operations) if (op.upload) mount(uploads, op, parts)
+  })
   docs(server, operations)
 }
 

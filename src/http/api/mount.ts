@@ -31,30 +31,33 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       ...(op.ownPages && { cors: { origin: origins.trusted } }),
     },
     onRequest: (request, reply, done) => {
-      if (op.sensitive || op.download) reply.header('cache-control', 'no-store')
+      if (op.sensitive || op.download || op.upload) reply.header('cache-control', 'no-store')
       assertMail(op, site)
       if (op.ownPages) origins.assertOwnPage(request.headers)
       done()
     },
     handler: async (request, reply) => {
-      // A request on PostgreSQL has a deadline. A download outlives it: each of its queries has one.
-      const { db, allowCaching } = op.download ? { db: site.db } : await responses.open(request.raw)
+      // A request on PostgreSQL has a deadline. Downloads and uploads outlive it: each of their queries has one.
+      const { db, allowCaching } = op.download || op.upload ? { db: site.db } : await responses.open(request.raw)
       const actorNow = () => actorOf(request.headers.authorization, site)
       const actor = await actorOf(request.headers.authorization, { ...site, db })
       if (actor.refusal && request.headers.authorization !== undefined) reply.header(REFUSAL_HEADER, actor.refusal.code)
       const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
       const client = clientOf(request)
-      const output = await execute(
-        op,
-        { ...site, db, actor, actorNow, origin: 'http', client, dryRun },
-        inputOf(op, request),
-      )
-      if (op.download)
-        return server.downloads.send(request, reply, output as LongBody, actor.userId ?? clientKey(client))
-      if (op.cache) allowCaching?.(op.id, actor.expiresAt)
-      reply.code(output === undefined ? 204 : Number(status))
-      await server.longAnswers.turn(reply.raw, output)
-      return output
+      const who = actor.userId ?? clientKey(client)
+      const incoming = op.upload && server.uploads.open(request, op.upload, who)
+      const ctx = { ...site, db, actor, actorNow, origin: 'http', client, dryRun, body: incoming?.body }
+      try {
+        const output = await execute(op, ctx, inputOf(op, request))
+        if (op.download)
+          return await server.downloads.send(request, reply, output as LongBody, { who, place: incoming?.place })
+        if (op.cache) allowCaching?.(op.id, actor.expiresAt)
+        reply.code(output === undefined ? 204 : Number(status))
+        await server.longAnswers.turn(reply.raw, output)
+        return output
+      } finally {
+        incoming?.close()
+      }
     },
   })
 }
@@ -76,7 +79,7 @@ function inputOf(op: AnyOperation, request: FastifyRequest): unknown {
   const inPath = coerce(op.input, request.params as Record<string, unknown>)
   const inQuery = coerce(op.input, request.query as Record<string, unknown>)
   const { body = {} } = request
-  if (request.method === 'GET' || request.method === 'HEAD') return { ...inQuery, ...inPath }
+  if (op.upload || request.method === 'GET' || request.method === 'HEAD') return { ...inQuery, ...inPath }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const input = { ...inQuery, ...body, ...inPath }
   return op.adapt?.(input) ?? input

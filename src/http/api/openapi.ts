@@ -56,7 +56,8 @@ function failuresOf(op: AnyOperation): Failure[] {
       'RATE_LIMITED',
       'SERVER_ERROR',
       'DATABASE_UNREACHABLE',
-      ...(op.download ? (['SERVER_BUSY'] as const) : []),
+      ...(op.download || op.upload ? (['SERVER_BUSY'] as const) : []),
+      ...(op.upload ? (['BAD_REQUEST', 'BAD_REQUEST 408'] as const) : []),
       ...(op.http.startsWith('GET') ? [] : (['STORAGE_FULL'] as const)),
     ] as Failure[]),
   ]
@@ -67,7 +68,7 @@ function describe(op: AnyOperation): object {
   const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name]) => name)
   const properties = Object.entries(op.input.properties)
   const required = requiredOf(op.input)
-  const inQuery = method === 'GET'
+  const inQuery = method === 'GET' || op.upload !== undefined
   const parameters = properties
     .filter(([name]) => inQuery || inPath.includes(name))
     .map(([name, schema]) => parameter(name, schema, inPath.includes(name) ? 'path' : 'query', required.includes(name)))
@@ -75,10 +76,11 @@ function describe(op: AnyOperation): object {
   return {
     operationId: op.id,
     summary: op.summary,
-    description: op.download ? `${accessOf(op)} ${STREAMED}` : accessOf(op),
+    description: [accessOf(op), ...(op.upload ? [RECEIVED] : op.download ? [STREAMED] : [])].join(' '),
     tags: [tagOf(op)],
     ...(op.access === 'public' ? { security: [{}, { bearer: [] }] } : { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
+    ...(op.upload && { requestBody: { required: true, content: bodiesOf(op.upload) } }),
     ...(!inQuery && {
       requestBody: {
         required: required.some((name) => !inPath.includes(name)),
@@ -147,6 +149,13 @@ const contentOf = ({ output, download }: AnyOperation) =>
 
 const STREAMED =
   'The response is sent while it is read. If it fails on the way, the connection ends before the last chunk.'
+
+const RECEIVED =
+  'The body is received while it is worked on, and the answer is sent meanwhile. What the answer has is stored, even if the rest of the body never arrives.'
+
+/** An upload has text of any length. */
+const bodiesOf = ({ accepts }: NonNullable<AnyOperation['upload']>) =>
+  Object.fromEntries(accepts.map((type) => [type, { schema: { type: 'string' } }]))
 
 const ERROR = {
   type: 'object',

@@ -23,6 +23,12 @@ export function parsers(server: FastifyInstance): void {
   })
 }
 
+/** Leaves bodies as they are, for uploads to receive. */
+export function unparsed(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', (_request, _body, done) => done(null))
+}
+
 const unsupported = (message: string) => new AppError('UNSUPPORTED_MEDIA_TYPE', message)
 
 /** Returns undefined for invalid UTF-8. Decoding it anyway would store other text than was sent. */

@@ -23,6 +23,12 @@ export interface Limits {
   downloads: number
   /** The same, of one person, or of one address that is not signed in. */
   ownDownloads: number
+  /** Uploads that arrive at a time: each has up to a hundred rows in memory. */
+  uploads: number
+  /** The same, of one person, or of one address that is not signed in. */
+  ownUploads: number
+  /** How long an upload may wait for the next kilobyte. A whole one may take any time. */
+  arriving: number
   /** How often requests that take too long are looked for. */
   check: number
 }
@@ -43,6 +49,9 @@ const defaultLimits = (): Limits => ({
   unsent: 64 * 1024 * 1024,
   downloads: 8,
   ownDownloads: 2,
+  uploads: 4,
+  ownUploads: 2,
+  arriving: 20_000,
   check: 2000,
 })
 
@@ -104,6 +113,8 @@ export class Connections {
   readonly #servers: Server[] = []
   readonly #open = new Map<Socket, Use>()
   readonly #refused = new Set<Socket>()
+  /** What ends the upload that arrives over a connection. */
+  readonly #uploads = new Map<Socket, () => void>()
   #uses = 0
   #waiting = 0
   #produced = 0
@@ -167,6 +178,20 @@ export class Connections {
     })
   }
 
+  /**
+   * Says that an upload arrives over a connection, which may take longer than other requests, and may be answered
+   * meanwhile. `stop` ends it when the server stops. Returns what says that it is over.
+   */
+  receive(socket: Socket, stop: () => void): () => void {
+    this.#uploads.set(socket, stop)
+    return () => void this.#uploads.delete(socket)
+  }
+
+  /** Whether an upload arrives over a connection. */
+  isReceiving(socket: Socket): boolean {
+    return this.#uploads.has(socket)
+  }
+
   /** Called with the bytes of each response, before they are sent. */
   produce(bytes: number): void {
     this.#produced += bytes
@@ -211,7 +236,8 @@ export class Connections {
   #leastRecentlyUsed(newest: Socket): Socket | undefined {
     let [found, least]: [Socket | undefined, number] = [undefined, Infinity]
     for (const [socket, { last }] of this.#open)
-      if (last < least && socket !== newest && !isAnswered(socket)) [found, least] = [socket, last]
+      if (last < least && socket !== newest && !isAnswered(socket) && !this.isReceiving(socket))
+        [found, least] = [socket, last]
     return found
   }
 
@@ -248,8 +274,10 @@ export class Connections {
   }
 
   #closeIdle(isArrivingToo: boolean): void {
+    if (isArrivingToo) for (const stop of this.#uploads.values()) stop()
     for (const socket of this.#open.keys())
-      if (!isAnswered(socket) && (isArrivingToo || !this.#isArriving(socket))) this.#close(socket)
+      if (!isAnswered(socket) && !this.isReceiving(socket) && (isArrivingToo || !this.#isArriving(socket)))
+        this.#close(socket)
   }
 }
 

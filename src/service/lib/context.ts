@@ -3,6 +3,7 @@ import type { LimitName } from '../../core/limits.js'
 import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
+import type { Body } from './body.js'
 import type { Source } from './clients.js'
 
 /** Who sent a request over HTTP. */
@@ -29,6 +30,8 @@ interface Browser {
 export interface Limiter {
   /** Runs the work, and counts how it ends. Throws RATE_LIMITED. */
   guard<T>(name: LimitName, ctx: Context, account: string | undefined, work: () => Promise<T>): Promise<T>
+  /** Whether it counts for this caller. */
+  applies(name: LimitName, ctx: Context, account: string | undefined): boolean
   /** What it would refuse now. */
   refusal(name: LimitName, ctx: Context, account: string | undefined): Promise<AppError | undefined>
   /** Forgets what was counted for an account. */
@@ -69,7 +72,9 @@ export interface Context {
   browser?: Browser
   /** Absent: nothing is limited. */
   limits?: Limiter
-  /** Who sends the request by now. A download asks again while it runs. Absent at the command line. */
+  /** What is uploaded. */
+  body?: Body | undefined
+  /** Who sends the request by now. A download asks again while it runs, as does an upload. Absent at the command line. */
   actorNow?(this: void): Promise<Actor>
   /** Called after each change that recorded events. */
   recorded?(this: void): void

@@ -16,10 +16,12 @@ export interface Piece {
 
 /** The answer of a download. It is read from the database as it is taken, and reading ends where the taker stops. */
 export interface LongBody {
-  /** The name that a browser saves it by. */
-  file: string
+  /** The name that a browser saves it by. Absent: it is no file. */
+  file?: string
   type: string
   pieces: AsyncIterable<Piece>
+  /** What ends it where it fails on the way. Absent: the connection is broken. */
+  end?(this: void, error: AppError): Piece
 }
 
 type Declared = Pick<Operation, 'id' | 'summary' | 'access' | 'limit' | 'sensitive' | 'errors'>
@@ -36,7 +38,7 @@ interface Definition<I extends TObject, O extends TSchema, S> extends Declared {
    * The name of the file, its type, and its body. What it throws before the first piece is an answer of the contract; what the
    * pieces throw later breaks the connection.
    */
-  rows(this: void, ctx: Context, input: Static<I>, subject: S): Promise<LongBody>
+  rows(this: void, ctx: Context, input: Static<I>, subject: S): Promise<LongBody & { file: string }>
 }
 
 /** Declares a download. It is listed, checked and called as any operation. */
@@ -49,7 +51,11 @@ export const download = <I extends TObject, O extends TSchema, S = undefined>({
   download: { types },
   async run(ctx, input, subject) {
     const { file, type, pieces } = await rows(ctx, input, subject)
-    return { file: file.replaceAll(/[^\w.-]/g, '_'), type, pieces: inChunks(pieces, () => assertStill(declared, ctx)) }
+    return {
+      file: file.replaceAll(/[^\w.-]/g, '_'),
+      type,
+      pieces: inChunks(pieces, () => assertStill(declared, ctx, 'download')),
+    }
   },
 })
 
@@ -73,14 +79,18 @@ async function* inChunks(pieces: AsyncIterable<Piece>, mayGoOn: () => Promise<vo
   if (length > 0) yield { text: texts.join(''), rows }
 }
 
-/** Throws where somebody lost a right since the download began: by a block, a new role, or the end of the session. */
-async function assertStill({ access }: { access: Access }, { actor, actorNow }: Context): Promise<void> {
+/** Throws where somebody lost a right since it began: by a block, a new role, or the end of the session. */
+export async function assertStill(
+  { access }: { access: Access },
+  { actor, actorNow }: Context,
+  what: 'download' | 'upload',
+): Promise<void> {
   if (!actorNow) return
   const now = await actorNow()
   assertSignedIn(access, now)
   assertAllowed(access, now)
   if (!isSame(actor, now))
-    throw new AppError('NOT_ENOUGH_PERMISSION', 'The rights of the account have changed. Start the download again.')
+    throw new AppError('NOT_ENOUGH_PERMISSION', `The rights of the account have changed. Start the ${what} again.`)
 }
 
 const isSame = (one: Actor, other: Actor): boolean =>

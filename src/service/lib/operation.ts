@@ -3,6 +3,7 @@ import { AppError, type Failure } from '../../core/errors.js'
 import { assertReadable, parse } from '../../core/fields.js'
 import type { LimitName } from '../../core/limits.js'
 import { assertAllowed, assertOwner, assertSignedIn, assertVerified, type Access } from './access.js'
+import type { Body } from './body.js'
 import { narrowed, type CachedContext, type Context } from './context.js'
 import { renameSession } from './sessions.js'
 
@@ -29,6 +30,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
   cache?: CacheScope // absent: its responses are never cached
   download?: { types: readonly string[] } // declared by `download`: `run` answers a LongBody of one of these media types
+  upload?: { accepts: readonly string[]; maxBytes: number } // declared by `upload`: the context has a body of one of these types
   changesOwnRights?: true // what the caller may do, or proves it by: the session of a browser gets another id
   sensitive?: true // its responses hold secrets or addresses: neither a browser nor a proxy may store them
   errors: readonly Failure[] // its own codes, without those that `execute` and the server add
@@ -41,17 +43,17 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
 }
 
 /** The rest of a definition: what it has of the request. */
-interface Body<Ctx, I extends TObject, O extends TSchema, S> {
+interface Rest<Ctx, I extends TObject, O extends TSchema, S> {
   input: I
   output: O
   subject?(this: void, ctx: Ctx, input: Fields): Promise<S>
   run(this: void, ctx: Ctx, input: Static<I>, subject: S): Promise<Static<O>>
 }
 
-type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache' | 'download'>
+type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache' | 'download' | 'upload'>
 type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes'> &
-  Body<CachedContext, I, O, S> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
-type Uncached<I extends TObject, O extends TSchema, S> = Declared & Body<Context, I, O, S> & { cache?: never }
+  Rest<CachedContext, I, O, S> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
+type Uncached<I extends TObject, O extends TSchema, S> = Declared & Rest<Context, I, O, S> & { cache?: never }
 
 /** An operation whose responses are cached. A page that is cached calls no other. */
 export type CachedOperation<In = never, Out = unknown, Subject = never> = Operation<In, Out, Subject> & {
@@ -72,8 +74,8 @@ export function operation(definition: unknown): unknown {
 /** An operation whose types are known only from its schemas. */
 export type AnyOperation = Operation<unknown, unknown, unknown>
 
-/** How a surface reaches an operation: in this process, over HTTP, or through a test server. */
-export type Call = <In, Out, Subject>(op: Operation<In, Out, Subject>, input: unknown) => Promise<Out>
+/** How a surface reaches an operation: in this process, over HTTP, or through a test server. Uploads have a body. */
+export type Call = <In, Out, Subject>(op: Operation<In, Out, Subject>, input: unknown, body?: Body) => Promise<Out>
 
 /** The same for fields that are known here, not typed by somebody: the compiler refuses a field that the operation does not have. */
 export type KnownCall = <In, Out, Subject>(

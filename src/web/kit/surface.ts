@@ -93,7 +93,7 @@ export const surfaceOf =
           throw new Redirect(withQuery('/login', { redirect: view.url }))
         const body = await view.call(operation, input(view))
         reply.headers(HEADERS)
-        return server.downloads.send(raw, reply, body, view.viewer?.userId ?? clientKey(clientOf(raw)))
+        return server.downloads.send(raw, reply, body, { who: view.viewer?.userId ?? clientKey(clientOf(raw)) })
       })
 
     for (const [path, find] of Object.entries(routes.actions))

@@ -44,9 +44,9 @@ export function withNames(call: Call): Call {
     return id
   }
 
-  return async (op, given) => {
+  return async (op, given, body) => {
     const input = given as Record<string, unknown>
-    if (!isRead(op)) return call(op, await replaced(op, input, resolve))
+    if (!isRead(op)) return call(op, await replaced(op, input, resolve), body)
     const first = await replaced(op, input, (noun, name, early) =>
       early ? resolve(noun, name) : (known.get(`${noun} ${String(name)}`) ?? name),
     )
