@@ -1,8 +1,6 @@
 import { userInfo } from 'node:os'
-import { transaction } from '../db/connect.js'
-import { lockCreation } from '../db/dialect.js'
 import { operator } from '../service/lib/access.js'
-import { namingMissing } from '../service/lib/change.js'
+import { together } from '../service/lib/change.js'
 import type { Context } from '../service/lib/context.js'
 import { operatorAs } from '../service/lib/onbehalf.js'
 import { execute, type Call } from '../service/lib/operation.js'
@@ -20,10 +18,14 @@ interface LocalOptions {
  */
 export const localCall =
   ({ base }: Pick<App, 'base'>, { dryRun = false, as }: LocalOptions = {}): Call =>
-  async (op, input) =>
+  async (op, input, body) =>
     execute(
       op,
-      { ...operatorContext({ base }, { dryRun }), ...(as !== undefined && { actor: await operatorAs(base, as) }) },
+      {
+        ...operatorContext({ base }, { dryRun }),
+        ...(as !== undefined && { actor: await operatorAs(base, as) }),
+        ...(body && { body }),
+      },
       input,
     )
 
@@ -35,13 +37,7 @@ export const localTransaction = <T>(
   { base }: Pick<App, 'base'>,
   { looks = false, as }: Pick<LocalOptions, 'as'> & { looks?: boolean },
   work: (call: Call) => Promise<T>,
-): Promise<T> =>
-  namingMissing(base.db, () =>
-    transaction(base.db, async (db) => {
-      if (looks) await lockCreation(db)
-      return work(localCall({ base: { ...base, db } }, { as }))
-    }),
-  )
+): Promise<T> => together(base, { looks }, (inside) => work(localCall({ base: inside }, { as })))
 
 /** The operator's context, for what only this machine may do. */
 export const operatorContext = ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Context => ({

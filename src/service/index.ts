@@ -16,6 +16,7 @@ import * as posthistory from './posthistory.js'
 import * as postmoves from './postmoves.js'
 import * as reports from './reports.js'
 import * as posts from './posts.js'
+import * as postupload from './postupload.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
 import * as roles from './roles.js'
@@ -81,6 +82,7 @@ export const operations = [
   posts.similar,
   posthistory.history,
   posts.create,
+  postupload.uploadAll,
   posts.update,
   postmoves.move,
   posts.remove,

@@ -204,7 +204,7 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
   const execute = async (write: Write, { server, by }: { server: TestSite['http']; by: Person }): Promise<boolean> => {
     if ('request' in write) {
       const { request, body } = write
-      const send = (person: Person) => server(request, { body, token: tokens.get(person) })
+      const send = (person: Person) => server(request, { body, token: tokens.get(person), headers: typeOf(write) })
       let response = await send(by)
       if (response.status >= 400 && by !== 'owner') response = await send('owner')
       if (response.status >= 500) throw new Error(`${request}: ${response.text}`)
@@ -257,7 +257,7 @@ it('two servers on PostgreSQL respond as one without a cache, after any writes b
     await leaveOpen(open, `Held ${world.count}`)
     if (dry && 'request' in write) {
       const { request, body } = write
-      await here(request, { body, token: tokens.get(by), headers: { 'feedbackctl-dry-run': '1' } })
+      await here(request, { body, token: tokens.get(by), headers: { ...typeOf(write), 'feedbackctl-dry-run': '1' } })
       await compare(signedIn.slice(0, DURING), servers, `dry run of ${kind}`)
     }
     const during = Promise.all(sampled.slice(0, DURING).map((read) => get(world, open % 2 === 0 ? here : other, read)))
@@ -309,6 +309,9 @@ it('every operation that writes is among the kinds of writes', () => {
   const missing = operations.filter(({ id, http, cache }) => !http.startsWith('GET') && !cache && !kinds.includes(id))
   expect(missing.map(({ id }) => id)).toEqual(UNSHOWN)
 })
+
+const typeOf = ({ type }: { type?: string }): Record<string, string> =>
+  type === undefined ? {} : { 'content-type': type }
 
 interface Step {
   by: Person

@@ -7,7 +7,7 @@ import type { Db } from '../../src/db/tables.js'
 
 /** A write: a request to one of the servers, the arguments of a command, or statements over another connection. */
 export type Write =
-  { request: string; body?: object } | { command: string } | { statements: (db: Db) => Promise<unknown> }
+  { request: string; body?: object; type?: string } | { command: string } | { statements: (db: Db) => Promise<unknown> }
 
 export interface Given {
   rows: Rows
@@ -52,6 +52,10 @@ const withoutRole = ({ users, memberships }: Rows) =>
 export const WRITES: Record<string, (given: Given) => Write> = {
   'posts.create': ({ rows, draw, text }) =>
     http('POST /posts', { title: text, boardId: draw([null, draw(rows.boards).boardId]) }),
+  'posts.upload': ({ rows, draw, text }) => ({
+    ...http('POST /import/posts', { title: text, boardId: draw([null, draw(rows.boards).boardId]) }),
+    type: 'application/x-ndjson',
+  }),
   'posts.update title': ({ rows, draw, text }) =>
     http('PATCH /posts', { id: draw(rows.posts).postId, title: text, contentMarkdown: text, partial }),
   'posts.update board': ({ rows, draw }) =>

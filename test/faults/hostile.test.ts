@@ -33,7 +33,7 @@ async function described({ site }: World): Promise<Described[]> {
       method: method.toUpperCase(),
       path,
       parameters,
-      properties: requestBody?.content['application/json'].schema.properties ?? {},
+      properties: requestBody?.content['application/json']?.schema.properties ?? {},
     })),
   )
 }
@@ -47,7 +47,7 @@ const TEXTS = [
 ] // prettier-ignore
 const VALUES: unknown[] = [null, true, false, 0, -1, 1, 0.1, 1e21, 2 ** 53, -(2 ** 63), 1e308, [], {}, [[]], [null], { $ne: null }, { toString: 1 }, { length: 1e9 }, Array(200).fill('x')] // prettier-ignore
 const BODIES = ['', '{', '[]', 'null', '"x"', '1', '{}{}', '\ufeff{}', '{"a":1,"a":2}', '{"__proto__":{"isOwner":true,"permissions":["site:update"]}}', '{"constructor":{"prototype":{"isOwner":1}}}', '['.repeat(20_000), `{"a":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`, '{"email":"\\ud800"}', '{"page":1e999}', `{"${LONG}":1}`, 'a=b&c=d', '\0', 'x'.repeat(110_000)] // prettier-ignore
-const TYPES = ['application/json', 'application/json', 'application/json', 'application/json; charset=utf-8', 'application/json; charset=utf-7', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'APPLICATION/JSON', 'application/json,text/html', 'x'] // prettier-ignore
+const TYPES = ['application/json', 'application/json', 'application/json', 'application/json; charset=utf-8', 'application/json; charset=utf-7', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'APPLICATION/JSON', 'application/json,text/html', 'text/csv', 'application/x-ndjson', 'x'] // prettier-ignore
 const HEADERS: Record<string, string[]> = {
   'feedbackctl-dry-run': ['1', '', '0'],
   'x-http-method-override': ['DELETE'],

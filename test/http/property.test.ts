@@ -59,7 +59,7 @@ describe.each(engines)('any request on %s', (engine) => {
         fc.asyncProperty(
           inputFor(names),
           fc.constantFrom(owner, undefined, 'nonsense'),
-          fc.constantFrom('application/json', 'text/plain', 'application/json; charset=latin1', 'x'),
+          fc.constantFrom(...(op.upload?.accepts ?? ['application/json']), 'text/plain', 'application/json; charset=latin1', 'x'), // prettier-ignore
           async (input, token, type) => {
             const text = (value: unknown) =>
               encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed())
@@ -69,7 +69,7 @@ describe.each(engines)('any request on %s', (engine) => {
                 : {}
             const path = url.replaceAll(/:(\w+)/g, (_, name: string) => text(values[name] ?? 'ideas') || 'x')
             const query =
-              method === 'GET'
+              method === 'GET' || op.upload
                 ? `?${Object.entries(values)
                     .map(([name, value]) => `${name}=${text(value)}`)
                     .join('&')}`

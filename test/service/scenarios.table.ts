@@ -21,6 +21,8 @@ export interface Row {
   needs: Needs
   /** Nothing, where it is left out. */
   input?: Input
+  /** What an upload gets. */
+  rows?: string
   /** A POST that only reads, or a success that is no event. */
   silent?: true
   /** Each answer is another, as it has a new token. */
@@ -120,6 +122,7 @@ export const table: Record<string, Row> = {
   'posts.download': { needs: 'public', input: () => ({ format: 'jsonl' }) },
   'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
+  'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },

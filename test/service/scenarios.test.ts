@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
@@ -107,7 +108,12 @@ const isOfDeleted = (after: ReadonlyMap<string, string>, of: string, rights: str
 const operationOf = (id: string): AnyOperation =>
   operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
 
+/** Lines of JSON, as an upload gets them. */
+const LINES = 'application/x-ndjson'
+
 async function overCall({ site }: World, op: AnyOperation, { token }: Caller, input: object): Promise<Answer> {
+  const { rows } = table[op.id] ?? {}
+  const sent = rows === undefined ? undefined : { type: LINES, bytes: Readable.from([Buffer.from(rows)]) }
   const actor = await actorOf(token && `Bearer ${token}`, {
     db: site.db,
     now: () => site.clock.now,
@@ -115,7 +121,7 @@ async function overCall({ site }: World, op: AnyOperation, { token }: Caller, in
   })
   const success = Number(op.http.split(' ')[2])
   try {
-    const text = JSON.stringify(await site.callAs(actor)(op, input)) ?? ''
+    const text = JSON.stringify(await site.callAs(actor)(op, input, sent)) ?? ''
     return { outcome: 'ok', status: success, body: text === '' ? undefined : JSON.parse(text), text }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -139,9 +145,11 @@ async function overHttp({ site }: World, op: AnyOperation, { token }: Caller, in
   const query = new URLSearchParams(
     [...rest].map(([name, value]): [string, string] => [name, [value].flat().join(',')]),
   )
-  const answer = await site.http(method === 'GET' ? `GET ${url}?${query.toString()}` : `${method} ${url}`, {
+  const inQuery = method === 'GET' || op.upload !== undefined
+  const answer = await site.http(inQuery ? `${method} ${url}?${query.toString()}` : `${method} ${url}`, {
     token,
-    ...(method !== 'GET' && { body: Object.fromEntries(rest) }),
+    ...(!inQuery && { body: Object.fromEntries(rest) }),
+    ...(op.upload && { body: table[op.id]?.rows, headers: { 'content-type': LINES } }),
   })
   const { status, text, body } = answer
   const outcome: Outcome = status < 300 ? 'ok' : `${status} ${body?.code}`

@@ -83,7 +83,7 @@ export const requestsTo =
         response.setEncoding('utf8').on('data', (part: string) => (text += part))
         response.on('end', () => {
           const { statusCode: status = 0, headers: received } = response
-          const isJson = text !== '' && String(received['content-type']).includes('json')
+          const isJson = text !== '' && /\bjson\b/.test(String(received['content-type']))
           resolve({ status, text, headers: received, body: isJson ? JSON.parse(text) : undefined })
         })
       })

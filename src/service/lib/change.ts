@@ -2,6 +2,7 @@ import type { FieldChange } from '../../core/details.js'
 import { AppError } from '../../core/errors.js'
 import { notFoundCode, NOUNS, type Action } from '../../core/nouns.js'
 import { rolledBack, transaction } from '../../db/connect.js'
+import { lockCreation } from '../../db/dialect.js'
 import { insertEvents } from '../../db/events.js'
 import { ForeignKeyError, missingReference } from '../../db/references.js'
 import { assertSignedIn } from './access.js'
@@ -39,10 +40,26 @@ export async function change<T>(ctx: Context, work: (change: Change) => Promise<
 }
 
 /**
+ * Runs several operations as one transaction, which an error takes back. With `looks`, nothing else that looks for what it
+ * creates runs meanwhile.
+ */
+export const together = <Ctx extends Pick<Context, 'db'>, T>(
+  ctx: Ctx,
+  { looks }: { looks: boolean },
+  work: (inside: Ctx) => Promise<T>,
+): Promise<T> =>
+  namingMissing(ctx.db, () =>
+    transaction(ctx.db, async (db) => {
+      if (looks) await lockCreation(db)
+      return work({ ...ctx, db })
+    }),
+  )
+
+/**
  * Runs a transaction. If a write in it refers to a row that is gone, it throws the error that names the row: after the
  * outermost transaction, as PostgreSQL rejects queries in one that failed.
  */
-export async function namingMissing<T>(db: Context['db'], run: () => Promise<T>): Promise<T> {
+async function namingMissing<T>(db: Context['db'], run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {

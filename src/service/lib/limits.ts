@@ -59,6 +59,10 @@ export class Limits implements Limiter {
     }
   }
 
+  applies(name: LimitName, ctx: Context, account: string | undefined): boolean {
+    return this.#countersOf(name, ctx, account).length > 0
+  }
+
   async refusal(name: LimitName, ctx: Context, account: string | undefined): Promise<AppError | undefined> {
     const counters = this.#countersOf(name, ctx, account)
     if (counters.length === 0) return undefined
