@@ -14,7 +14,7 @@ import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { untilStopped } from './lib/server/shutdown.js'
 import { say, write } from './lib/terminal/terminal.js'
-import { columns } from './posts.js'
+import { columns } from './postcolumns.js'
 import { version } from './version.js'
 
 const HOST = '127.0.0.1' // not localhost, where another program may listen on the same port of ::1

@@ -2,13 +2,14 @@ import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { counted, listed, printable, quoted } from '../core/text.js'
 import * as comments from '../service/comments.js'
-import { nameOf, postCells, type ListedPost } from '../service/lib/cells.js'
+import type { ListedPost } from '../service/lib/cells.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
 import { history, type Move } from '../service/posthistory.js'
 import { move } from '../service/postmoves.js'
 import * as posts from '../service/posts.js'
+import { postTitled, uploadAll } from '../service/postupload.js'
 import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
@@ -16,79 +17,7 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
 import { postNamed } from './lib/output/person.js'
-import type { Column } from './lib/output/table.js'
-import { ago } from './lib/texts/age.js'
-
-const number: Column<{ number: number }> = {
-  head: 'NUMBER',
-  field: 'number',
-  text: (post) => String(post.number),
-  shown: (post) => `#${post.number}`,
-  drop: 0,
-  whole: true,
-}
-
-export const columns: Column<ListedPost>[] = [
-  number,
-  { head: 'TITLE', field: 'title', text: postCells.title, drop: 0 },
-  { head: 'BOARD', field: 'board.name', text: postCells['board.name'], drop: 2 },
-  { head: 'VOTES', field: 'voters.votesCount', text: postCells['voters.votesCount'], right: true, drop: 0 },
-  { head: 'COMMENTS', field: 'commentsCount', text: postCells.commentsCount, right: true },
-  {
-    head: 'ROADMAP',
-    field: 'roadmap.name',
-    text: postCells['roadmap.name'],
-    shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(roadmap.name) : ''),
-    drop: 1,
-  },
-  { head: 'AUTHOR', text: postCells.author, drop: 3 },
-  {
-    head: 'AGE',
-    field: 'createdAt',
-    text: postCells.createdAt,
-    shown: (post, _paint, now) => ago(post.createdAt, now),
-    drop: 2,
-  },
-  { head: 'SLUG', field: 'slug', text: postCells.slug, drop: 4, whole: true },
-  { head: 'ID', field: 'postId', text: postCells.postId },
-  { head: 'MARKS', text: postCells.marks, drop: 0, ifAny: true },
-]
-const detailColumns: Column<ListedPost>[] = [
-  ...columns,
-  { head: 'TEXT', field: 'contentMarkdown', text: (post) => post.contentMarkdown ?? '' },
-]
-
-const historyColumns: Column<Move>[] = [
-  {
-    head: 'WHEN',
-    field: 'movedAt',
-    text: (move) => move.movedAt,
-    shown: (move, _paint, now) => ago(move.movedAt, now),
-    drop: 0,
-  },
-  { head: 'OF', field: 'kind', text: (move) => move.kind, drop: 0 },
-  { head: 'FROM', field: 'from.name', text: (move) => move.from?.name ?? '', drop: 0 },
-  { head: 'TO', field: 'to.name', text: (move) => move.to?.name ?? '', drop: 0 },
-  {
-    head: 'BY',
-    field: 'movedBy.username',
-    text: (move) => (move.movedBy ? nameOf(move.movedBy) : ''),
-    drop: 1,
-    ifAny: true,
-  },
-]
-
-const reportedColumns: Column<Reported>[] = [
-  { head: 'KIND', text: ({ kind }) => kind, drop: 0 },
-  { head: 'ID', text: (row) => row.id, drop: 0, short: true },
-]
-
-const rowColumns: Column<PostRow>[] = [
-  number,
-  { head: 'TITLE', field: 'title', text: (post) => post.title, drop: 0 },
-  { head: 'SLUG', field: 'slug', text: (post) => post.slug, drop: 2, whole: true },
-  { head: 'ID', field: 'postId', text: (post) => post.postId, drop: 3, short: true },
-]
+import { columns, detailColumns, historyColumns, reportedColumns, rowColumns } from './postcolumns.js'
 
 const rowOf = ({ board, roadmap, author, ...post }: DashboardPost): PostRow => ({
   ...post,
@@ -106,19 +35,6 @@ const text = {
 } as const
 const idAliases = ['postId', 'slug']
 const label = (post: Pick<Post, 'number' | 'title'>) => `#${post.number} "${printable(post.title)}"`
-
-/** The newest post with the title on the board, or, where none is given, without one. */
-async function postTitled(call: Call, { title, boardId }: Values): Promise<{ post: PostRow } | undefined> {
-  const wanted = String(title).trim()
-  const { posts: found } = await call(posts.list, {
-    query: wanted,
-    limit: 100,
-    ...(boardId !== undefined && { boardId: [boardId] }),
-  })
-  const [post] = found.filter((each) => each.title === wanted && (boardId !== undefined || each.board === null))
-  if (!post) return undefined
-  return { post: rowOf((await call(posts.show, { id: post.postId })).post) }
-}
 
 /** The posts like one with this title. They are help: a post can be created where a server refuses to look for them. */
 async function similarTo(call: Call, { title }: Values): Promise<readonly string[]> {
@@ -238,7 +154,7 @@ export function register(group: Command, cli: Cli): void {
       output: row,
       // Fails without an account, before somebody writes a text in the editor
       input: { ...text, editor: (call) => call(profile, {}).then(() => '') },
-      lines: 'together',
+      lines: uploadAll,
       similar: similarTo,
       existing: {
         by: 'a post with this title on the board',

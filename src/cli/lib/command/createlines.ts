@@ -1,6 +1,5 @@
-import { AppError, serverError } from '../../../core/errors.js'
+import { AppError } from '../../../core/errors.js'
 import { counted, escaped, printable, quoted } from '../../../core/text.js'
-import type { Call } from '../../../service/lib/operation.js'
 import type { Cli } from '../connection/session.js'
 import { withFlagNames } from '../errors/report.js'
 import type { LineColumn } from '../flags/columns.js'
@@ -12,21 +11,14 @@ import { wouldHave, type Done as Said } from '../prompts/dryrun.js'
 import { readsStdin } from '../prompts/inputs.js'
 import { counter } from '../terminal/progress.js'
 import { colors, hasColor, say, tell, type Terminal } from '../terminal/terminal.js'
-import { exitOf, resultsOf, UNREACHABLE, type Flags, type Outcome } from './several.js'
+import type { CreateGroup } from './linegroups.js'
+import { exitOf, resultsOf, type Flags } from './several.js'
 import type { View } from './view.js'
 
 /** Lines that are created in one transaction, and whose answers are held in memory. */
 const TOGETHER = 100
-
-/** The result of a line. */
-type Result<Row> = { line: Line; error: AppError } | Done<Row>
-
-interface Done<Row> {
-  line: Line
-  input: Values
-  outcome: Outcome<Row>
-  wasThere: boolean
-}
+/** Characters of such lines, before the last of them: proxies bound the bodies of requests, some to 1 MB. */
+const MOST = 300_000
 
 interface CreateLines<In, Out, Row> {
   noun: string
@@ -40,12 +32,7 @@ interface CreateLines<In, Out, Row> {
   view: View<In, Out, Row>
   /** Reads the files that flags name. */
   complete(this: void, given: Values): Promise<Values>
-  inputOf(this: void, values: Values): Promise<Values>
-  create(this: void, call: Call, input: Values): Promise<{ outcome: Outcome<Row>; wasThere: boolean }>
-  /** Runs calls as one transaction, if that is possible. */
-  together: (<T>(this: void, work: (call: Call) => Promise<T>) => Promise<T | undefined>) | undefined
-  /** Runs the calls of one line. */
-  alone<T extends object>(this: void, work: (call: Call) => Promise<T>): Promise<T>
+  create: CreateGroup<Row>
 }
 
 /** Creates what stdin lists, in its order. What fails is said, and the rest is created. */
@@ -64,15 +51,15 @@ export async function createLines<In, Out, Row>(
   const progress = counter(terminal, !isForPrograms)
   let stopped: Line | undefined
   let sendsMail = false
-  for await (const lines of inGroups(linesGiven(terminal, columns, main), TOGETHER)) {
-    for (const result of await resultsFor(lines, forAll, creation)) {
+  for await (const lines of inGroups(linesGiven(terminal, columns, main))) {
+    for (const result of await creation.create(lines, forAll)) {
       count.tried += 1
       if ('error' in result) {
         progress.end()
         if (count.tried === 1 && isOfAll(result.error)) throw result.error
         failures.push(result.error.exit)
         sayFailure(terminal, flags, result, options)
-        if (endsAll(result.error)) stopped = result.line
+        if (result.ends) stopped = result.line
         continue
       }
       count[result.wasThere ? 'there' : 'created'] += 1
@@ -115,59 +102,19 @@ function summary(
   ]
 }
 
-/**
- * Creates a group of lines in one transaction. If one of them fails, nothing of it stays, and each line is tried on its
- * own: so a failure leaves nothing half done, on both engines.
- */
-async function resultsFor<In, Out, Row>(
-  lines: readonly Line[],
-  forAll: Values,
-  { create, inputOf, together, alone }: CreateLines<In, Out, Row>,
-): Promise<Result<Row>[]> {
-  const one = async (call: Call, line: Line): Promise<Result<Row>> => {
-    if (line.values instanceof AppError) throw line.values
-    const input = await inputOf({ ...forAll, ...line.values })
-    return { line, input, ...(await create(call, input)) }
-  }
-  const all = async (call: Call) => {
-    const done: Result<Row>[] = []
-    for (const line of lines) done.push(await one(call, line))
-    return done
-  }
-  const whole = lines.length > 1 ? await together?.(all).catch(refused) : undefined
-  if (whole) return whole
-  const results: Result<Row>[] = []
-  for (const line of lines) {
-    const result = await alone((call) => one(call, line)).catch((thrown: unknown) => ({ line, error: asError(thrown) }))
-    results.push(result)
-    if ('error' in result && endsAll(result.error)) break
-  }
-  return results
-}
-
 /** Whether every line would fail the same way: the caller lacks the permission, or the account of --as does not exist. */
 const isOfAll = ({ exit, code }: AppError): boolean => exit === 4 || code === 'USER_NOT_FOUND'
 
-/** Errors that end the run, as every further line would fail too: unreachable server, rate limit. */
-const endsAll = ({ exit }: AppError): boolean => exit === UNREACHABLE
-
-/** Whatever the error is, it comes again when the lines are tried one by one. */
-const refused = (): undefined => undefined
-
-/** Throws what ends the whole command. */
-function asError(thrown: unknown): AppError {
-  const error = thrown instanceof AppError ? thrown : serverError(thrown)
-  if (error.exit === 130) throw error
-  return error
-}
-
-async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
-  let group: T[] = []
-  for await (const item of items) {
-    group.push(item)
-    if (group.length < size) continue
+async function* inGroups(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
+  let group: Line[] = []
+  let size = 0
+  for await (const line of lines) {
+    group.push(line)
+    size += line.size
+    if (group.length < TOGETHER && size < MOST) continue
     yield group
     group = []
+    size = 0
   }
   if (group.length > 0) yield group
 }

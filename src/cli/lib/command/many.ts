@@ -5,6 +5,7 @@ import { resultOf, saidOf } from './answer.js'
 import { atomically, callOperation, createOnce, mustLock } from './call.js'
 import { complete, inputOf } from './input.js'
 import { connectionOf, type Invocation } from './invocation.js'
+import type { CreateGroup } from './linegroups.js'
 
 /** Does the same to each of several things, whose names are arguments or lines of stdin. */
 export async function actOnEach<Out, Row>(
@@ -51,9 +52,8 @@ export async function createEach<Out, Row>(
   noun: string,
   given: Values,
 ): Promise<void> {
-  const { cli, op, view, shape, flags } = invocation
+  const { cli, view, shape, flags } = invocation
   const { createLines } = await import('./createlines.js')
-  const connection = { ...connectionOf(invocation), looks: mustLock(invocation) }
   await createLines(cli, flags, {
     noun,
     main: shape.main,
@@ -61,16 +61,33 @@ export async function createEach<Out, Row>(
     options: shape.options,
     view,
     columns: shape.columns,
-    together: view.lines === 'together' ? (work) => cli.together(connection, work) : undefined,
-    alone: (work) => atomically(invocation, work),
     complete: async (forAll) => (await complete(invocation, forAll, { isSeveral: true })).values,
-    inputOf: (values) => inputOf(invocation, values),
+    create: await groupsOf(invocation),
+  })
+}
+
+/** How a group of lines is created. */
+async function groupsOf<Out, Row>(invocation: Invocation<Out, Row>): Promise<CreateGroup<Row>> {
+  const { cli, op, view, flags, connect } = invocation
+  const outcomeOf = (answer: Out) => ({ ...resultOf(invocation, answer, undefined), said: undefined })
+  const inputFor = (values: Values) => inputOf(invocation, values)
+  const { lines } = view
+  if (typeof lines === 'object') {
+    const { createByUpload } = await import('./uploadlines.js')
+    return createByUpload({ op, upload: lines, ifNotExists: flags.ifNotExists === true, connect, inputOf: inputFor, outcomeOf }) // prettier-ignore
+  }
+  const { createTogether } = await import('./linegroups.js')
+  const connection = { ...connectionOf(invocation), looks: mustLock(invocation) }
+  return createTogether({
+    together: lines === 'together' ? (work) => cli.together(connection, work) : undefined,
+    alone: (work) => atomically(invocation, work),
+    inputOf: inputFor,
     async create(call, input) {
       const { answer, wasThere } =
         flags.ifNotExists && view.existing
           ? await createOnce(invocation, call, input, view.existing)
           : { answer: await call(op, input), wasThere: false }
-      return { outcome: { ...resultOf(invocation, answer, undefined), said: undefined }, wasThere }
+      return { outcome: outcomeOf(answer), wasThere }
     },
   })
 }

@@ -5,6 +5,7 @@ import type { Switch } from '../flags/switches.js'
 import type { Output, OutputFlags } from '../output/output.js'
 import type { Done } from '../prompts/dryrun.js'
 import type { Confirmation } from '../prompts/prompts.js'
+import type { UploadOfRows } from './uploadlines.js'
 
 /**
  * What a command adds to an operation: how it is written, what it calls, and what it shows. A command that changes
@@ -59,7 +60,9 @@ interface Change<Out, Row> extends Creation<Out> {
 
 /** What a command adds that creates things. */
 interface Creation<Out> {
-  lines?: 'together' | 'alone' // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own
+  // `-` reads what to create from stdin: a hundred in one transaction, or each in one of its own. An upload has a request for
+  // a hundred of them too.
+  lines?: 'together' | 'alone' | UploadOfRows
   existing?: Existing<Out> // --if-not-exists
   // What there is like it, a line for each. A terminal shows them, and asks whether to create another.
   similar?(this: void, call: Call, given: Values): Promise<readonly string[]>
