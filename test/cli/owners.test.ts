@@ -51,10 +51,14 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'roles delete': { args: 'Team --yes' },
   'posts create': { args: 'Other --board ideas' },
   'posts update': { args: 'POST --board ideas' },
+  'posts move': { args: 'POST --roadmap planned' },
+  'posts undo': { args: 'x', code: 3 },
   'posts report': { args: 'POST --as grace@example.org' },
   'moderate spam': { args: 'POST' },
   'moderate reopen': { args: 'POST' },
   'moderate keep': { args: 'POST' },
+  'moderate decide': { args: 'keep POST' },
+  'moderate undo': { args: 'x', code: 3 },
   'comments create': { args: 'POST --body Yes' },
   'comments update': { args: 'x --body No', code: 3 },
   'comments report': { args: 'x', code: 3 },
@@ -391,8 +395,8 @@ it('a mark of a restore is not written through a link', async () => {
 
 it('a file is written although another process removes its empty folder again and again', async () => {
   const folder = path.join(temporaryFolder(), 'made', 'deep')
-  const toggle = `const fs = require('node:fs')
-    for (;;) { try { fs.mkdirSync(process.argv[1], { recursive: true }); fs.rmdirSync(process.argv[1]) } catch {} }`
+  const toggle = `const fs = require('node:fs'), turn = new Int32Array(new SharedArrayBuffer(4))
+    for (;;) { try { fs.mkdirSync(process.argv[1], { recursive: true }); fs.rmdirSync(process.argv[1]) } catch {} ; Atomics.wait(turn, 0, 0, 1) }`
   const other = spawn(process.execPath, ['-e', toggle, folder], { stdio: 'ignore' })
   cleanup(() => void other.kill('SIGKILL'))
   await expect.poll(() => existsSync(path.dirname(folder)), { interval: 1 }).toBe(true)
