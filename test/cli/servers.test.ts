@@ -13,7 +13,7 @@ import { beginSession } from '../../src/service/lib/sessions.js'
 import { sessionToken } from '../../src/service/lib/tokens.js'
 import { makeMachine, serve } from '../support/cli.js'
 import { cleanup, httpOf, stable, type TestSite } from '../support/site.js'
-import { rowsOf, UNSHOWN, WRITES, type Given, type Rows, type Write } from './servers.writes.js'
+import { rowsOf, typeOf, UNSHOWN, WRITES, type Given, type Rows, type Write } from './servers.writes.js'
 
 /** Each does every kind of write once, in random order. */
 const ROUNDS = Number(process.env.FEEDBACKCTL_TEST_WRITE_ROUNDS ?? 1)
@@ -309,9 +309,6 @@ it('every operation that writes is among the kinds of writes', () => {
   const missing = operations.filter(({ id, http, cache }) => !http.startsWith('GET') && !cache && !kinds.includes(id))
   expect(missing.map(({ id }) => id)).toEqual(UNSHOWN)
 })
-
-const typeOf = ({ type }: { type?: string }): Record<string, string> =>
-  type === undefined ? {} : { 'content-type': type }
 
 interface Step {
   by: Person

@@ -9,6 +9,10 @@ import type { Db } from '../../src/db/tables.js'
 export type Write =
   { request: string; body?: object; type?: string } | { command: string } | { statements: (db: Db) => Promise<unknown> }
 
+/** The headers of a request whose body is not JSON. */
+export const typeOf = ({ type }: { type?: string }): Record<string, string> =>
+  type === undefined ? {} : { 'content-type': type }
+
 export interface Given {
   rows: Rows
   /** Chooses at random. */

@@ -6,7 +6,7 @@ import { postList } from '../../src/db/posts/list.js'
 import { SORTS, type Sort } from '../../src/db/posts/order.js'
 import { postAtCursor } from '../../src/db/posts/read.js'
 import type { Db } from '../../src/db/tables.js'
-import { rowsOf, WRITES, type Given, type Rows, type Write } from '../cli/servers.writes.js'
+import { rowsOf, typeOf, WRITES, type Given, type Rows, type Write } from '../cli/servers.writes.js'
 import { random } from '../support/random.js'
 import { cleanup, engines, makeSite, type Engine } from '../support/site.js'
 
@@ -116,7 +116,11 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     const execute = async (write: Write) => {
       if ('command' in write) return false
       if ('statements' in write) return write.statements(site.db).then(() => true)
-      const { status, text } = await site.http(write.request, { body: write.body, token: owner })
+      const { status, text } = await site.http(write.request, {
+        body: write.body,
+        token: owner,
+        headers: typeOf(write),
+      })
       if (status >= 500) throw new Error(`${write.request}: ${text}`)
       return status < 400
     }

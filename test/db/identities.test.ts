@@ -5,7 +5,7 @@ import { insertIdentity, putIdentityUse, useIdentity } from '../../src/db/identi
 import { damageOf } from '../../src/db/integrity.js'
 import { migrate } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/index.js'
-import type { Db } from '../../src/db/tables.js'
+import type { Db, UserRow } from '../../src/db/tables.js'
 import { newUser } from '../../src/service/lib/people.js'
 import { cleanup, engines, makeDatabase, temporaryFolder, type Engine } from '../support/site.js'
 
@@ -33,9 +33,9 @@ describe.each(engines)('the table identities on %s', (engine) => {
     const session = { sessionId: 's', userId: eve.userId, userAgent: '', address: null, createdAt: '', expiresAt: '' }
     await db.insertInto('sessions').values(session).execute()
     const rows = () => db.selectFrom('users').selectAll().orderBy('email').execute()
-    const [adaBefore, eveBefore] = await rows()
+    const [adaBefore, eveBefore] = (await rows()) as [UserRow, UserRow]
     expect(await migrate(db)).toEqual(Object.keys(migrations).slice(Object.keys(migrations).indexOf(BEFORE) + 1))
-    expect(await rows()).toEqual([adaBefore, { ...eveBefore, password: null }])
+    expect(await rows()).toMatchObject([adaBefore, { ...eveBefore, password: null }]) // later schemas add columns
     await db.insertInto('users').values(person('bob', null)).execute()
     expect(await damageOf(db)).toEqual([])
     // Constraints, indexes and references of the table are those from before
