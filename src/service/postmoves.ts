@@ -6,7 +6,7 @@ import { findRoadmap } from '../db/roadmaps.js'
 import { bulkOutput, changeMany, eachOnce, idsField, type Undoable } from './lib/bulk.js'
 import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
-import { boardIdFrom, roadmapIdFrom } from './lib/postplaces.js'
+import { boardIdFrom, roadmapIdAfter, roadmapIdFrom } from './lib/postplaces.js'
 import { fields, nullable } from './lib/schemas.js'
 import { updateIn, visiblePost } from './posts.js'
 
@@ -44,7 +44,8 @@ export const move = operation({
         const post = await visiblePost(tx, given)
         const { postId, number, title } = post
         const done = { id: postId, kind: 'post', number, title }
-        const { boardId: board = post.boardId, roadmapId: roadmap = post.roadmap_id } = place
+        const board = place.boardId === undefined ? post.boardId : place.boardId
+        const roadmap = await roadmapIdAfter(tx, place.roadmapId, post)
         if (board === post.boardId && roadmap === post.roadmap_id) return done
         const { before, after } = await updateIn(tx, postId, place)
         return { ...done, undo: movedFrom(before, after) }

@@ -1,12 +1,16 @@
 import { AppError } from '../core/errors.js'
 import { asStored, isId } from '../core/ids.js'
+import { quoted } from '../core/text.js'
+import { findBoard } from '../db/boards.js'
 import { lockComment } from '../db/comments.js'
 import { findReview, reopenReports, restoreReview } from '../db/moderation.js'
 import { findPost } from '../db/posts/row.js'
 import { deleteUndo, lockUndo } from '../db/undos.js'
+import { can } from './lib/access.js'
 import { bulkOutput, changeMany, type Decided, type Done, type Moved, type Undoable } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
+import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath } from './lib/schemas.js'
 import { setSpam, subjectOf, subjectOfPost, type Subject } from './moderation.js'
 import { updateIn, visiblePost } from './posts.js'
@@ -42,7 +46,11 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Prom
   const post = await visiblePost(tx, postId)
   if (boardId && post.boardId !== boardId[1]) throw changedSince()
   if (roadmapId && post.roadmap_id !== roadmapId[1]) throw changedSince()
-  const { after } = await updateIn(tx, postId, { boardId: boardId?.[0], roadmapId: roadmapId?.[0] })
+  const wanted = { boardId: boardId?.[0], roadmapId: roadmapId?.[0] }
+  // A private roadmap stays where a client sends null for it: here that would be no undo
+  if (wanted.roadmapId !== undefined && (await roadmapIdAfter(tx, wanted.roadmapId, post)) !== wanted.roadmapId)
+    throw changedSince()
+  const { after } = await updateIn(tx, postId, wanted)
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
 }
 
@@ -59,11 +67,12 @@ async function takeBack(tx: Change, { kind, id, wasSpam, isSpam, decidedAt, revi
   return { id, kind: subject.kind, number: subject.number, title: subject.title, undo: 'final' }
 }
 
-/** A post that the caller could see until they hid it as spam. */
-async function hiddenPost({ db }: Change, id: string): Promise<Subject> {
+/** A post that the caller could see until they hid it as spam, and that nobody has moved to a private board since. */
+async function hiddenPost({ db, actor }: Change, id: string): Promise<Subject> {
   const post = await findPost(db, id)
-  if (post) return subjectOfPost(post)
-  throw new AppError('POST_NOT_FOUND', 'The post was deleted.')
+  const board = post?.boardId ? await findBoard(db, post.boardId) : undefined
+  if (post && ((board?.display ?? 1) === 1 || can(actor, 'board:read'))) return subjectOfPost(post)
+  throw new AppError('POST_NOT_FOUND', `Post ${quoted(id)} not found.`)
 }
 
 const changedSince = () =>

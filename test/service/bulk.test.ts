@@ -102,6 +102,22 @@ describe.each(engines)('moving many posts on %s', (engine) => {
     expect(await shown(first.postId)).toMatchObject({ board: { url: 'bugs' }, roadmap: { url: 'planned' } })
   })
 
+  it('leaves a roadmap alone that has become private, and says so', async () => {
+    const { site, owner, first, move, undo } = await makeContent(engine)
+    const moved = await move({ ids: [first.postId], roadmapId: 'planned' })
+    await site.call(roadmaps.update, { id: (await site.call(roadmaps.show, { url: 'planned' })).roadmap.id, display: false, partial: true }) // prettier-ignore
+    const stamp = async () =>
+      (await site.http('POST /posts/slug', { token: owner, body: { id: first.postId } })).body.post
+    const before = await stamp()
+    const events = await site.events()
+    expect(await move({ ids: [first.postId], roadmapId: null })).toMatchObject({ body: { changed: 0, outcomes: [{ outcome: 'unchanged' }] } }) // prettier-ignore
+    expect(await undo(moved)).toMatchObject({
+      body: { changed: 0, outcomes: [{ error: { code: 'CONTENT_CHANGED' } }] },
+    })
+    expect(await stamp()).toEqual(before)
+    expect(await site.events()).toEqual(events)
+  })
+
   it('changes nothing for an unknown place, no place, or more than a hundred posts', async () => {
     const { first, move, places } = await makeContent(engine)
     const before = await places()
@@ -173,6 +189,18 @@ describe.each(engines)('deciding about many on %s', (engine) => {
       body: { outcomes: [{ id: third.postId, outcome: 'changed' }, { given: second.postId, error: { code: 'CONTENT_CHANGED' } }] }, // prettier-ignore
     })
     expect(await queue()).toContain('post new')
+  })
+
+  it('undoes nothing of a post that was moved to a private board since, and tells nothing of it', async () => {
+    const { site, owner, second, decide, undo } = await makeContent(engine)
+    await site.call(boards.create, { name: 'Vault', display: false })
+    const spam = await decide('spam', [second.postId])
+    const secret = { id: second.postId, boardId: 'vault', title: 'TOPSECRET', partial: true }
+    expect((await site.http('PATCH /posts', { token: owner, body: secret })).status).toBe(200)
+    const undone = await undo(spam)
+    expect(undone).toMatchObject({ body: { changed: 0, outcomes: [{ error: { code: 'POST_NOT_FOUND' } }] } })
+    expect(undone.text).not.toContain('TOPSECRET')
+    expect((await site.call(posts.show, { id: second.postId })).post).toMatchObject({ is_spam: true })
   })
 
   it('refuses each that the caller may not decide about, and does the others', async () => {
