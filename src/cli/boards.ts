@@ -72,7 +72,7 @@ export function register(group: Command, cli: Cli): void {
   })
   add(boards.search, {
     usage: 'search <name...>',
-    replaced: true, // by list --query, which has pages
+    replaced: true, // "list --query" finds the same, and has pages
     input: { joined: 'name' },
     examples: ['boards search mob'],
     output: {

@@ -58,7 +58,7 @@ export function register(group: Command, cli: Cli): void {
   )
   add(roadmaps.search, {
     usage: 'search <name...>',
-    replaced: true, // by list --query, which has pages
+    replaced: true, // "list --query" finds the same, and has pages
     input: { joined: 'name' },
     examples: ['roadmaps search pla'],
     output: {

@@ -38,7 +38,7 @@ export const bulkView = {
   exit: ({ changed, failed }: Changed): number => (failed === 0 ? 0 : exitOf(Array<number>(failed).fill(5), changed)),
 } as const
 
-/** `3 posts.`, what failed, and how to undo it. */
+/** The count, such as `3 posts.`, with the number of failures and the command that undoes the change. */
 export function saidOfMany({ outcomes, changed, failed, undo }: Changed, branch: string, noun: string): string {
   const unchanged = outcomes.length - changed - failed
   return [
