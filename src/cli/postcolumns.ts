@@ -1,5 +1,6 @@
 import { nameOf, postCells, type ListedPost } from '../service/lib/cells.js'
 import type { PostRow } from '../service/lib/postshapes.js'
+import type { PostFacets } from '../service/postfacets.js'
 import type { Move } from '../service/posthistory.js'
 import type { Reported } from '../service/reports.js'
 import type { Column } from './lib/output/table.js'
@@ -42,6 +43,37 @@ export const columns: Column<ListedPost>[] = [
 export const detailColumns: Column<ListedPost>[] = [
   ...columns,
   { head: 'TEXT', field: 'contentMarkdown', text: (post) => post.contentMarkdown ?? '' },
+]
+
+interface FacetRow {
+  of: 'board' | 'roadmap'
+  name: string
+  id: string
+  posts: string
+}
+
+/** What a facet calls posts without a board or a roadmap, as filters do. */
+const NO_PLACE = { id: 'none', name: '(none)' }
+
+export function facetRows({ boards, roadmaps }: PostFacets): FacetRow[] {
+  const text = (posts: number, isCapped = false) => (isCapped ? `${posts}+` : String(posts))
+  return [
+    ...boards.counts.map(({ board, posts }) => {
+      const { url: id = NO_PLACE.id, name = NO_PLACE.name } = board ?? {}
+      return { of: 'board' as const, name, id, posts: text(posts, boards.is_capped) }
+    }),
+    ...roadmaps.counts.map(({ roadmap, posts }) => {
+      const { url: id = NO_PLACE.id, name = NO_PLACE.name } = roadmap ?? {}
+      return { of: 'roadmap' as const, name, id, posts: text(posts, roadmaps.is_capped) }
+    }),
+  ]
+}
+
+export const facetColumns: Column<FacetRow>[] = [
+  { head: 'OF', text: (row) => row.of, drop: 0 },
+  { head: 'NAME', text: (row) => row.name, drop: 0 },
+  { head: 'URL', text: (row) => row.id, drop: 1, whole: true },
+  { head: 'POSTS', text: (row) => row.posts, right: true, drop: 0 },
 ]
 
 export const historyColumns: Column<Move>[] = [

@@ -6,6 +6,7 @@ import type { ListedPost } from '../service/lib/cells.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
+import { facets } from '../service/postfacets.js'
 import { history, type Move } from '../service/posthistory.js'
 import { move } from '../service/postmoves.js'
 import * as posts from '../service/posts.js'
@@ -17,7 +18,15 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
 import { postNamed } from './lib/output/person.js'
-import { columns, detailColumns, historyColumns, reportedColumns, rowColumns } from './postcolumns.js'
+import {
+  columns,
+  detailColumns,
+  facetColumns,
+  facetRows,
+  historyColumns,
+  reportedColumns,
+  rowColumns,
+} from './postcolumns.js'
 
 const rowOf = ({ board, roadmap, author, ...post }: DashboardPost): PostRow => ({
   ...post,
@@ -58,6 +67,7 @@ export function register(group: Command, cli: Cli): void {
         'posts list --sort trending --roadmap planned,in-progress',
         'posts list --roadmap none --since 7d',
         'posts list --query "dark mode"',
+        'posts list --voted --as eve@example.org',
         'posts list --all -o csv > posts.csv',
       ],
       output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
@@ -103,6 +113,20 @@ export function register(group: Command, cli: Cli): void {
       input: {
         joined: 'words',
         hidden: ['votes', 'roadmapId'],
+        flags: { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' },
+      },
+    },
+    cli,
+  )
+  command(
+    group,
+    facets,
+    {
+      usage: 'facets',
+      examples: ['posts facets', 'posts facets --query "dark mode" --since 30d'],
+      output: { columns: facetColumns, id: ({ id }) => id, rows: facetRows, list: true },
+      input: {
+        hidden: ['roadmapId'],
         flags: { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' },
       },
     },

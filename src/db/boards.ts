@@ -102,6 +102,17 @@ export async function findBoard(db: Db, urlOrId: string): Promise<BoardRow | und
   return board
 }
 
+export const boardsWithIds = (db: Db, ids: readonly string[]): Promise<BoardRow[]> =>
+  ids.length === 0
+    ? Promise.resolve([])
+    : compiled(
+        db,
+        'boardsWithIds',
+        { ids },
+        (given) => db.selectFrom('boards').selectAll().where('boardId', 'in', given.ids),
+        { boards: ids, posts: [] },
+      )
+
 export const findBoardNamed = (db: Db, folded: string): Promise<BoardRow | undefined> =>
   db.selectFrom('boards').selectAll().where('nameFolded', '=', folded).limit(1).executeTakeFirst()
 

@@ -34,19 +34,34 @@ export async function indexPosts(
   ).execute(db)
 }
 
-/** Another table that names posts by their number. */
-export interface NumberIndex {
+/** Another table that names posts, by their number or by their id: the higher, the newer is the post. */
+export interface PostIndex {
   table: string
-  number: string
+  /** Its column. */
+  column: string
+  /** That of `posts` with the same values, and a value lower than all of them. */
+  key: 'number' | 'postId'
+  lowest: 0 | ''
   /** The condition on its rows. */
   matches(this: void, value: unknown): RawBuilder<unknown>
 }
 
+const byNumber = { key: 'number', lowest: 0 } as const
+
 /** The full-text index. Its value is of `matchOf`. */
-export const wordIndex = (db: Db): NumberIndex =>
+export const wordIndex = (db: Db): PostIndex =>
   isPostgres(db)
-    ? { table: 'post_search', number: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
-    : { table: 'post_search', number: 'rowid', matches: (query) => sql`post_search match ${query}` }
+    ? { ...byNumber, table: 'post_search', column: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
+    : { ...byNumber, table: 'post_search', column: 'rowid', matches: (query) => sql`post_search match ${query}` }
+
+/** The votes of a person, whose index begins with both. */
+export const voteIndex = (): PostIndex => ({
+  table: 'votes',
+  column: 'postId',
+  key: 'postId',
+  lowest: '',
+  matches: (userId) => sql`votes."userId" = ${userId}`,
+})
 
 /**
  * Matches posts that have all these words, or words that begin so. A single letter matches only itself, as half of all
@@ -59,16 +74,16 @@ export function matchOf(db: Db, words: readonly string[]): string {
     : words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
 }
 
-/** So many of the newest or oldest numbers that an index has. With `after`, only those after it in this order. */
-export function numbersIn(
-  { table, number, matches }: NumberIndex,
+/** The keys of so many of the newest or oldest posts that an index has. With `after`, only those after it in this order. */
+export function keysIn(
+  { table, column: name, matches }: PostIndex,
   value: unknown,
   { most, created, after }: Sorting & { most: number; after?: number | undefined },
-): RawBuilder<{ number: number }> {
+): RawBuilder<{ post: number | string }> {
   const [direction, comparison] = created === 'desc' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
-  const column = sql.ref(number)
+  const column = sql.ref(`${table}.${name}`)
   const beyond = after === undefined ? sql`` : sql` and ${column} ${comparison} ${after}`
-  return sql`select ${column} as number from ${sql.table(table)} where ${matches(value)}${beyond} order by ${column} ${direction} limit ${sql.lit(most)}`
+  return sql`select ${column} as post from ${sql.table(table)} where ${matches(value)}${beyond} order by ${column} ${direction} limit ${sql.lit(most)}`
 }
 
 const isUnindexed = (db: Db) =>

@@ -12,6 +12,7 @@ import * as moderation from './moderation.js'
 import * as names from './names.js'
 import * as owner from './owner.js'
 import * as moderationmany from './moderationmany.js'
+import * as postfacets from './postfacets.js'
 import * as posthistory from './posthistory.js'
 import * as postmoves from './postmoves.js'
 import * as reports from './reports.js'
@@ -80,6 +81,7 @@ export const operations = [
   posts.show,
   posts.search,
   posts.similar,
+  postfacets.facets,
   posthistory.history,
   posts.create,
   postupload.uploadAll,

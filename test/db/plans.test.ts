@@ -12,6 +12,7 @@ import type { AnyOperation } from '../../src/service/lib/operation.js'
 import * as names from '../../src/service/names.js'
 import { NAMED_NOUNS } from '../../src/core/nouns.js'
 import * as mailqueue from '../../src/service/mailqueue.js'
+import { facets } from '../../src/service/postfacets.js'
 import * as posts from '../../src/service/posts.js'
 import { EVERYONE } from '../../src/core/permissions.js'
 import { AppError } from '../../src/core/errors.js'
@@ -182,7 +183,7 @@ describe.each(engines)('plans on %s', (engine) => {
 
   it('lists of posts use an index and do not sort, with any order and filter', async () => {
     const { site, post } = await filled(engine)
-    const guest: Actor = { ...visitor(new AppError('INVALID_AUTH_HEADER', '')), userId: post.userId }
+    const guest: Actor = { ...visitor(new AppError('INVALID_AUTH_HEADER', '')), userId: post.userId, refusal: null }
     const filters = [
       {},
       { boardId: ['ideas'] },
@@ -192,6 +193,8 @@ describe.each(engines)('plans on %s', (engine) => {
       { boardId: ['none', 'ideas'] },
       { query: 'post' },
       { boardId: ['ideas'], roadmapId: 'soon', query: 'post 0' },
+      { voted: true },
+      { voted: true, boardId: ['ideas'], query: 'post' },
     ]
     const found: string[] = []
     const ofTeam = [{ roadmapIds: ['none', 'soon'] }, { roadmapIds: ['none', 'soon'], boardId: ['none', 'ideas'] }]
@@ -233,6 +236,27 @@ describe.each(engines)('plans on %s', (engine) => {
             const queries = await statementsOf(site, () => call(posts.list, { ...filter, sort, ...page }))
             for (const query of queries) found.push(...(await faults(site, query)))
           }
+    expect([...new Set(found)]).toEqual([])
+  })
+
+  it('counts of posts by board and roadmap are read from counts that are kept, or of a limited number of posts', async () => {
+    const { site, post } = await filled(engine)
+    const guest: Actor = { ...visitor(new AppError('INVALID_AUTH_HEADER', '')), userId: post.userId, refusal: null }
+    const filters = [
+      {},
+      { boardId: ['ideas', 'none'] },
+      { roadmapIds: ['soon'] },
+      { roadmapIds: ['soon'], boardId: ['ideas', 'bugs'] },
+      { authorId: post.userId ?? '' },
+      { since: '2026-01-01', boardId: ['ideas', 'bugs'] },
+      { voted: true, roadmapIds: ['soon'] },
+      { query: 'post', boardId: ['ideas'] },
+    ]
+    const found: string[] = []
+    for (const call of [site.call, site.callAs(guest)])
+      for (const filter of filters)
+        for (const query of await statementsOf(site, () => call(facets, filter)))
+          found.push(...(await faults(site, query)).map((fault) => `${JSON.stringify(filter)}: ${fault}`))
     expect([...new Set(found)]).toEqual([])
   })
 

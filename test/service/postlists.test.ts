@@ -67,6 +67,7 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     const { site, authors, reader } = await filled(engine)
     const everything = async (token: string | undefined) =>
       (await site.http('POST /posts/get', { token, body: { limit: 100 } })).body.posts as Listed[]
+    let reads = false
     const filters: [object, (number: number) => boolean][] = [
       [{ boardId: ['ideas'] }, (n) => n % 3 === 0],
       [{ boardId: ['ideas', 'bugs'] }, (n) => n % 3 !== 2 && n % 6 !== 5],
@@ -84,8 +85,17 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
       [{ query: 'dark', roadmapId: 'later', since: '2026-03-03T10:10:00Z' }, (n) => n % 3 === 0 && n % 4 !== 0 && n % 2 === 1 && n >= 10], // prettier-ignore
       [{ query: '!' }, () => false],
       [{ mine: true, authorId: authors[0]!.userId }, () => false],
+      [{ mine: true }, (n) => n % 2 === (reads ? 2 : 1)],
+      [{ voted: true }, (n) => !reads && (n % 2 === 1 || n % 3 === 2)],
+      [
+        { voted: true, boardId: ['bugs', 'none'] },
+        (n) => !reads && (n % 3 === 1 ? n % 2 === 1 : n % 3 === 2 && n % 6 !== 5),
+      ],
+      [{ voted: true, query: 'light' }, (n) => !reads && n % 3 === 1 && n % 2 === 1],
+      [{ voted: true, mine: true, since: '2026-03-03T10:10:00Z' }, (n) => !reads && n % 2 === 1 && n >= 10],
     ]
     for (const token of [authors[1]!.token, reader]) {
+      reads = token === reader // who wrote nothing, and voted for nothing
       const all = await everything(token)
       for (const [filter, has] of filters) {
         const wanted = all.filter(({ title }) => has(Number(title.slice(5))))
@@ -108,6 +118,27 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     const without = (await everything(reading)).filter(({ title }) => Number(title.slice(5)) % 4 === 0)
     const { body: found } = await site.http('POST /posts/get', { token: reading, body: { roadmapIds: ['none'], limit: 100 } }) // prettier-ignore
     expect([ids(found.posts), found.total_count]).toEqual([ids(without), without.length])
+  })
+
+  it('by votes needs an account, and shows nobody the votes of another', async () => {
+    const { site, authors, reader } = await filled(engine)
+    for (const request of ['POST /posts/get', 'GET /posts/search/dark?voted=true', 'GET /export/posts?voted=true']) {
+      const { status, body } = await site.http(request, request.startsWith('POST') ? { body: { voted: true } } : {})
+      expect([request, status, body.code]).toEqual([request, 400, 'INVALID_AUTH_HEADER'])
+    }
+    const voted = async (token: string) =>
+      (await site.http('POST /posts/get', { token, body: { voted: true, limit: 100 } })).body
+    const before = await voted(authors[0]!.token)
+    expect(
+      ids((await site.http('GET /posts/search/dark?voted=true&limit=100', { token: authors[0]!.token })).body.posts),
+    ).toEqual(ids(before.posts.filter(({ title }: Listed) => Number(title.slice(5)) % 3 === 0)))
+    expect((await voted(reader)).total_count).toBe(0)
+    expect((await voted(authors[1]!.token)).total_count).not.toBe(before.total_count)
+    const [{ postId }] = before.posts as [Listed]
+    await site.http('DELETE /votes', { token: authors[0]!.token, body: { postId } })
+    expect((await voted(authors[0]!.token)).total_count).toBe(before.total_count - 1)
+    await site.http('POST /votes', { token: reader, body: { postId } })
+    expect(ids((await voted(reader)).posts)).toEqual([postId])
   })
 
   it('for posts without a roadmap does not tell which are on a private one', async () => {

@@ -120,6 +120,7 @@ export const table: Record<string, Row> = {
   'posts.history': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'posts.search': { needs: 'public', input: () => ({ words: 'secret' }) },
   'posts.download': { needs: 'public', input: () => ({ format: 'jsonl' }) },
+  'posts.facets': { needs: 'public' },
   'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },

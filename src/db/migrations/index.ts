@@ -34,6 +34,7 @@ import { up as browserSessions } from './0032_browser_sessions.js'
 import { up as identities } from './0033_identities.js'
 import { up as undos } from './0034_undos.js'
 import { up as people } from './0035_people.js'
+import { up as boardSizes } from './0036_board_sizes.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -75,4 +76,5 @@ export const migrations: Record<string, Migration> = {
   '0033_identities': { up: identities },
   '0034_undos': { up: undos },
   '0035_people': { up: people },
+  '0036_board_sizes': { up: boardSizes },
 }

@@ -13,8 +13,12 @@ export interface Count {
   isCapped: boolean
 }
 
+/** Of a post: its number or its id. */
+type Key = number | string
+
 /** A count shows nothing of a post, and a list that ends has the newest. */
-const refsOf = (conditions: Conditions): Refs<unknown> => widened({ votes: [], comments: [] }, changedBy(conditions))
+export const refsOf = (conditions: Conditions): Refs<unknown> =>
+  widened({ votes: [], comments: [] }, changedBy(conditions))
 
 /** How many posts a list has: from counts that the database keeps where they tell. */
 export async function countPosts(db: Db, filter: PostFilter, sort: Sort = 'newest'): Promise<Count> {
@@ -53,19 +57,19 @@ function sumOf(conditions: Conditions, most: number): RawBuilder<{ total: number
     : sql`select cast(sum(total) as bigint) as total from (${sql.join([only, ...others], sql` union all `)}) as parts`
 }
 
-/** One number more than a list has tells whether there are more; its post does not count. */
+/** One more than a list has tells whether there are more; its post does not count. */
 async function countLed(db: Db, conditions: Conditions): Promise<Count> {
   const [row] = await compiled(
     db,
     'countLed',
     conditions,
     (given) => {
-      const { numbers, rest } = ledFrom(db, given, { created: 'desc', most: MOST_FOUND + 1 })
+      const { keys, key, rest } = ledFrom(db, given, { created: 'desc', most: MOST_FOUND + 1 })
       return {
         compile: () =>
-          sql<{ looked: number; total: number; last: number | null; oldest: number | null }>`
-            select count(*) as looked, count(posts.number) as total, min(found.number) as last, min(posts.number) as oldest
-            from (${numbers}) as found left join posts on ${rest}`.compile(db),
+          sql<{ looked: number; total: number; last: Key | null; oldest: Key | null }>`
+            select count(*) as looked, count(${key}) as total, min(found.post) as last, min(${key}) as oldest
+            from (${keys}) as found left join posts on ${rest}`.compile(db),
       }
     },
     refsOf(conditions),

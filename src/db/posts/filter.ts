@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period } from '../paging.js'
-import { matchOf, wordIndex, type NumberIndex } from '../search.js'
+import { matchOf, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
 import type { ChangedBy } from './order.js'
 
@@ -16,6 +16,8 @@ export interface PostFilter extends Period {
   hidden: boolean
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
+  /** Who voted for them. */
+  voter?: string | undefined
 }
 
 type Name = keyof PostFilter
@@ -26,7 +28,7 @@ type Column = 'boardId' | 'roadmap_id' | 'userId' | 'display'
 export type Conditions = Partial<Record<Name, readonly Value[]>>
 
 /** `values` are undefined where every post passes, and empty where none does. */
-type Filter<Given> = (ByColumn | ByTime | ByNumber) & {
+type Filter<Given> = (ByColumn | ByTime | ByIndex) & {
   changedBy: ChangedBy
   values(this: void, given: Given, db: Db): readonly Value[] | undefined
 }
@@ -45,9 +47,9 @@ interface ByTime {
   time: '>=' | '<'
 }
 
-/** Another table has the numbers of the posts. */
-interface ByNumber {
-  index(this: void, db: Db): NumberIndex
+/** Another table names the posts. */
+interface ByIndex {
+  index(this: void, db: Db): PostIndex
 }
 
 const one = (value: Value | undefined) => (value === undefined ? undefined : [value])
@@ -75,6 +77,7 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     changedBy: [],
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
+  voter: { index: voteIndex, changedBy: ['votes'], values: one },
 }
 
 const entries = Object.entries(FILTERS) as [Name, Filter<PostFilter[Name]>][]
@@ -111,7 +114,7 @@ export const changedBy = (conditions: Conditions): Topic[] => [
 export const hasTimes = (conditions: Conditions): boolean => given(conditions).some(({ filter }) => 'time' in filter)
 
 /** The index of another table that leads to the posts: of several the first. */
-export function leadOf(conditions: Conditions): (ByNumber & { name: Name; value: Value }) | undefined {
+export function leadOf(conditions: Conditions): (ByIndex & { name: Name; value: Value }) | undefined {
   for (const { name, filter, values } of given(conditions))
     if ('index' in filter) return { name, index: filter.index, value: values[0] as Value } // one value
   return undefined
@@ -125,8 +128,8 @@ export const conditionsOn = (db: Db, conditions: Conditions, except?: Name): Raw
       const [first] = values
       if ('time' in filter) return sql`posts."createdAt" ${sql.raw(filter.time)} ${first}`
       if ('index' in filter) {
-        const { table, number, matches } = filter.index(db)
-        return sql`exists (select 1 from ${sql.table(table)} where ${matches(first)} and ${sql.ref(`${table}.${number}`)} = posts.number)`
+        const { table, column, key, matches } = filter.index(db)
+        return sql`exists (select 1 from ${sql.table(table)} where ${matches(first)} and ${sql.ref(`${table}.${column}`)} = ${sql.ref(`posts.${key}`)})`
       }
       const column = sql.ref(`posts.${filter.column}`)
       const known = values.filter((value) => value !== null)

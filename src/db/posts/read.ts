@@ -3,7 +3,7 @@ import { compiled, compiledPage, taggedQuery } from '../cache/compiled.js'
 import { widened } from '../cache/dependencies.js'
 import { boundOf } from '../dialect.js'
 import type { Direction, Page } from '../paging.js'
-import { numbersIn } from '../search.js'
+import { keysIn } from '../search.js'
 import type { Db, PostRow } from '../tables.js'
 import {
   changedBy,
@@ -110,7 +110,7 @@ const merged = (ranges: readonly RawBuilder<PostRow>[], order: RawBuilder<unknow
 interface Counted {
   /** Posts in the list. */
   total: number
-  /** Numbers that the index has, up to one more than a list looks at. */
+  /** Posts that the index has, up to one more than a list looks at. */
   looked: number
 }
 
@@ -121,44 +121,49 @@ function pageOfLed(
   sort: Sort,
   { limit, offset, after }: Slice,
 ): RawBuilder<PostRow & Counted> {
-  const { numbers, rest } = ledFrom(db, conditions, { created: 'desc', most: MOST_FOUND + 1 })
+  const { keys, lowest, rest } = ledFrom(db, conditions, { created: 'desc', most: MOST_FOUND + 1 })
   const columns = sql.join(CURSOR.map((name) => sql`posts.${sql.ref(name)}`))
   const beyond = after ? sql`where ${isAfter(sort, after, 'passing')}` : sql``
   return sql`select posts.*, page.total, page.looked from (
-      with found as materialized (${numbers}),
+      with found as materialized (${keys}),
       passing as materialized (
         select posts.number, ${columns} from found cross join posts where ${rest}
-        and found.number > (select case when count(*) > ${sql.lit(MOST_FOUND)} then min(number) else 0 end from found))
+        and found.post > (select case when count(*) > ${sql.lit(MOST_FOUND)} then min(found.post) else ${sql.lit(lowest)} end from found))
       select passing.number, (select count(*) from passing) as total, (select count(*) from found) as looked
       from passing ${beyond} order by ${orderBy(sort, 'passing')} limit ${limit} offset ${offset}
     ) as page cross join posts where posts.number = page.number`
 }
 
-/** The rows of a page, sorted from the newest of a period. */
-function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after }: Slice): RawBuilder<PostRow> {
-  const newest = orderBy('newest')
-  const most = sql.lit(MOST_FOUND)
+/** So many of the newest posts that pass the filters by column and by time. */
+export function newestOf(conditions: Conditions, most: number, columns = sql`*`): RawBuilder<PostRow> {
   const ranges = rangesOf(conditions).map(
     ({ where, nulls }) =>
-      sql<PostRow>`select * from posts where ${where} order by ${orderBy('newest', 'posts', nulls)}`,
+      sql<PostRow>`select ${columns} from posts where ${where} order by ${orderBy('newest', 'posts', nulls)}`,
   )
+  return sql`${merged(ranges, orderBy('newest'), sql.lit(most))} limit ${sql.lit(most)}`
+}
+
+/** The rows of a page, sorted from the newest of a period. */
+function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after }: Slice): RawBuilder<PostRow> {
   const beyond = after ? sql`where ${isAfter(sort, after)}` : sql``
-  return sql`select * from (${merged(ranges, newest, most)} limit ${most}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`
+  return sql`select * from (${newestOf(conditions, MOST_FOUND)}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`
 }
 
 /** Posts that an index of another table leads to, as the end of a statement. A cross join makes SQLite begin there. */
-export function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof numbersIn>[2]): RawBuilder<unknown> {
-  const { numbers, rest } = ledFrom(db, conditions, slice)
-  return sql`(${numbers}) as found cross join posts where ${rest}`
+export function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof keysIn>[2]): RawBuilder<unknown> {
+  const { keys, rest } = ledFrom(db, conditions, slice)
+  return sql`(${keys}) as found cross join posts where ${rest}`
 }
 
-/** Numbers that an index of another table leads to, and when a post of `found` passes the other filters. */
-export function ledFrom(db: Db, conditions: Conditions, slice: Parameters<typeof numbersIn>[2]) {
+/** Keys of posts that an index of another table leads to, and when a post of `found` passes the other filters. */
+export function ledFrom(db: Db, conditions: Conditions, slice: Parameters<typeof keysIn>[2]) {
   const lead = leadOf(conditions)
   if (!lead) throw new Error('No filter leads to the posts.')
   const { name, index, value } = lead
-  const rest = [sql`posts.number = found.number`, ...conditionsOn(db, conditions, name)]
-  return { numbers: numbersIn(index(db), value, slice), rest: sql.join(rest, sql` and `) }
+  const { lowest, key: column } = index(db)
+  const key = sql.ref(`posts.${column}`)
+  const rest = [sql`${key} = found.post`, ...conditionsOn(db, conditions, name)]
+  return { keys: keysIn(index(db), value, slice), key, lowest, rest: sql.join(rest, sql` and `) }
 }
 
 /** Posts with the words that a search looks at, for one page: a word can be in most of them. */
@@ -180,7 +185,7 @@ export async function searchPosts(
   const slice = (given: { after?: number }, most = MOST_SEARCHED) => ({ created, most, after: given.after })
   const rows = await compiled(db, `searchPosts ${created}`, { ...place, limit, offset }, (given) => {
     const order = sql`posts.number ${sql.raw(created)}`
-    const page = sql`order by found.number ${sql.raw(created)} limit ${given.limit} offset ${given.offset}`
+    const page = sql`order by found.post ${sql.raw(created)} limit ${given.limit} offset ${given.offset}`
     return viewsOf(db, sql`select posts.* from ${ledBy(db, given, slice(given))} ${page}`, order)
   })
   if (rows.length === limit) return { rows, isCapped: false }
@@ -189,8 +194,8 @@ export async function searchPosts(
     `searched ${created}`,
     place,
     (given) => {
-      const { numbers } = ledFrom(db, given, slice(given, MOST_SEARCHED + 1))
-      return { compile: () => sql<{ count: number }>`select count(*) as count from (${numbers}) as found`.compile(db) }
+      const { keys } = ledFrom(db, given, slice(given, MOST_SEARCHED + 1))
+      return { compile: () => sql<{ count: number }>`select count(*) as count from (${keys}) as found`.compile(db) }
     },
     widened({ votes: [], comments: [] }, changedBy(conditions)),
   )

@@ -23,7 +23,7 @@ export async function similarPosts(
     const slice = { created: 'desc', most: MOST_SEARCHED } as const
     const parts = words.map(
       (word, search) =>
-        sql`select * from (select posts.number, ${sql.lit(search)} as search from ${ledBy(db, { ...others, words: [word] }, slice)} order by found.number desc limit ${most}) as part`,
+        sql`select * from (select posts.number, ${sql.lit(search)} as search from ${ledBy(db, { ...others, words: [word] }, slice)} order by found.post desc limit ${most}) as part`,
     )
     const best = sql`select number, count(*) as shared, min(search) as search from (${sql.join(parts, sql` union all `)}) as parts
       group by number order by shared desc, search, number desc limit ${most}`

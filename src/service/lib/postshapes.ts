@@ -38,6 +38,9 @@ const Roadmap = Type.Object({
   color: Type.String(),
 })
 
+/** Where a post is. */
+export const Place = { board: Board, roadmap: Roadmap }
+
 const text = {
   postId: Type.String({ format: 'uuid' }),
   number: Type.Integer({ description: 'Number of the post on the site; never reused' }),

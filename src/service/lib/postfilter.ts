@@ -1,0 +1,95 @@
+import * as Type from 'typebox'
+import { searchWords } from '../../core/words.js'
+import type { PostFilter } from '../../db/posts/filter.js'
+import { MOST_FOUND } from '../../db/posts/read.js'
+import { assertSignedIn, can } from './access.js'
+import type { CachedContext } from './context.js'
+import { NONE } from './named.js'
+import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './postplaces.js'
+import { nullable } from './schemas.js'
+import { personOf } from './sessions.js'
+import { periodFields, periodFrom } from './times.js'
+
+/** Which posts. */
+export const filterFields = {
+  boardId: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 50,
+      rule: 'a list of up to 50 board ids or urls',
+      description: `Only posts on these boards: ids or urls, or "${NONE}" for posts without a board`,
+      names: 'board',
+    }),
+  ),
+  roadmapIds: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 50,
+      rule: 'a list of up to 50 roadmap ids or urls',
+      description: `Only posts on these roadmaps: ids or urls, or "${NONE}" for posts without a roadmap, which needs roadmap:read`,
+      names: 'roadmap',
+    }),
+  ),
+  roadmapId: Type.Optional(
+    nullable('string', { description: 'Only posts on this roadmap: id or url', names: 'roadmap' }),
+  ),
+  authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
+  ...periodFields('posts written'),
+  mine: Type.Optional(Type.Boolean({ description: 'Only your own posts; needs an account' })),
+  voted: Type.Optional(
+    Type.Boolean({
+      description: `Only posts you voted for; of these only the newest ${MOST_FOUND} count; needs an account`,
+    }),
+  ),
+}
+
+export const queryField = Type.Optional(
+  Type.String({
+    maxLength: 500,
+    description: `Only posts with all these words, or words that begin with them, in the title or text; of these posts only the newest ${MOST_FOUND} count`,
+  }),
+)
+
+/** Words of a search that count. */
+const MAX_WORDS = 16
+
+export const wordsOf = (text: string) => searchWords(text).slice(0, MAX_WORDS)
+
+/** Undefined where a query says nothing. */
+export const wordsGiven = (query = ''): readonly string[] | undefined =>
+  query.trim() === '' ? undefined : wordsOf(query)
+
+/**
+ * Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see, and the refusal of
+ * the actor where the filter is about them and they have no account.
+ */
+export async function filterFrom(
+  ctx: CachedContext,
+  {
+    boardId: boards = [],
+    roadmapIds = [],
+    roadmapId,
+    authorId,
+    since,
+    until,
+    mine = false,
+    voted = false,
+  }: Type.Static<Type.TObject<typeof filterFields>>,
+  words?: readonly string[],
+): Promise<PostFilter> {
+  if (mine || voted) assertSignedIn('signed-in', ctx.actor)
+  const person = mine || voted ? await personOf(ctx) : undefined
+  const roadmap = await roadmapIdFrom(ctx, roadmapId)
+  const several = roadmapIds.length > 0 ? await roadmapIdsFrom(ctx, roadmapIds) : undefined
+  const roadmaps = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
+  const boardIds = await boardIdsFrom(ctx, boards)
+  assertFew(boardIds, roadmaps)
+  const author = await authorIdFrom(ctx, authorId)
+  return {
+    boards: boardIds,
+    roadmaps,
+    author: mine ? person : author,
+    voter: voted ? person : undefined,
+    hidden: can(ctx.actor, 'board:read'),
+    words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
+    ...periodFrom({ since, until }),
+  }
+}
