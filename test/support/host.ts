@@ -1,4 +1,6 @@
 // Runs a command for each line of stdin, and writes its result as a line to stdout. See hosts.ts.
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
 import argon2 from '@node-rs/argon2'
@@ -22,8 +24,15 @@ function rememberHashes(): void {
   Object.assign(argon2, { hash: remembered })
 }
 
+/** `backup create` lowers the priority of its process. This one goes on with other commands, which a load would then starve. */
+function keepPriority(): void {
+  Object.assign(os, { setPriority: () => {} })
+  syncBuiltinESMExports()
+}
+
 async function host(): Promise<void> {
   rememberHashes()
+  keepPriority()
   for await (const line of createInterface({ input: process.stdin })) {
     const { args, stdin, cwd, env, notes } = JSON.parse(line) as Command
     // As a process of its own starts: commands read the environment and the folder, and set variables and the code.
