@@ -176,6 +176,8 @@ function compressFiles() {
 async function minifyAssets() {
   await build({
     entryPoints: [
+      'src/web/assets/dashboard.css',
+      'src/web/assets/dashboard.js',
       'src/web/assets/site.css',
       'src/web/assets/site.js',
       'src/web/assets/votes.js',

@@ -86,6 +86,13 @@ export function register(group: Command, cli: Cli): void {
     },
     done: ({ roadmap }) => `Created roadmap ${label(roadmap)}.`,
   })
+  add(roadmaps.createUsual, {
+    usage: 'create-usual',
+    examples: ['roadmaps create-usual'],
+    output: { ...table, rows: (answer) => answer.roadmaps },
+    done: ({ roadmaps: { length } }) =>
+      length === 0 ? 'Created no roadmap: all of them are there.' : `Created ${length} roadmaps.`,
+  })
   add(roadmaps.update, {
     usage: 'update <id:roadmap...>',
     examples: ['roadmaps update planned --name "Coming soon" --private'],

@@ -120,6 +120,7 @@ export const operations = [
   roadmaps.search,
   roadmaps.show,
   roadmaps.create,
+  roadmaps.createUsual,
   roadmaps.update,
   roadmaps.sort,
   roadmaps.move,

@@ -1,6 +1,8 @@
 import * as Type from 'typebox'
+import { wordsOf } from '../core/catalogue.js'
 import { changeOf, changesOf } from '../core/details.js'
 import { asStored, newId } from '../core/ids.js'
+import { LANGUAGES } from '../core/language.js'
 import { searchKey } from '../core/text.js'
 import { lock } from '../db/counters.js'
 import { stateBefore } from '../db/details.js'
@@ -141,6 +143,47 @@ export const create = operation({
       const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, url }))
       tx.record('roadmap.created', roadmap.id, roadmap.name)
       return { roadmap: toRoadmap(ctx.actor, roadmap) }
+    })
+  },
+})
+
+/** Whoever creates them twice gets no second ones. */
+export const createUsual = operation({
+  id: 'roadmaps.createUsual',
+  summary:
+    'Create the usual public roadmaps, in the language of the site: Under review, Planned, In progress, Complete',
+  http: 'POST /roadmaps/usual 201',
+  access: 'roadmap:create',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({
+    roadmaps: Type.Array(Roadmap, { description: 'Those created: of each url that no roadmap had' }),
+  }),
+  async run(ctx) {
+    const names = wordsOf(ctx.siteLanguage ?? LANGUAGES[0])
+      .t('roadmap.usualNames')
+      .split(', ')
+    const urls = await Promise.all(names.map((each) => noun.slugOfNew({ name: each })))
+    return change(ctx, async (tx) => {
+      const rows = await lockRoadmapOrder(tx.db)
+      const first = (rows.at(-1)?.index ?? 0) + 1
+      const created: RoadmapRow[] = []
+      for (const [at, given] of names.entries()) {
+        const now = tx.now().toISOString()
+        const row = {
+          id: newId(),
+          url: urls[at] ?? '',
+          created_at: now,
+          updated_at: now,
+          index: first + created.length,
+        }
+        const columns = noun.columns({ name: given, display: true }, [...rows, ...created])
+        const roadmap = await insertRoadmap(tx.db, { ...row, ...columns })
+        if (!roadmap) continue
+        created.push(roadmap)
+        tx.record('roadmap.created', roadmap.id, roadmap.name)
+      }
+      return { roadmaps: created.map((row) => toRoadmap(ctx.actor, row)) }
     })
   },
 })

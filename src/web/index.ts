@@ -1,4 +1,5 @@
 import { routes as account } from './account/routes.js'
+import { routes as dashboard } from './dashboard/routes.js'
 import type { Routes } from './kit/routes.js'
 import { surfaceOf } from './kit/surface.js'
 import { routes as content } from './public/routes.js'
@@ -10,8 +11,8 @@ export const assets = () => import('./kit/assets.js')
 
 /** Every page, form, feed and file. A folder lists its own. */
 export const routes = {
-  pages: { ...content.pages, ...account.pages },
-  actions: { ...content.actions, ...account.actions },
+  pages: { ...content.pages, ...account.pages, ...dashboard.pages },
+  actions: { ...content.actions, ...account.actions, ...dashboard.actions },
   documents: content.documents,
   downloads: { ...content.downloads, ...account.downloads },
   frame: async () => (await import('./parts/layout.js')).frame,

@@ -36,6 +36,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'boards create': { args: 'Ideas' },
   'boards update': { args: 'ideas --color 1d4ed8' },
   'roadmaps create': { args: 'Planned' },
+  'roadmaps create-usual': { args: '' },
   'roadmaps update': { args: 'planned --color 1d4ed8' },
   'roadmaps move': { args: 'planned --position 1' },
   'users create': { args: 'grace@example.org' },

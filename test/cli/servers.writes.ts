@@ -120,6 +120,7 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   },
   'boards.delete': ({ rows, draw }) => http('DELETE /boards', { boardId: draw(rows.boards).boardId }),
 
+  'roadmaps.createUsual': () => http('POST /roadmaps/usual', {}),
   'roadmaps.create': ({ draw, text }) => http('POST /roadmaps', { name: text, display: draw([true, false]) }),
   'roadmaps.update': ({ rows, draw, text }) => {
     const { id, display } = draw(rows.roadmaps)

@@ -197,6 +197,14 @@ export const table: Record<string, Row> = {
   'roadmaps.list': { needs: 'public', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
   'roadmaps.search': { needs: 'roadmap:read', input: () => ({ name: 'secret' }) },
   'roadmaps.show': { needs: 'public', input: (w) => ({ url: w.openRoadmap }) },
+  'roadmaps.createUsual': {
+    needs: 'roadmap:create',
+    // The second call would create nothing
+    async input({ site }) {
+      await site.db.deleteFrom('roadmaps').where('url', '=', 'under-review').execute()
+      return {}
+    },
+  },
   'roadmaps.create': { needs: 'roadmap:create', input: () => ({ name: 'New' }) },
   'roadmaps.update': {
     needs: 'roadmap:update',

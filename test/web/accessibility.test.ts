@@ -91,6 +91,9 @@ it.each([
   await page.click('main form button')
   await page.locator('text=Sign out').waitFor()
   await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board')
+  const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
+  await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
+  await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
   for (const each of ['edit', 'delete', 'report'])
     await look(`${path}/${each}`, `${path}/comments/${activity.id}/${each}`)
   await page.goto(`${site.url}/posts/new`)

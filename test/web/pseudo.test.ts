@@ -58,7 +58,7 @@ async function fill(site: ServedSite) {
 }
 
 /** An address that shows nothing itself: a comment is on the page of its post. */
-const LEADS_ELSEWHERE = ['/posts/:slug/comments/:comment']
+const LEADS_ELSEWHERE = ['/dashboard', '/posts/:slug/comments/:comment']
 
 it.each([
   { viewport: WIDE, colorScheme: 'light' },
@@ -140,6 +140,15 @@ it.each([
     '/settings': '/settings',
     '/settings/delete': '/settings/delete',
   })
+  const [boardAt, roadmapAt] = [encodeURIComponent(board.url), encodeURIComponent(roadmap)]
+  await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
+  await look({ '/dashboard/roadmaps': '/dashboard/roadmaps', '/dashboard/roadmaps/new': '/dashboard/roadmaps/new' })
+  for (const each of ['settings', 'delete'])
+    await look({
+      [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,
+      [`/dashboard/roadmaps/:url/${each}`]: `/dashboard/roadmaps/${roadmapAt}/${each}`,
+    })
+  await send('/dashboard/boards/new', '.settings-form')
   await send('/posts/new', '.post-form')
   await send('/settings', 'form[action$="/settings/password"]')
   await page.goto(`${site.url}/settings`)

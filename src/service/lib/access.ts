@@ -77,6 +77,10 @@ export function refusedBy(access: Access, actor: Actor): AppError | undefined {
   return anyOf.some((permission) => can(actor, permission)) ? undefined : notAllowed(anyOf)
 }
 
+/** Whether an account that is signed in may run an operation, whatever the row is. */
+export const isPermitted = (access: Access, actor: Actor): boolean =>
+  access === 'owner' ? actor.isOwner : refusedBy(access, actor) === undefined
+
 /** A key that leaks must not give access that outlives it. */
 export function assertNoKey(actor: Actor): void {
   if (actor.key) throw noKey()

@@ -39,11 +39,26 @@ export const signInFrom = (
 ): string =>
   ['/', '/login', '/join'].includes(path) || query.token !== undefined ? to : withQuery(to, { redirect: url })
 
-/** A path with a query and a fragment. Parameters that are undefined or empty are left out. */
-export function withQuery(path: string, query: Record<string, string | number | undefined>, fragment?: string): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+export type Query = Record<string, string | number | readonly string[] | undefined>
+
+/** A path with a query and a fragment. Parameters that are undefined or empty are left out; one of several values is there for each. */
+export function withQuery(path: string, query: Query, fragment?: string): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as readonly string[]) : [value]).map((each) => [name, String(each ?? '')]),
+  )
+  const search = new URLSearchParams(given.filter(([, value]) => value !== '')).toString()
   return `${path}${search && `?${search}`}${fragment ? `#${fragment}` : ''}`
+}
+
+/** What says on a page what was done before it. */
+const SAID = ['done', 'undo']
+
+/** An address with other parameters: undefined or empty takes one out. It does not say again what was done before. */
+export function withParameters(url: string, query: Query): string {
+  const [path = '', search = ''] = url.split('?', 2)
+  const given = new URLSearchParams(search)
+  const kept = [...new Set(given.keys())].filter((name) => !SAID.includes(name) && !(name in query))
+  return withQuery(path, { ...Object.fromEntries(kept.map((name) => [name, given.getAll(name)])), ...query })
 }
 
 /** The number of a page in the address; the first where it is none. */

@@ -4,19 +4,23 @@ import type { Fields } from './page.js'
 /** Maximum number of form fields. A body has room for tens of thousands, which would block the event loop. */
 export const MAX_FIELDS = 200
 
-/** The fields of a form. Of a field that is there twice, the last counts. */
-export function fieldsOf(body: unknown): Fields {
+/** The fields of a form. Of a field that is there twice, the last counts, but for those in `many`: see `listed`. */
+export function fieldsOf(body: unknown, many: readonly string[] = []): Fields {
   if (typeof body !== 'object' || body === null) return {}
   const entries = Object.entries(body)
   if (entries.flatMap(([, value]) => value as unknown).length > MAX_FIELDS)
     throw new AppError('BAD_REQUEST', `A form has at most ${MAX_FIELDS} fields.`)
+  const textOf = (name: string, value: unknown): unknown => {
+    if (!Array.isArray(value)) return value
+    return many.includes(name) ? value.join('\n') : value.at(-1)
+  }
   return Object.fromEntries(
-    entries.map(([name, value]) => [
-      name,
-      String(Array.isArray(value) ? value.at(-1) : value).replaceAll('\r\n', '\n'),
-    ]),
+    entries.map(([name, value]) => [name, String(textOf(name, value)).replaceAll('\r\n', '\n')]),
   )
 }
+
+/** The values of a field that an action declares in `many`. */
+export const listed = (value: string | undefined): string[] => (value ?? '').split('\n').filter((each) => each !== '')
 
 /** The fields in JSON that a form carried; none where it is no JSON. */
 export function fieldsIn(json: string | undefined): Fields {

@@ -6,7 +6,7 @@ import { withQuery } from './addresses.js'
 import { pathAndQuery } from './fields.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type LiveView } from './page.js'
 import { pathOf, pendingFields, pendingIn, type Pending } from './pending.js'
-import { wantsJson, type PageRequest, type Renderer } from './renderer.js'
+import { saidBy, wantsJson, type PageRequest, type Renderer } from './renderer.js'
 import { ASK_AGAIN, repeatOf, textsOf, type Repeat } from './repeat.js'
 import type { Routes } from './routes.js'
 
@@ -76,8 +76,7 @@ export class Forms {
     const pending = request.began === undefined ? undefined : pendingIn(form)
     const wanted = pending && (await this.#actionOf(pending))
     if (pending && wanted && mayWait(wanted)) {
-      const said = outcome.flash === undefined ? [] : [outcome.flash]
-      const next: PageRequest = { ...request, url: pathOf(pending), said, began: undefined }
+      const next: PageRequest = { ...request, url: pathOf(pending), said: saidBy(outcome), began: undefined }
       return this.receive(next, { ...pending, act: wanted }, request.began)
     }
     return this.#renderer.end(request, view, outcome)

@@ -8,6 +8,7 @@ import type { Actor } from '../../service/lib/access.js'
 import type { AnyOperation, CachedCall, KnownCall, Operation } from '../../service/lib/operation.js'
 import type { Settings } from '../../service/settings.js'
 import type { Addresses } from './addresses.js'
+import type { Section } from './sections.js'
 
 /** Who is signed in. */
 interface Viewer {
@@ -40,8 +41,14 @@ export interface View extends Addresses {
   path: string
   params: Record<string, string>
   query: Record<string, string>
+  /** Every value that the address has of a parameter. */
+  queried(this: void, name: string): string[]
+  /** Whether whoever is signed in may run an operation, as far as this does not depend on a row. */
+  may(this: void, op: AnyOperation): boolean
   /** What was done, to say it first. */
-  said: readonly Flash[]
+  said: readonly Said[]
+  /** What takes it back. */
+  undo: string | undefined
   /** The form that was sent, where the page shows it again. */
   form: Form
   /** The HTML of a text that the page declares in `texts`. */
@@ -81,6 +88,8 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
   cache: Cache
   /** Leads visitors to the sign-in page, and back. */
   signedIn?: true
+  /** It is a page of the team, in this section of the dashboard. It is not there without `dashboard:read`. */
+  section?: Section
   /** Asks search engines to leave it out. */
   isUnlisted?: true
   /** It is there before the site is: it leads nowhere else. */
@@ -122,7 +131,9 @@ export interface Outcome {
   /** The next page, without the base path. */
   to: string
   /** What the next page says first. */
-  flash?: Flash
+  flash?: Flash | Said
+  /** The id of an undo, which the next page offers. */
+  undo?: string | undefined
   /** Null where the session has ended. One that begins is kept without a word. */
   session?: null
   /** The language of this browser, or null for none of its own. */
@@ -152,6 +163,8 @@ export interface Action<In = never, Out = unknown> {
   input(this: void, view: LiveView, form: Fields): { [Field in keyof NoInfer<In>]?: unknown }
   /** The page with the form. */
   page?(this: void): Promise<AnyPage>
+  /** Fields of the form that have several values, see `listed`. */
+  many?: readonly string[]
   /** Fields of the form, where the operation names them otherwise. */
   fields?: Record<string, string>
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
@@ -170,6 +183,12 @@ export const action = <In, Out, Subject>(
 ): AnyAction => definition as unknown as AnyAction
 
 export type AnyAction = Action
+
+/** A text about what was done. `count` is that of its plural form. */
+export interface Said {
+  flash: Flash
+  count?: number | undefined
+}
 
 /** The texts of `flash.…` in the catalogue. */
 export type Flash = Key extends infer K ? (K extends `flash.${infer Name}` ? Name : never) : never

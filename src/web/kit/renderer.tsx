@@ -10,7 +10,7 @@ import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
 import { clientOf } from '../../http/client.js'
 import { asAppError, isAnswer, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/lib/site.js'
-import { can, visitor } from '../../service/lib/access.js'
+import { can, isPermitted, notAllowed, visitor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
 import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
@@ -30,6 +30,7 @@ import {
   type LiveView,
   type Outcome,
   type PageCache,
+  type Said,
   type View,
 } from './page.js'
 import type { Repeat } from './repeat.js'
@@ -48,7 +49,7 @@ export interface PageRequest {
   form: Form
   html: Html
   /** What was done before, to say it on the next page. */
-  said: readonly Flash[]
+  said: readonly Said[]
   refusals: View['refusals']
   /** The token of the session that began with the request, or got another id. */
   began?: string | undefined
@@ -145,7 +146,10 @@ export class Renderer {
       path,
       params,
       query,
-      said: [...flashesIn(query.done, words), ...request.said],
+      queried: (name) => new URLSearchParams(url.slice(path.length)).getAll(name),
+      may: ({ access }) => isPermitted(access, actor),
+      said: [...saidIn(query.done, words), ...request.said],
+      undo: query.undo,
       get form() {
         return request.form
       },
@@ -182,7 +186,8 @@ export class Renderer {
   }
 
   async show(request: PageRequest, view: LiveView, page: AnyPage, status = 200): Promise<FastifyReply> {
-    if (page.signedIn && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    if ((page.signedIn || page.section) && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    if (page.section && !view.can('dashboard:read')) throw notAllowed(['dashboard:read'])
     // Who looks at an address first, as programs that check links do, must not use it up
     if (page.ends && request.raw.method === 'HEAD')
       return request.reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).send()
@@ -204,7 +209,8 @@ export class Renderer {
         view={view}
         title={title}
         head={page.head?.(view, data)}
-        isUnlisted={page.isUnlisted ?? status !== 200}
+        isUnlisted={page.isUnlisted ?? (page.section !== undefined || status !== 200)}
+        section={page.section}
         isSetup={page.isSetup}
       >
         {page.show(view, data)}
@@ -227,9 +233,9 @@ export class Renderer {
     if (outcome.again) return this.show(request, view, outcome.again)
     if (outcome.show) return this.sendPage(request, view, { title: outcome.title ?? '', children: outcome.show })
     if (wantsJson(raw)) return reply.headers(HEADERS).send({ to: this.addresses.href(outcome.to), ...outcome.json })
-    if (view.isAlone && outcome.flash) return this.say(request, view, outcome.flash)
-    const done = outcome.flash === undefined ? request.said : [outcome.flash, ...request.said]
-    return this.redirect(reply, saying(outcome.to, done))
+    const [said] = saidBy(outcome)
+    if (view.isAlone && said) return this.say(request, view, said)
+    return this.redirect(reply, saying(outcome.to, [...saidBy(outcome), ...request.said], outcome.undo))
   }
 
   /** Finds what refuses the operations of forms, before they are shown. The last reads of a request, as they are not cached. */
@@ -239,8 +245,8 @@ export class Renderer {
   }
 
   /** A page that says what was done, where there is no other to say it on. */
-  async say(request: PageRequest, view: View, flash: Flash): Promise<FastifyReply> {
-    const title = view.t(`flash.${flash}`)
+  async say(request: PageRequest, view: View, { flash, count }: Said): Promise<FastifyReply> {
+    const title = view.t(`flash.${flash}`, { count: count ?? 0 })
     const { Notice } = await this.#parts.routes.frame()
     return this.sendPage(request, view, { title, children: <Notice title={title} /> })
   }
@@ -265,7 +271,7 @@ export class Renderer {
     raw: FastifyRequest,
     reply: FastifyReply,
     error: unknown,
-    { repeat, token, said = [] }: { repeat?: Repeat; token?: string | undefined; said?: readonly Flash[] } = {},
+    { repeat, token, said = [] }: { repeat?: Repeat; token?: string | undefined; said?: readonly Said[] } = {},
   ): Promise<FastifyReply> {
     if (error instanceof Redirect) return this.redirect(reply, saying(error.to, said), error.status)
     const known = hidden(raw, asAppError(error))
@@ -312,7 +318,10 @@ export class Renderer {
       path,
       params: {},
       query,
+      queried: () => [],
+      may: () => false,
       said: [],
+      undo: undefined,
       form: { values: {}, error: undefined },
       html: noHtml,
       render: unreachable,
@@ -323,16 +332,26 @@ export class Renderer {
 }
 
 /** An address whose page says what was done. */
-function saying(to: string, said: readonly Flash[]): string {
+function saying(to: string, said: readonly Said[], undo?: string): string {
   if (said.length === 0) return to
   const [address = '', fragment] = to.split('#', 2)
-  const [path, query] = pathAndQuery(address)
-  return withQuery(path, { ...query, done: said.join(',') }, fragment)
+  const query = new URLSearchParams(address.slice(pathAndQuery(address)[0].length))
+  query.set('done', said.map(({ flash, count }) => (count === undefined ? flash : `${flash}.${count}`)).join(','))
+  if (undo === undefined) query.delete('undo')
+  else query.set('undo', undo)
+  return `${pathAndQuery(address)[0]}?${query.toString()}${fragment ? `#${fragment}` : ''}`
 }
 
+export const saidBy = ({ flash }: Outcome): Said[] =>
+  flash === undefined ? [] : [typeof flash === 'string' ? { flash } : flash]
+
 /** What the address says was done. */
-const flashesIn = (done: string | undefined, words: Words): Flash[] =>
-  (done ?? '').split(',', 2).filter((name): name is Flash => words.has(`flash.${name}`))
+const saidIn = (done: string | undefined, words: Words): Said[] =>
+  (done ?? '').split(',', 2).flatMap((each) => {
+    const [, name = '', count] = /^(\w+)(?:\.(\d{1,6}))?$/.exec(each) ?? []
+    const isText = (key: string): key is Flash => words.has(`flash.${key}`)
+    return isText(name) ? [{ flash: name, count: count === undefined ? undefined : Number(count) }] : []
+  })
 
 /** Whatever the settings say: those are for clients that do not show what is wrong. */
 const STRICT = { commonPasswords: 'refuse', unknownAccounts: 'hide' } as const

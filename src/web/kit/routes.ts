@@ -4,6 +4,7 @@ import type { LongBody } from '../../service/lib/download.js'
 import type { Operation } from '../../service/lib/operation.js'
 import type { AnyAction, AnyPage, View } from './page.js'
 import type { Repeat } from './repeat.js'
+import type { Section } from './sections.js'
 
 /** Loads a part of the pages at its first request, so that commands and the start of a server do not. */
 type Lazy<T> = () => Promise<T>
@@ -34,6 +35,7 @@ export interface FrameProps {
   title: string
   head?: ComponentChildren
   isUnlisted: boolean
+  section?: Section | undefined
   /** Without ways to pages that are not there yet. */
   isSetup?: boolean | undefined
   children: ComponentChildren

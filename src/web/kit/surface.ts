@@ -106,7 +106,7 @@ export const surfaceOf =
           route: path,
           params: raw.params,
           act,
-          fields: fieldsOf(raw.body),
+          fields: fieldsOf(raw.body, act.many),
         })
       })
   }

@@ -1,6 +1,7 @@
 /** Drawn in the colour of the text around them. Each stands beside words, so screen readers skip it. */
 const PATHS = {
   up: 'M12 6l7 9H5z',
+  dashboard: 'M4 4h7v9H4zm9 0h7v5h-7zm0 7h7v9h-7zm-9 4h7v5H4z',
   comment: 'M4 5h16v11H10l-4 4v-4H4z',
   lock: 'M7 11V8a5 5 0 0 1 10 0v3h1v9H6v-9zm2 0h6V8a3 3 0 0 0-6 0z',
   search: 'M10 4a6 6 0 1 0 3.6 10.8l4.8 4.8 1.4-1.4-4.8-4.8A6 6 0 0 0 10 4zm0 2a4 4 0 1 1 0 8 4 4 0 0 1 0-8z',

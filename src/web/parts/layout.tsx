@@ -1,18 +1,25 @@
 import { isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
-import { icon, script, style } from '../kit/assets.js'
+import { dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
 import type { View } from '../kit/page.js'
-import { signInFrom } from '../kit/addresses.js'
+import { signInFrom, withParameters } from '../kit/addresses.js'
 import { PENDING } from '../kit/pending.js'
 import type { Frame, FrameProps } from '../kit/routes.js'
 import { Empty } from './empty.js'
-import { Form } from './form.js'
+import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
+import { Sections } from './sections.js'
 
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
-function Layout({ view, title, head, isUnlisted, isSetup, children }: FrameProps) {
-  const { t, settings, words, href, isAlone, said } = view
+function Layout({ view, title, head, isUnlisted, section, isSetup, children }: FrameProps) {
+  const { t, settings, words, href, isAlone } = view
+  const content = (
+    <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
+      <Flash view={view} />
+      {children}
+    </main>
+  )
   const accent = isColor(settings.accentColor) ? settings.accentColor.toLowerCase() : undefined
   const whole = title === settings.title ? title : `${title} · ${settings.title}`
   return (
@@ -25,8 +32,10 @@ function Layout({ view, title, head, isUnlisted, isSetup, children }: FrameProps
         {isUnlisted ? <meta name="robots" content="noindex" /> : null}
         <link rel="icon" href={settings.icon ?? href(icon.path)} />
         <link rel="stylesheet" href={href(style.path)} />
+        {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}
         {accent ? <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} /> : null}
         <script src={href(script.path)} type="module" />
+        {section ? <script src={href(dashboardScript.path)} type="module" /> : null}
         {head}
       </head>
       <body data-viewer={view.viewer?.userId}>
@@ -42,14 +51,14 @@ function Layout({ view, title, head, isUnlisted, isSetup, children }: FrameProps
         ) : (
           <Header view={view} />
         )}
-        <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
-          {said.length > 0 ? (
-            <p class="flash" role="status" tabIndex={-1} autofocus={!view.form.error}>
-              {said.map((flash) => t(`flash.${flash}`)).join(' ')}
-            </p>
-          ) : null}
-          {children}
-        </main>
+        {section ? (
+          <div class="dashboard">
+            <Sections view={view} current={section} />
+            {content}
+          </div>
+        ) : (
+          content
+        )}
         <footer>
           <bdi>{settings.title}</bdi>
           {isSetup || isAlone ? null : (
@@ -63,6 +72,25 @@ function Layout({ view, title, head, isUnlisted, isSetup, children }: FrameProps
         </footer>
       </body>
     </html>
+  )
+}
+
+/** What was done, and the way back. */
+function Flash({ view }: { view: View }) {
+  const { t, said, undo, form } = view
+  if (said.length === 0) return null
+  return (
+    <div class="flash" role="status" tabIndex={-1} autofocus={!form.error}>
+      {said.map(({ flash, count }) => t(`flash.${flash}`, { count: count ?? 0 })).join(' ')}
+      {undo === undefined || !view.viewer ? null : (
+        <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
+          <Hidden name="to" value={withParameters(view.url, {})} />
+          <button type="submit" class="link" data-key="z">
+            {t('undo.button')}
+          </button>
+        </Form>
+      )}
+    </div>
   )
 }
 
@@ -107,6 +135,16 @@ function Header({ view }: { view: View }) {
       <div class="account">
         {viewer ? (
           <>
+            {view.can('dashboard:read') ? (
+              <a
+                class="to-dashboard"
+                href={href('/dashboard')}
+                aria-current={path.startsWith('/dashboard') ? 'page' : undefined}
+              >
+                <Icon name="dashboard" />
+                <span>{t('nav.dashboard')}</span>
+              </a>
+            ) : null}
             <a href={href('/settings')} aria-current={path === '/settings' ? 'page' : undefined}>
               <bdi>{viewer.name || viewer.username}</bdi>
             </a>

@@ -2,7 +2,7 @@ import type { Key } from '../../core/catalogue.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
-import { pageNumber, withQuery } from '../kit/addresses.js'
+import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { Redirect, type View } from '../kit/page.js'
 
 const offered = ['trending', 'newest', 'votes', 'discussed'] as const
@@ -81,8 +81,9 @@ export async function roadmapsWith(view: View, url?: string) {
 export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200)
 
 /** Leads to the address without fields that are empty. A form without a script sends those too. */
-export function assertTidy({ path, query }: Pick<View, 'path' | 'query'>): void {
-  if (Object.values(query).includes('')) throw new Redirect(withQuery(path, query))
+export function assertTidy({ url, path }: Pick<View, 'url' | 'path'>): void {
+  if ([...new URLSearchParams(url.slice(path.length)).values()].includes(''))
+    throw new Redirect(withParameters(url, {}))
 }
 
 /** The posts that the address of a page asks for. After the last page it leads to that. */

@@ -1,4 +1,4 @@
-import { pageNumber, withQuery } from '../kit/addresses.js'
+import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import type { View } from '../kit/page.js'
 
 /** Links to the pages before and after this one. `query` keeps the filter, so that each address can be shared. */
@@ -32,10 +32,7 @@ interface PagesProps {
 }
 
 function Pages({ view, page, pages, hasNext }: PagesProps) {
-  const at = (number: number) => {
-    const { done: _, ...query } = view.query
-    return view.href(withQuery(view.path, { ...query, page: number === 1 ? undefined : number }))
-  }
+  const at = (number: number) => view.href(withParameters(view.url, { page: number === 1 ? undefined : number }))
   return (
     <nav class="pager" aria-label={view.t('pager.label')}>
       {page > 1 ? (

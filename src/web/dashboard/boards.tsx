@@ -1,0 +1,182 @@
+import * as service from '../../service/boards.js'
+import { pageNumber } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import { action, page, type View } from '../kit/page.js'
+import { BoardSwatch } from '../parts/chip.js'
+import { Confirm } from '../parts/confirm.js'
+import { Empty, Unmatched } from '../parts/empty.js'
+import { Check, Form, Submit, Summary } from '../parts/form.js'
+import { assertTidy, EVERY, filterOf } from '../parts/lists.js'
+import { Pager } from '../parts/pager.js'
+import { PlaceFields } from '../parts/placefields.js'
+import { SearchForm } from '../parts/search.js'
+import { Table } from '../parts/table.js'
+import { Top } from '../parts/top.js'
+
+const HOME = '/dashboard/boards'
+
+export const boards = page({
+  cache: 'actor',
+  section: 'boards',
+  load(view) {
+    assertTidy(view)
+    return view.call(service.list, {
+      limit: 50,
+      page: pageNumber(view),
+      created: 'asc',
+      visibility: EVERY,
+      ...(view.query.q && { query: filterOf(view) }),
+    })
+  },
+  title: ({ t }) => t('nav.boards'),
+  show(view, { boards: rows, total_count: total, total_pages: pages }) {
+    const { t, href, query } = view
+    return (
+      <>
+        <Top view={view} title={t('nav.boards')} count={t('board.count', { count: total })}>
+          {view.may(service.create) ? (
+            <a class="button primary" href={href(`${HOME}/new`)} data-key="n">
+              {t('board.new')}
+            </a>
+          ) : null}
+        </Top>
+        {pages > 1 || query.q ? <SearchForm view={view} to={HOME} label={t('board.find')} text={query.q} /> : null}
+        {rows.length > 0 ? (
+          <Table
+            view={view}
+            label={t('nav.boards')}
+            rows={rows}
+            columns={[
+              {
+                label: t('field.name'),
+                kind: 'title',
+                cell: (board) => (
+                  <>
+                    <BoardSwatch color={board.color} />{' '}
+                    <a href={href(board.may.includes('update') ? settingsOf(board) : links.board(board.url))}>
+                      <bdi>{board.name}</bdi>
+                    </a>
+                  </>
+                ),
+              },
+              { label: t('nav.posts'), kind: 'number', cell: (board) => <PostsOf view={view} board={board} /> },
+              { label: t('place.shown'), cell: (board) => t(board.display ? 'place.public' : 'mark.private') },
+              { label: t('board.voters'), cell: (board) => t(board.view_voters ? 'place.yes' : 'place.no') },
+            ]}
+          />
+        ) : query.q ? (
+          <Unmatched view={view} all={HOME} />
+        ) : (
+          <Empty title={t('board.first')}>
+            <p>{t('board.firstNext')}</p>
+          </Empty>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={pages} />
+      </>
+    )
+  },
+})
+
+const settingsOf = ({ url }: { url: string }): string => `${HOME}/${encodeURIComponent(url)}/settings`
+
+const PostsOf = ({ view, board }: { view: View; board: service.Board }) => (
+  <a href={view.href(links.board(board.url))}>{view.words.number(Number(board.post_count))}</a>
+)
+
+export const newBoard = page({
+  cache: 'never',
+  section: 'boards',
+  load: async () => ({}),
+  title: ({ t }) => t('board.new'),
+  show: (view) =>
+    <BoardForm view={view} of={service.create} to={`${HOME}/new`} title={view.t('board.new')} action={view.t('board.create')} />, // prettier-ignore
+})
+
+function BoardForm({ view, of, to, title, action: verb, board }: BoardFormProps) {
+  const { t } = view
+  return (
+    <>
+      <Top view={view} title={title} back={{ to: HOME, text: t('nav.boards') }} />
+      <Summary view={view} />
+      <Form view={view} to={to} class="settings-form">
+        <PlaceFields view={view} of={of} place={board} path="/boards/" />
+        <Check view={view} name="view_voters" label={t('board.votersHint')} checked={board?.view_voters ?? true} />
+        <div class="buttons">
+          <Submit>{verb}</Submit>
+          {board?.may.includes('delete') ? (
+            <a class="danger" href={view.href(`${HOME}/${encodeURIComponent(board.url)}/delete`)}>
+              {t('board.delete')}
+            </a>
+          ) : null}
+        </div>
+      </Form>
+    </>
+  )
+}
+
+interface BoardFormProps {
+  view: View
+  of: typeof service.create | typeof service.update
+  to: string
+  title: string
+  action: string
+  board?: service.Board
+}
+
+const boardAt = async (view: View) => (await view.call(service.show, { url: view.params.url })).board
+
+export const boardSettings = page({
+  cache: 'actor',
+  section: 'boards',
+  load: boardAt,
+  title: (_view, { name }) => name,
+  show: (view, board) =>
+    <BoardForm view={view} of={service.update} to={settingsOf(board)} title={board.name} action={view.t('form.save')} board={board} />, // prettier-ignore
+})
+
+export const deleteBoard = page({
+  cache: 'actor',
+  section: 'boards',
+  load: boardAt,
+  title: ({ t }, { name }) => t('board.deleteTitle', { name }),
+  show: (view, board) => (
+    <Confirm
+      view={view}
+      to={`${HOME}/${encodeURIComponent(board.url)}/delete`}
+      back={settingsOf(board)}
+      title={view.t('board.deleteTitle', { name: board.name })}
+      action={view.t('board.delete')}
+    >
+      {view.t('board.deleteLoss', { count: Number(board.post_count) })}
+    </Confirm>
+  ),
+})
+
+const fieldsOf = ({ name, url, color, display, view_voters: voters }: Partial<Record<string, string>>) => ({
+  name,
+  ...(url && { url }),
+  ...(color && { color: color.replace(/^#/, '') }),
+  display: display === 'true',
+  view_voters: voters === 'true',
+})
+
+export const create = action({
+  operation: service.create,
+  page: async () => newBoard,
+  input: (_view, form) => fieldsOf(form),
+  done: () => ({ to: HOME, flash: 'boardCreated' }),
+})
+
+export const update = action({
+  operation: service.update,
+  page: async () => boardSettings,
+  input: ({ params }, form) => ({ boardId: params.url, partial: true, ...fieldsOf(form) }),
+  done: () => ({ to: HOME, flash: 'saved' }),
+})
+
+export const remove = action({
+  operation: service.remove,
+  page: async () => deleteBoard,
+  input: ({ params }) => ({ boardId: params.url }),
+  done: () => ({ to: HOME, flash: 'deleted' }),
+})

@@ -1,0 +1,205 @@
+import * as posts from '../../service/postlists.js'
+import * as service from '../../service/roadmaps.js'
+import { links } from '../kit/links.js'
+import { action, page, type View } from '../kit/page.js'
+import { StatusSwatch } from '../parts/chip.js'
+import { Confirm } from '../parts/confirm.js'
+import { Empty } from '../parts/empty.js'
+import { Form, Submit, Summary } from '../parts/form.js'
+import { EVERY } from '../parts/lists.js'
+import { PlaceFields } from '../parts/placefields.js'
+import { Top } from '../parts/top.js'
+
+const HOME = '/dashboard/roadmaps'
+const at = ({ url }: { url: string }, what: 'settings' | 'delete' | 'position'): string =>
+  `${HOME}/${encodeURIComponent(url)}/${what}`
+
+export const roadmaps = page({
+  cache: 'actor',
+  section: 'roadmaps',
+  load: (view) => view.call(service.list, { limit: 100, page: 1, visibility: EVERY }),
+  title: ({ t }) => t('nav.roadmaps'),
+  show(view, { roadmaps: rows, total_count: total }) {
+    const { t, href } = view
+    return (
+      <>
+        <Top view={view} title={t('nav.roadmaps')} count={t('roadmap.count', { count: total })}>
+          {view.may(service.create) ? (
+            <a class="button primary" href={href(`${HOME}/new`)} data-key="n">
+              {t('roadmap.new')}
+            </a>
+          ) : null}
+        </Top>
+        <Summary view={view} />
+        {rows.length === 0 ? (
+          <Empty title={t('roadmap.first')}>
+            <p>{t('roadmap.firstNext')}</p>
+            {view.may(service.createUsual) ? (
+              <Form view={view} to={`${HOME}/usual`}>
+                <Submit>{t('roadmap.usual')}</Submit>
+              </Form>
+            ) : null}
+          </Empty>
+        ) : (
+          <>
+            <p class="soft">{t('roadmap.order')}</p>
+            <ol class="stages">
+              {rows.map((roadmap, index) => (
+                <Stage view={view} roadmap={roadmap} position={index + 1} last={total} />
+              ))}
+            </ol>
+          </>
+        )}
+      </>
+    )
+  },
+})
+
+/** A row that a script lets drag, and buttons that do the same. */
+function Stage({ view, roadmap, position, last }: StageProps) {
+  const { t, href } = view
+  const isMovable = roadmap.may.includes('update')
+  const move = (to: number, key: 'roadmap.up' | 'roadmap.down', sign: string) => (
+    <button
+      type="submit"
+      class="button plain icon-only"
+      name="position"
+      value={to}
+      disabled={to < 1 || to > last}
+      aria-label={t(key, { name: roadmap.name })}
+    >
+      {sign}
+    </button>
+  )
+  return (
+    <li data-position={isMovable ? position : undefined}>
+      <span class="name">
+        <StatusSwatch color={roadmap.color} />{' '}
+        <a href={href(isMovable ? at(roadmap, 'settings') : links.roadmap(roadmap.url))}>
+          <bdi>{roadmap.name}</bdi>
+        </a>
+      </span>
+      {roadmap.display ? null : <span class="mark">{t('mark.private')}</span>}
+      {isMovable ? (
+        <Form view={view} to={at(roadmap, 'position')} class="buttons">
+          {move(position - 1, 'roadmap.up', '↑')}
+          {move(position + 1, 'roadmap.down', '↓')}
+        </Form>
+      ) : null}
+    </li>
+  )
+}
+
+interface StageProps {
+  view: View
+  roadmap: service.Roadmap
+  position: number
+  last: number
+}
+
+export const newRoadmap = page({
+  cache: 'never',
+  section: 'roadmaps',
+  load: async () => ({}),
+  title: ({ t }) => t('roadmap.new'),
+  show: (view) => (
+    <>
+      <Top view={view} title={view.t('roadmap.new')} back={{ to: HOME, text: view.t('nav.roadmaps') }} />
+      <Summary view={view} />
+      <Form view={view} to={`${HOME}/new`} class="settings-form">
+        <PlaceFields view={view} of={service.create} place={undefined} path="/roadmaps/" />
+        <Submit>{view.t('roadmap.create')}</Submit>
+      </Form>
+    </>
+  ),
+})
+
+const roadmapAt = async (view: View) => (await view.call(service.show, { url: view.params.url })).roadmap
+
+export const roadmapSettings = page({
+  cache: 'actor',
+  section: 'roadmaps',
+  load: roadmapAt,
+  title: (_view, { name }) => name,
+  show: (view, roadmap) => (
+    <>
+      <Top view={view} title={roadmap.name} back={{ to: HOME, text: view.t('nav.roadmaps') }} />
+      <Summary view={view} />
+      <Form view={view} to={at(roadmap, 'settings')} class="settings-form">
+        <PlaceFields view={view} of={service.update} place={roadmap} path="/roadmaps/" />
+        <div class="buttons">
+          <Submit>{view.t('form.save')}</Submit>
+          {roadmap.may.includes('delete') ? (
+            <a class="danger" href={view.href(at(roadmap, 'delete'))}>
+              {view.t('roadmap.delete')}
+            </a>
+          ) : null}
+        </div>
+      </Form>
+    </>
+  ),
+})
+
+export const deleteRoadmap = page({
+  cache: 'actor',
+  section: 'roadmaps',
+  async load(view) {
+    const roadmap = await roadmapAt(view)
+    const { total_count: count } = await view.call(posts.list, { roadmapId: roadmap.id, limit: 1, votes: false })
+    return { roadmap, count }
+  },
+  title: ({ t }, { roadmap: { name } }) => t('roadmap.deleteTitle', { name }),
+  show: (view, { roadmap, count }) => (
+    <Confirm
+      view={view}
+      to={at(roadmap, 'delete')}
+      back={at(roadmap, 'settings')}
+      title={view.t('roadmap.deleteTitle', { name: roadmap.name })}
+      action={view.t('roadmap.delete')}
+    >
+      {view.t('roadmap.deleteLoss', { count })}
+    </Confirm>
+  ),
+})
+
+const fieldsOf = ({ name, url, color, display }: Partial<Record<string, string>>) => ({
+  name,
+  ...(url && { url }),
+  ...(color && { color: color.replace(/^#/, '') }),
+  display: display === 'true',
+})
+
+export const create = action({
+  operation: service.create,
+  page: async () => newRoadmap,
+  input: (_view, form) => fieldsOf(form),
+  done: () => ({ to: HOME, flash: 'roadmapCreated' }),
+})
+
+export const createUsual = action({
+  operation: service.createUsual,
+  page: async () => roadmaps,
+  input: () => ({}),
+  done: () => ({ to: HOME, flash: 'roadmapCreated' }),
+})
+
+export const update = action({
+  operation: service.update,
+  page: async () => roadmapSettings,
+  input: ({ params }, form) => ({ id: params.url, partial: true, ...fieldsOf(form) }),
+  done: () => ({ to: HOME, flash: 'saved' }),
+})
+
+export const move = action({
+  operation: service.move,
+  page: async () => roadmaps,
+  input: ({ params }, { position }) => ({ roadmap: params.url, position: Number(position) }),
+  done: () => ({ to: HOME, flash: 'saved' }),
+})
+
+export const remove = action({
+  operation: service.remove,
+  page: async () => deleteRoadmap,
+  input: ({ params }) => ({ id: params.url }),
+  done: () => ({ to: HOME, flash: 'deleted' }),
+})

@@ -1,0 +1,15 @@
+import * as undos from '../../service/undos.js'
+import { within } from '../kit/addresses.js'
+import { action } from '../kit/page.js'
+
+export const undo = action({
+  operation: undos.apply,
+  input: ({ params }) => ({ undo_id: params.undo }),
+  done(_view, { changed, failed }, form) {
+    const to = within(form.to) ?? '/dashboard'
+    return { to, flash: failed > 0 ? { flash: 'undoneInPart', count: failed } : { flash: 'undone', count: changed } }
+  },
+  settled: {
+    UNDO_NOT_FOUND: (_view, form) => ({ to: within(form.to) ?? '/dashboard', flash: 'undoneNot' }),
+  },
+})

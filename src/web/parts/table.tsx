@@ -1,0 +1,88 @@
+import type { ComponentChildren } from 'preact'
+import { withParameters } from '../kit/addresses.js'
+import { listed } from '../kit/fields.js'
+import type { View } from '../kit/page.js'
+
+interface Column<Row> {
+  label: string
+  /** The `sort` of the address by which its head orders the rows. */
+  sort?: string
+  /** A number stands at the end of its cell, on one line; the title names the row. */
+  kind?: 'number' | 'title'
+  cell(this: void, row: Row): ComponentChildren
+}
+
+/** Chooses rows, for a form around the table. */
+interface Selection<Row> {
+  /** The field that has the chosen values: a name of `many` of the action. */
+  name: string
+  value(this: void, row: Row): string
+  /** What a screen reader calls the row. */
+  label(this: void, row: Row): string
+}
+
+interface TableProps<Row> {
+  view: View
+  label: string
+  columns: readonly (Column<Row> | false)[]
+  rows: readonly Row[]
+  /** The order where the address names none. */
+  sort?: string
+  select?: Selection<Row>
+}
+
+/** A table whose rows are cards on a narrow screen. Rows that a form could not change stay chosen. */
+export function Table<Row>({ view, label, columns, rows, sort, select }: TableProps<Row>) {
+  const { t, query } = view
+  const shown = columns.filter((column) => column !== false)
+  const chosen = new Set(select ? listed(view.form.values[select.name]) : [])
+  const order = query.sort ?? sort
+  return (
+    <table class="rows" aria-label={label}>
+      <thead>
+        <tr>
+          {select ? (
+            <th class="pick" scope="col">
+              <span class="hidden">{t('table.chosen')}</span>
+            </th>
+          ) : null}
+          {shown.map((column) => (
+            <th
+              scope="col"
+              class={column.kind}
+              aria-sort={column.sort !== undefined && column.sort === order ? 'descending' : undefined}
+            >
+              {column.sort === undefined ? (
+                column.label
+              ) : (
+                <a href={view.href(withParameters(view.url, { sort: column.sort, page: undefined }))}>{column.label}</a>
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            {select ? (
+              <td class="pick">
+                <input
+                  type="checkbox"
+                  name={select.name}
+                  value={select.value(row)}
+                  checked={chosen.has(select.value(row))}
+                  aria-label={t('table.choose', { name: select.label(row) })}
+                />
+              </td>
+            ) : null}
+            {shown.map((column) => (
+              <td class={column.kind} data-label={column.kind === 'title' ? undefined : column.label}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
