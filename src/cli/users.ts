@@ -2,11 +2,12 @@ import type { Command } from 'commander'
 import type { Static } from 'typebox'
 import { listed, printable } from '../core/text.js'
 import type { Identity } from '../service/lib/identities.js'
+import type { Call } from '../service/lib/operation.js'
 import type { User } from '../service/lib/people.js'
 import { rolesText } from '../service/lib/cells.js'
 import * as users from '../service/users.js'
 import { command } from './lib/command/command.js'
-import { unlessMissing } from './lib/command/existing.js'
+import { unlessMissing, unlessRefused } from './lib/command/existing.js'
 import type { View } from './lib/command/view.js'
 import type { Cli } from './lib/connection/session.js'
 import { nameOf } from './lib/output/person.js'
@@ -63,6 +64,12 @@ const table = { columns, id: (user: Person) => user.userId }
 const one = { ...table, rows: ({ user }: { user: Person }) => [user] }
 /** Without the address where the caller may not read it. */
 const label = (user: Person) => `${printable(nameOf(user))}${user.email && ` <${user.email}>`}`
+
+/** Whoever may block people may not read them, where they lack user:read. */
+const readable = async (call: Call, user: unknown): Promise<Person | undefined> =>
+  (await unlessRefused(() => call(users.show, { user })))?.user
+
+const named = (user: Person | undefined, given: unknown): string => (user ? label(user) : printable(String(given)))
 
 export function register(group: Command, cli: Cli): void {
   const add = <In, Out, Subject>(
@@ -125,9 +132,9 @@ export function register(group: Command, cli: Cli): void {
     examples: ['users block eve@example.org'],
     output: one,
     async confirm(call, { user: given }) {
-      const { user } = await call(users.show, { user: given })
-      if (user.isOwner || user.isBlocked) return undefined
-      return `Block ${label(user)}? All their sessions end.`
+      const user = await readable(call, given)
+      if (user?.isOwner || user?.isBlocked) return undefined
+      return `Block ${named(user, given)}? All their sessions end.`
     },
     done: ({ user }) => `Blocked ${label(user)}.`,
   })
@@ -142,8 +149,7 @@ export function register(group: Command, cli: Cli): void {
     examples: ['users sign-out eve@example.org'],
     output: one,
     async confirm(call, { user: given }) {
-      const { user } = await call(users.show, { user: given })
-      return `Sign ${label(user)} out? All their sessions end.`
+      return `Sign ${named(await readable(call, given), given)} out? All their sessions end.`
     },
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })

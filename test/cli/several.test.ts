@@ -123,3 +123,31 @@ it('several deletions are asked about once on a terminal, with what each loses',
   expect(await typed.ended).toMatchObject({ code: 0 })
   expect((await machine.run('users list --fields email')).stdout.match(/email/g)).toHaveLength(1)
 })
+
+it('people are blocked and signed out on a server by who may not read them', async () => {
+  const { machine, run } = await filled('sqlite')
+  await run('roles create guards --permissions user:block')
+  for (const name of ['guard', 'eve', 'bob'])
+    await run(`users create ${name}@example.org --password-stdin`, { stdin: 'correct horse battery' })
+  await run('roles assign guards guard@example.org')
+  for (const name of ['eve', 'bob']) await run(`users update ${name}@example.org --username ${name}`)
+  const server = machine.start('serve')
+  const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+  const signedIn = await run(`login --server ${url} --email guard@example.org --password-stdin --json`, {
+    stdin: 'correct horse battery',
+  })
+  expect(signedIn.code).toBe(0)
+  const there = { env: { FEEDBACKCTL_SERVER: url } }
+  const unsure = await run('users block eve', there)
+  expect([unsure.code, unsure.stderr]).toEqual([5, expect.stringContaining('Block eve? All their sessions end.')])
+  expect(await run('users block eve --yes', there)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Blocked .+\.\n$/) }) // prettier-ignore
+  expect(await run('users unblock eve', there)).toMatchObject({ code: 0 })
+  const both = await run('users block eve bob --yes --json', there)
+  expect([both.code, JSON.parse(both.stdout).map(({ user }: { user: object }) => user)]).toEqual([
+    0,
+    ['eve', 'bob'].map((username) => expect.objectContaining({ username, isBlocked: true, email: '' })),
+  ])
+  expect(await run('users sign-out eve --yes', there)).toMatchObject({ code: 0 })
+  const hidden = await run('users block eve@example.org --yes', there)
+  expect([hidden.code, hidden.stderr]).toEqual([3, expect.stringContaining('Give their user name or id.')])
+})

@@ -30,6 +30,16 @@ export async function unlessMissing<T>(show: () => Promise<T>): Promise<T | unde
   }
 }
 
+/** What `show` answers; undefined where the caller may not read it, although perhaps change it. */
+export async function unlessRefused<T>(show: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await show()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_ENOUGH_PERMISSION') return undefined
+    throw error
+  }
+}
+
 /** Finds an existing record by url, or by name if no url was given. Ignores case. */
 export async function showTitled<T>(
   call: Call,
