@@ -8,12 +8,20 @@ import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
-type ListedRole = Role & { permissions?: string[] }
+type ListedRole = Role & { permissions?: string[]; user_count?: number }
 
 const columns: Column<ListedRole>[] = [
   { head: 'NAME', field: 'name', text: (role) => role.name, drop: 0 },
   { head: 'DESCRIPTION', field: 'description', text: (role) => role.description ?? '', drop: 2 },
   { head: 'KIND', text: (role) => (role.isSystem ? 'system' : 'own'), drop: 1 },
+  {
+    head: 'USERS',
+    field: 'user_count',
+    text: (role) => String(role.user_count ?? ''),
+    right: true,
+    drop: 3,
+    ifAny: true,
+  },
   {
     head: 'CREATED',
     field: 'created_at',

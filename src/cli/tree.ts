@@ -69,6 +69,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./users.js'),
   },
   {
+    name: 'invitations',
+    summary: 'Invite people by mail, send invitations again, and revoke them',
+    group: PEOPLE,
+    load: () => import('./invitations.js'),
+  },
+  {
     name: 'roles',
     summary: 'Manage roles and assign them to users',
     group: PEOPLE,

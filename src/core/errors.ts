@@ -56,6 +56,7 @@ const CODES = {
   ROADMAP_NOT_FOUND: { status: 404 },
   ROADMAP_ID_OR_URL_MISSING: { status: 404, exit: 2 },
   ROLE_NOT_FOUND: { status: 404 },
+  INVITATION_NOT_FOUND: { status: 404 },
   KEY_NOT_FOUND: { status: 404 },
   UNDO_NOT_FOUND: { status: 404 },
   SESSION_NOT_FOUND: { status: 404 },

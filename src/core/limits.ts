@@ -18,7 +18,8 @@ export function rateOf(text: string): Rate | null | undefined {
 }
 
 /** What an operation may declare as its `limit`, or a page guards its work with. */
-export type LimitName = 'sign-in' | 'mail' | 'token' | 'preview' | 'similar' | 'posts' | 'comments' | 'reports'
+export type LimitName =
+  'sign-in' | 'mail' | 'token' | 'preview' | 'similar' | 'posts' | 'comments' | 'reports' | 'invitations'
 
 interface Limit {
   default: string
@@ -36,6 +37,8 @@ interface Limit {
   accounts: 'none' | 'together' | 'by address'
   /** Whether it is for new accounts alone, whose work counts. */
   isForNew?: true
+  /** Whether the owner has none. */
+  exceptOwner?: true
   /** Begins the message of the refusal. */
   message: string
 }
@@ -108,6 +111,16 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),
   reports: ofNewAccounts('reports', '20/1h'),
+  invitations: {
+    default: '100/1d',
+    what: 'invitations of one account that is not the owner',
+    counted: 'addresses that are invited, and invitations sent again; the owner has no limit',
+    failures: ['USER_EXISTS'],
+    successes: true,
+    accounts: 'together',
+    exceptOwner: true,
+    message: 'You have reached the limit of invitations.',
+  },
 }
 
 export const limitNames = Object.keys(LIMITS) as LimitName[]

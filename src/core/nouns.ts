@@ -103,6 +103,8 @@ export const NOUNS = {
       'created',
       'updated',
       'deleted',
+      'invitation_resent',
+      'invitation_revoked',
       'signed_up',
       'signed_in',
       'verified',

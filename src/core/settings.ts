@@ -286,6 +286,7 @@ const SETTINGS = {
   'limits.posts': limitOf('posts'),
   'limits.comments': limitOf('comments'),
   'limits.reports': limitOf('reports'),
+  'limits.invitations': limitOf('invitations'),
   'log.level': {
     description: `how much serve logs: ${LEVELS.join(', ')}`,
     value: 'level',

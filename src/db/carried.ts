@@ -39,6 +39,7 @@ export const CARRIED = [
   'events',
   'former_usernames',
   'identities',
+  'invitations',
   'limits',
   'one_time_tokens',
   'post_counts',

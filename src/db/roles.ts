@@ -49,6 +49,18 @@ export async function permissionsOfRoles(db: Db, ids: readonly string[]): Promis
   return found
 }
 
+/** How many people have each of these roles, by its id. */
+export async function peopleOfRoles(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('roles_users')
+    .select((eb) => ['role_id', eb.fn.countAll<number>().as('count')])
+    .where('role_id', 'in', ids)
+    .groupBy('role_id')
+    .execute()
+  return new Map(rows.map(({ role_id: id, count }) => [id, count]))
+}
+
 export const insertRole = (db: Db, role: Insertable<Tables['roles']>): Promise<RoleRow> =>
   db.insertInto('roles').values(role).returningAll().executeTakeFirstOrThrow()
 

@@ -3,7 +3,7 @@ import { isMissingTable } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
-export const NEWEST = '0036_board_sizes'
+export const NEWEST = '0037_invitations'
 
 /** The fingerprints of `triggers/`, checked by a test. A change of them needs a new migration, even an empty one. */
 export const TRIGGERS = { sqlite: '4e5d51eb77e374e8', postgres: '7a221be3df57c386' } as const

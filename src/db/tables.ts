@@ -176,6 +176,16 @@ export interface Tables {
     createdAt: string
     expiresAt: string
   }
+  /** An account that somebody was invited to. `sentAt` and `expiresAt` are those of the newest mail. */
+  invitations: {
+    userId: string
+    /** Null for the command line, and where the account is deleted. */
+    invitedBy: string | null
+    createdAt: string
+    sentAt: string
+    expiresAt: string
+    acceptedAt: string | null
+  }
   /** A second factor. `secret` is encrypted; `step` is the last that was used. It counts from `enabledAt` on. */
   totp: { userId: string; secret: string; step: Generated<number>; enabledAt: string | null }
   recovery_codes: { codeHash: string; userId: string }

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { acceptInvitation } from '../db/invitations.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import { assignEveryone, endSessions, findUserByEmail, lockUser, updateUser } from '../db/users.js'
@@ -224,6 +225,7 @@ export const setPassword = operation({
     const answer = await change(ctx, async ({ db, record }) => {
       await useUp(db, token)
       if (!(await updateUser(db, token.userId, { password, updatedAt: ctx.now().toISOString() }))) throw userNotFound()
+      await acceptInvitation(db, token.userId, ctx.now().toISOString())
       await endSessions(db, token.userId)
       await forgetWrongCodes(db, token.userId)
       await revokeKeys({ db, record }, token.userId)

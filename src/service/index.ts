@@ -5,6 +5,7 @@ import * as boards from './boards.js'
 import * as comments from './comments.js'
 import * as events from './events.js'
 import * as identities from './identities.js'
+import * as invitations from './invitations.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
@@ -27,6 +28,7 @@ import * as site from './site.js'
 import * as totp from './totp.js'
 import * as undos from './undos.js'
 import * as users from './users.js'
+import * as usersmany from './usersmany.js'
 import * as votes from './votes.js'
 
 /** The registry: every operation, in the order of the documentation. */
@@ -71,11 +73,16 @@ export const operations = [
   users.create,
   users.update,
   users.block,
+  usersmany.blockMany,
   users.unblock,
   users.signOut,
   users.resetTotp,
   owner.promote,
   users.remove,
+  invitations.list,
+  invitations.create,
+  invitations.resend,
+  invitations.revoke,
   posts.list,
   posts.downloadAll,
   posts.show,

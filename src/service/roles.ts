@@ -12,6 +12,7 @@ import {
   findRoles,
   insertRole,
   listRoles,
+  peopleOfRoles,
   permissionsOfRole,
   permissionsOfRoles,
   replacePermissions,
@@ -39,6 +40,8 @@ const onWeaker = (op: () => Gated) => (actor: Actor, role: Held) =>
 const rolePolicy = policy({
   update: onWeaker((): Gated => update),
   delete: onWeaker((): Gated => remove),
+  assign: (actor: Actor, role: Held) => runs((): Gated => assign)(actor, role) ?? strongerRole(actor, role),
+  unassign: (actor: Actor, role: Held) => runs((): Gated => unassign)(actor, role) ?? strongerRole(actor, role),
 })
 
 type Held = RoleRow & { permissions: readonly string[] }
@@ -54,6 +57,8 @@ const Role = Type.Object({
   may: rolePolicy.field,
 })
 export type Role = Type.Static<typeof Role>
+
+const userCount = Type.Integer({ description: 'How many people have it' })
 
 const Permissions = Type.Array(Type.String())
 
@@ -75,17 +80,19 @@ const requireTotp = (more = '') =>
   Type.Optional(Type.Boolean({ description: `Whether the role counts only for users with a second factor${more}` }))
 const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it', names: 'role' })
 
+const ListedRole = Type.Object({ ...Role.properties, user_count: userCount })
+
 const ROLES: Listing<RoleRow> = { row: 'role', rows: 'Roles', id: 'id', alias: true }
 
 export const list = operation({
   id: 'roles.list',
-  summary: 'List roles, oldest first',
+  summary: 'List roles, oldest first, with how many people have each',
   http: 'GET /roles 200',
   access: 'role:read',
   cache: 'actor',
   errors: [],
   input: fields({ ...orderFields('asc'), ...pageFields(ROLES), ...periodFields('roles created') }),
-  output: Type.Object({ roles: Type.Array(Role), results: alias(Role), ...pageKeys }),
+  output: Type.Object({ roles: Type.Array(ListedRole), results: alias(ListedRole), ...pageKeys }),
   async run({ db, actor }, { created, since, until, ...page }) {
     const filter = { created, ...periodFrom({ since, until }) }
     const { rows: roles, keys } = await pageOf(ROLES, page, {
@@ -97,8 +104,12 @@ export const list = operation({
       countAfter: (cursor) => rolesAfter(db, filter, cursor),
       read: (slice) => listRoles(db, filter, slice),
       async show(rows) {
-        const held = await permissionsOfRoles(db, rows.map(({ id }) => id)) // prettier-ignore
-        return rows.map((role) => toRole(actor, { ...role, permissions: held.get(role.id) ?? [] }))
+        const ids = rows.map(({ id }) => id)
+        const [held, people] = [await permissionsOfRoles(db, ids), await peopleOfRoles(db, ids)]
+        return rows.map((role) => ({
+          ...toRole(actor, { ...role, permissions: held.get(role.id) ?? [] }),
+          user_count: people.get(role.id) ?? 0,
+        }))
       },
     })
     return { roles, ...keys }
@@ -118,17 +129,18 @@ export const permissions = operation({
 
 export const show = operation({
   id: 'roles.show',
-  summary: 'Show a role with its permissions',
+  summary: 'Show a role with its permissions and how many people have it',
   http: 'GET /roles/:id 200',
   access: 'role:read',
   cache: 'actor',
   errors: ['ROLE_NOT_FOUND'],
   input: fields({ id: inPath('Id of the role, or its name if no other role has it', 'role') }),
-  output: Type.Object({ role: Type.Object({ ...Role.properties, permissions: Permissions }) }),
+  output: Type.Object({ role: Type.Object({ ...ListedRole.properties, permissions: Permissions }) }),
   subject: roleOf,
   async run({ db, actor }, _, role) {
     const held = inOrder(await permissionsOfRole(db, role.id))
-    return { role: { ...toRole(actor, { ...role, permissions: held }), permissions: held } }
+    const people = (await peopleOfRoles(db, [role.id])).get(role.id) ?? 0
+    return { role: { ...toRole(actor, { ...role, permissions: held }), user_count: people, permissions: held } }
   },
 })
 

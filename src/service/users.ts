@@ -3,27 +3,21 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
+import { acceptInvitation } from '../db/invitations.js'
 import type { UserRow } from '../db/tables.js'
-import { deleteTotp } from '../db/totp.js'
+import { deleteTotp, findTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
-import {
-  assignEveryone,
-  endSessions,
-  findUser,
-  findUserByEmail,
-  isFormerUsername,
-  setBlocked,
-  updateUser,
-} from '../db/users.js'
+import { assignEveryone, endSessions, findUserByEmail, isFormerUsername, updateUser } from '../db/users.js'
 import { assertNoKey, assertOwner, refusedBy, type Access } from './lib/access.js'
+import { blockIn } from './lib/blocking.js'
 import { change } from './lib/change.js'
 import { forgetWrongCodes } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
 import { revokeKeys } from './lib/keys.js'
 import { KnownIdentity, waysOf, withoutRights } from './lib/identities.js'
+import { createInvited } from './lib/inviting.js'
 import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
-import { queueLetter } from './lib/mailings.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
 import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
@@ -55,6 +49,9 @@ const WithWays = Type.Object({
     identities: Type.Optional(
       Type.Array(KnownIdentity, { description: 'Ways to sign in; absent for all but the owner' }),
     ),
+    hasTotp: Type.Optional(
+      Type.Boolean({ description: 'Whether they have a second factor; absent for all but the owner' }),
+    ),
   }),
 })
 
@@ -73,7 +70,9 @@ export const show = operation({
   async run(ctx, _input, subject) {
     const { user } = await userShown(ctx, subject)
     if (!ctx.actor.isOwner) return { user }
-    return { user: { ...user, identities: (await waysOf(ctx, subject)).map(withoutRights) } }
+    const identities = (await waysOf(ctx, subject)).map(withoutRights)
+    const hasTotp = Boolean((await findTotp(ctx.db, subject.userId))?.enabledAt)
+    return { user: { ...user, identities, hasTotp } }
   },
 })
 
@@ -82,6 +81,7 @@ export const create = operation({
   summary: 'Create a user with an invitation by mail, or, as the owner, with a password or without either',
   http: 'POST /users 201',
   access: 'user:invite',
+  limit: 'invitations',
   sensitive: true,
   errors: [
     ...ADDRESS_ERRORS,
@@ -89,6 +89,7 @@ export const create = operation({
     'PASSWORD_COMMON',
     'MAIL_CONFIG_MISSING',
     'USER_EXISTS',
+    'USER_NOT_FOUND',
     'USERNAME_EXISTS',
   ],
   input: fields({
@@ -117,9 +118,9 @@ export const create = operation({
       language,
     })
     return change(ctx, async (tx) => {
+      if (invited) return userShown(tx, await createInvited(tx, person))
       const user = await insertPerson(tx.db, person)
       await assignEveryone(tx.db, user.userId)
-      if (invited) await queueLetter(tx, 'invitation', user)
       tx.record('user.created', user.userId)
       return userShown(tx, user)
     })
@@ -185,6 +186,7 @@ export const update = operation({
       else if (password !== undefined) await deleteOneTimeTokensOf(db, user.userId, 'resetPassword')
       record('user.updated', user.userId)
       if (password !== undefined) {
+        await acceptInvitation(db, user.userId, ctx.now().toISOString())
         await endSessions(db, user.userId)
         await forgetWrongCodes(db, user.userId)
         await revokeKeys({ db, record }, user.userId)
@@ -298,23 +300,8 @@ export function userOf(access: Access) {
   }
 }
 
-const BLOCKING = {
-  block: { isBlocked: 1, action: 'user.blocked' },
-  unblock: { isBlocked: 0, action: 'user.unblocked' },
-} as const
-
-/** Succeeds without an event where nothing changes. The rule is asserted after the update, which locks the row. */
-const blocked = (ctx: Context, { userId }: UserRow, verb: keyof typeof BLOCKING) =>
-  change(ctx, async ({ db, record }) => {
-    const { isBlocked, action } = BLOCKING[verb]
-    const changed = await setBlocked(db, userId, isBlocked, ctx.now().toISOString())
-    const user = changed ?? (await findUser(db, userId))
-    if (!user) throw userNotFound()
-    userPolicy.assert(verb, ctx.actor, await holderOf(db, user))
-    if (changed) record(action, userId)
-    if (changed && isBlocked) await endSessions(db, userId)
-    return userShown({ ...ctx, db }, user)
-  })
+const blocked = (ctx: Context, { userId }: UserRow, verb: 'block' | 'unblock') =>
+  change(ctx, async (tx) => userShown({ ...ctx, db: tx.db }, (await blockIn(tx, userId, verb)).user))
 
 /** The error for the address or the user name, whichever another person has. */
 async function taken(db: Context['db'], { userId }: UserRow, email: string, username: string): Promise<AppError> {

@@ -153,6 +153,7 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   'users.update': ({ rows, draw, text }) =>
     http(`PATCH /users/${draw(rows.users).userId}`, { name: text, username: text.replace(' ', '_'), notes: text }),
   'users.block': ({ people }) => http(`POST /users/${people.guest}/block`),
+  'users.blockMany': ({ people, draw }) => http('POST /users/block', { users: [people.guest, 'nobody'], block: draw([true, false]) }), // prettier-ignore
   'users.unblock': ({ people }) => http(`POST /users/${people.guest}/unblock`),
   'users.signOut': ({ people }) => http(`POST /users/${people.guest}/sign-out`),
   'users.delete': ({ people, rows, draw }) => {
@@ -291,6 +292,9 @@ export const UNSHOWN = [
   'keys.revoke',
   'users.resetTotp',
   'users.promote',
+  'invitations.create', // writes users, as others here do
+  'invitations.resend',
+  'invitations.revoke',
   'posts.report',
   'comments.report',
   'undo.apply', // moves posts, and decides, as others here do

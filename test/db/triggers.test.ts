@@ -22,6 +22,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0034_undos': { sqlite: '5e455aea520f767f', postgres: '3072476ca2c1be85' },
   '0035_people': { sqlite: '4e5d51eb77e374e8', postgres: '7a221be3df57c386' },
   '0036_board_sizes': { sqlite: '4e5d51eb77e374e8', postgres: '7a221be3df57c386' },
+  '0037_invitations': { sqlite: '4e5d51eb77e374e8', postgres: '7a221be3df57c386' },
 }
 
 /** What triggers compute, and nothing recounts. */

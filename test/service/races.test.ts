@@ -28,6 +28,8 @@ const RACES: Record<string, Race | string> = {
   'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
   'former_usernames.userId': 'no operation writes it after the migration',
   'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
+  'invitations.invitedBy': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /users', body: { email: 'eve@example.org' } })), // prettier-ignore
+  'invitations.userId': 'the account is created in the same transaction',
   'one_time_tokens.userId': race('nobody', 'USER_NOT_FOUND', ({ email }) => ({ line: 'POST /auth/password/reset', body: { email } })), // prettier-ignore
   'post_moves.actorId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'PATCH /posts', body: { id: postId, boardId, partial: true } })), // prettier-ignore
   'post_moves.postId': 'triggers of the post write it',
@@ -58,7 +60,10 @@ const EMAIL = 'bob@example.org'
 async function world(engine: Engine) {
   const site = await makeSite(engine)
   const owner = await site.owner()
-  const { userId, token: user } = await site.member(['post:update'], { email: EMAIL, password: PASSWORD })
+  const { userId, token: user } = await site.member(['post:update', 'user:invite'], {
+    email: EMAIL,
+    password: PASSWORD,
+  })
   const made = async (line: string, body: object) => (await site.http(line, { token: owner, body })).body
   const { post } = await made('POST /posts', { title: 'Dark mode' })
   const { board } = await made('POST /boards', { name: 'Ideas' })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { EVERYONE, PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import * as roles from '../../src/service/roles.js'
+import * as users from '../../src/service/users.js'
 import { engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const events = (site: TestSite) =>
@@ -34,7 +35,8 @@ describe.each(engines)('roles on %s', (engine) => {
           require_totp: false,
           created_at: '2026-01-01T00:00:00.000Z',
           updated_at: '2026-01-01T00:00:00.000Z',
-          may: [],
+          may: ['assign', 'unassign'],
+          user_count: 2,
         },
         {
           id: made.id,
@@ -44,7 +46,8 @@ describe.each(engines)('roles on %s', (engine) => {
           require_totp: false,
           created_at: '2026-03-02T10:00:00.000Z',
           updated_at: '2026-03-02T10:00:00.000Z',
-          may: ['update', 'delete'],
+          may: ['update', 'delete', 'assign', 'unassign'],
+          user_count: 0,
         },
       ])
       expect(body.results).toEqual(body.roles)
@@ -64,6 +67,31 @@ describe.each(engines)('roles on %s', (engine) => {
     })
   })
 
+  it('say how many people have each, in the list and one by one', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const [some, none] = [await make(site, 'Some'), await make(site, 'None')]
+    const people = [await site.member(), await site.member()]
+    const counts = async () => {
+      const { roles: listed } = (await site.http('GET /roles', { token })).body
+      const shown = await Promise.all(
+        listed.map(async ({ id }: { id: string }) => (await site.http(`GET /roles/${id}`, { token })).body.role.user_count),
+      ) // prettier-ignore
+      const found = Object.fromEntries(listed.map(({ name, user_count: count }: { name: string; user_count: number }) => [name, count])) // prettier-ignore
+      expect(shown).toEqual(Object.values(found))
+      return found
+    }
+    expect(await counts()).toEqual({ '@everyone': 3, Some: 0, None: 0 })
+    for (const { userId } of people) await site.call(roles.assign, { role_id: some.id, user_id: userId })
+    await site.call(roles.assign, { role_id: none.id, user_id: people[0]!.userId })
+    expect(await counts()).toEqual({ '@everyone': 3, Some: 2, None: 1 })
+    await site.call(roles.unassign, { role_id: none.id, user_id: people[0]!.userId })
+    await site.call(users.remove, { user: people[1]!.userId })
+    expect(await counts()).toEqual({ '@everyone': 2, Some: 1, None: 0 })
+    const { users: found, total_count: total } = (await site.http('GET /users?role=Some', { token })).body
+    expect([total, found[0].userId]).toEqual([1, people[0]!.userId])
+  })
+
   describe('GET /roles/:id', () => {
     it('shows a role with its permissions, by id or by a name that no other has', async () => {
       const site = await makeSite(engine)
@@ -71,7 +99,7 @@ describe.each(engines)('roles on %s', (engine) => {
       const { token } = await site.member(['role:read'])
       for (const key of [role.id, 'Moderators'])
         expect((await site.http(`GET /roles/${key}`, { token })).body).toEqual({
-          role: { ...role, may: [], permissions: ['post:update', 'post:destroy'] },
+          role: { ...role, may: [], user_count: 0, permissions: ['post:update', 'post:destroy'] },
         })
       expect((await site.http('GET /roles/@everyone', { token })).body.role.permissions.toSorted()).toEqual(
         EVERYONE.toSorted(),

@@ -111,9 +111,18 @@ export const table: Record<string, Row> = {
   'users.create': { needs: 'user:invite', input: (w) => ({ email: w.credentials().email }) },
   'users.update': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId, name: 'Renamed' }) },
   'users.block': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },
+  'users.blockMany': { needs: 'user:block', input: async (w) => ({ users: [(await w.person()).userId, 'nobody'] }) },
   'users.unblock': { needs: 'user:block', input: async (w) => ({ user: (await w.person({ blocked: true })).userId }) },
   'users.signOut': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },
   'users.delete': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId }) },
+
+  'invitations.list': { needs: 'user:invite' },
+  'invitations.create': { needs: 'user:invite', input: (w) => ({ emails: [w.credentials().email, 'nobody'] }) },
+  'invitations.resend': { needs: 'user:invite', input: async (w) => ({ user: await w.invited() }) },
+  'invitations.revoke': {
+    needs: 'user:invite',
+    input: async (w, caller) => ({ user: await w.invited(caller) }),
+  },
 
   'posts.list': { needs: 'public', silent: true, input: () => ({ limit: 100 }) },
   'posts.show': { needs: 'public', silent: true, input: (w) => ({ id: w.openPost }) },
@@ -306,6 +315,10 @@ export const rules: Rule[] = [
       'ok',
     ],
   ]),
+  ['invitations.revoke', 'leaves those of others alone', ['user:invite'], async (w) => ({ user: await w.invited() }), NOT_ALLOWED], // prettier-ignore
+  ['invitations.revoke', 'takes those of others with user:block', ['user:invite', 'user:block'], async (w) => ({ user: await w.invited() }), 'ok'], // prettier-ignore
+  ['invitations.resend', 'finds nobody who was not invited', 'owner', async (w) => ({ user: (await w.person()).userId }), '404 INVITATION_NOT_FOUND'], // prettier-ignore
+  ['invitations.revoke', 'finds nobody who was not invited', 'owner', async (w) => ({ user: (await w.person()).userId }), '404 INVITATION_NOT_FOUND'], // prettier-ignore
   [
     'events.list',
     'finds nobody by address without user:read',

@@ -64,6 +64,7 @@ const KEPT = {
   'auth.validate': 'a mailed link proves it, whoever is signed in; who clicks twice sends the same session twice',
   'auth.setPassword': 'it ends all sessions of the account',
   'users.block': 'nobody blocks their own account',
+  'users.blockMany': 'as users.block',
   'users.unblock': 'who is blocked has no session',
   'users.update': 'a new password ends all sessions of the account',
 }

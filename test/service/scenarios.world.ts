@@ -16,6 +16,7 @@ import * as settings from '../../src/service/settings.js'
 import { hashPassword } from '../../src/service/lib/passwords.js'
 import { encrypted, newTotpSecret } from '../../src/service/lib/totp.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
+import * as users from '../../src/service/users.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, OWNER, type Engine } from '../support/site.js'
 
@@ -152,6 +153,11 @@ export async function makeWorld(engine: Engine) {
       const given = { role_id: await role(), user_id: (await person()).userId }
       await call(roles.assign, given)
       return given
+    },
+    /** Somebody who was invited, by the author or by this person. */
+    async invited(by?: string | null) {
+      const { userId } = (await onBehalfOf(by)(users.create, { email: `${word()}@example.org` })).user
+      return userId
     },
     credentials: () => ({ email: `${word()}@example.org`, password: 'a long password' }),
     async account(options: { blocked?: boolean } = {}) {

@@ -717,3 +717,40 @@ describe.each(engines)('deleting a person on %s', (engine) => {
     for (const title of ['Dark mode', 'Light mode']) expect(count(after, title)).toBe(count(before, title))
   })
 })
+
+describe.each(engines)('people who are blocked together on %s', (engine) => {
+  it('have an outcome each, in one transaction, and those who may not be blocked stay as they are', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const [guard, eve, bob] = [await site.member(['user:block']), await site.member([], EVE), await site.member()]
+    const strong = await site.member(['settings:update'])
+    const owner = (await site.call(users.list, {})).users.find(({ isOwner }) => isOwner)?.userId ?? ''
+    const block = async (body: object) => (await site.http('POST /users/block', { token: guard.token, body })).body
+    await site.call(users.block, { user: bob.userId })
+    const given = [eve.userId, bob.userId, strong.userId, owner, guard.userId, EVE.email, 'nobody', eve.userId]
+    const answer = await block({ users: given })
+    expect(answer).toMatchObject({ changed: 1, failed: 5 })
+    expect(answer.outcomes.map(({ outcome, error }: { outcome: string; error?: { code: string } }) => error?.code ?? outcome)).toEqual([
+      'changed',
+      'unchanged',
+      'NOT_ENOUGH_PERMISSION',
+      'CANNOT_CHANGE_OWNER',
+      'NOT_ENOUGH_PERMISSION',
+      'USER_NOT_FOUND',
+      'USER_NOT_FOUND',
+    ]) // prettier-ignore
+    expect(answer.outcomes[0]).toEqual({ given: eve.userId, outcome: 'changed', userId: eve.userId, username: expect.any(String) }) // prettier-ignore
+    expect((await site.http('GET /users/profile', { token: eve.token })).body.code).toBe('USER_BLOCK')
+    expect((await site.events()).filter(([action]) => action === 'user.blocked')).toHaveLength(2)
+    expect(await block({ users: [eve.userId, bob.userId], block: false })).toMatchObject({ changed: 2, failed: 0 })
+    expect((await site.call(users.list, { state: ['blocked'] })).users).toEqual([])
+  })
+
+  it('are at most a hundred', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const ids = await Promise.all(Array.from({ length: 100 }, async () => (await site.member()).userId))
+    expect((await site.http('POST /users/block', { token, body: { users: ids } })).body.changed).toBe(100)
+    expect((await site.http('POST /users/block', { token, body: { users: [...ids, 'x'] } })).body.code).toBe('VALIDATION_ERROR') // prettier-ignore
+  })
+})

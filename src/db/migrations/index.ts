@@ -35,6 +35,7 @@ import { up as identities } from './0033_identities.js'
 import { up as undos } from './0034_undos.js'
 import { up as people } from './0035_people.js'
 import { up as boardSizes } from './0036_board_sizes.js'
+import { up as invitations } from './0037_invitations.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -77,4 +78,5 @@ export const migrations: Record<string, Migration> = {
   '0034_undos': { up: undos },
   '0035_people': { up: people },
   '0036_board_sizes': { up: boardSizes },
+  '0037_invitations': { up: invitations },
 }

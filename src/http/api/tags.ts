@@ -9,6 +9,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   totp: 'The second factor of your account',
   sessions: 'The sessions of your account',
   keys: 'API keys for programs',
+  invitations: 'Invitations to the site',
   posts: 'Feedback, and where it moved',
   moderation: 'Reports, and the queue of the moderators',
   undo: 'Taking back what one request changed',

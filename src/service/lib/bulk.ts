@@ -39,6 +39,11 @@ export interface Decided {
 export const idsField = (description: string, noun?: string) =>
   listOf({ minItems: 1, maxItems: MOST_AT_ONCE, description, ...(noun !== undefined && { names: noun }) })
 
+/** Why one of many things failed. */
+export const outcomeError = Type.Optional(
+  Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it failed; otherwise absent' }),
+)
+
 const Outcome = Type.Object({
   given: Type.String({ description: 'What the request said' }),
   id: nullable('string', { description: 'Of the post or comment; null if it was not found' }),
@@ -49,9 +54,7 @@ const Outcome = Type.Object({
     type: 'string',
     enum: ['changed', 'unchanged', 'failed'],
   }),
-  error: Type.Optional(
-    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it failed; otherwise absent' }),
-  ),
+  error: outcomeError,
 })
 export type Outcome = Type.Static<typeof Outcome>
 
@@ -101,7 +104,7 @@ export const changeMany = <Given>(
         if (undo && undo !== 'final') undoable.push(undo)
         outcomes.push({ ...said, ...done, outcome: undo ? 'changed' : 'unchanged' })
       } catch (error) {
-        outcomes.push({ ...said, ...NOTHING, outcome: 'failed', error: refusal(error) })
+        outcomes.push({ ...said, ...NOTHING, outcome: 'failed', error: refusalIn(error) })
       }
     }
     const count = (wanted: Outcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length
@@ -112,7 +115,7 @@ export const changeMany = <Given>(
 const NOTHING = { id: null, kind: null, number: null, title: null }
 
 /** The refusal of one thing. Any other error ends the whole. */
-function refusal(error: unknown): { code: string; message: string } {
+export function refusalIn(error: unknown): { code: string; message: string } {
   if (!(error instanceof AppError) || error.status >= 500) throw error
   return { code: error.code, message: error.message }
 }

@@ -28,8 +28,14 @@ interface Browser {
 
 /** Counts what is limited. Requests without a `client` are not. */
 export interface Limiter {
-  /** Runs the work, and counts how it ends. Throws RATE_LIMITED. */
-  guard<T>(name: LimitName, ctx: Context, account: string | undefined, work: () => Promise<T>): Promise<T>
+  /** Runs the work, and counts how it ends. Work of a greater weight counts as so many. Throws RATE_LIMITED. */
+  guard<T>(
+    name: LimitName,
+    ctx: Context,
+    account: string | undefined,
+    work: () => Promise<T>,
+    weight?: number,
+  ): Promise<T>
   /** Whether it counts for this caller. */
   applies(name: LimitName, ctx: Context, account: string | undefined): boolean
   /** What it would refuse now. */

@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { newId } from '../../core/ids.js'
 import { findIdentity, insertIdentity, listIdentities, putIdentityUse } from '../../db/identities.js'
+import { acceptInvitation } from '../../db/invitations.js'
 import type { IdentityRow, UserRow } from '../../db/tables.js'
 import { findUser } from '../../db/users.js'
 import type { Actor } from './access.js'
@@ -102,6 +103,7 @@ export async function linkIdentity(
   const identity = { identityId: newId(), userId, provider, subject, email, createdAt: now().toISOString() }
   if (!isLinked(identity) || !(await insertIdentity(db, identity)))
     throw new AppError('IDENTITY_EXISTS', 'This sign-in is linked to an account already.')
+  await acceptInvitation(db, userId, identity.createdAt)
   record('identity.linked', identity.identityId, undefined, userId)
 }
 

@@ -38,15 +38,21 @@ export class Limits implements Limiter {
     this.#rates = rates
   }
 
-  async guard<T>(name: LimitName, ctx: Context, account: string | undefined, work: () => Promise<T>): Promise<T> {
+  async guard<T>(
+    name: LimitName,
+    ctx: Context,
+    account: string | undefined,
+    work: () => Promise<T>,
+    weight = 1,
+  ): Promise<T> {
     const counters = this.#countersOf(name, ctx, account)
     if (counters.length === 0) return work()
     const known = knownKey(name, ctx, account)
-    const used = await this.#admit(name, ctx, counters, known)
+    const used = await this.#admit(name, ctx, counters, { known, weight })
     const { failures, successes = false } = LIMITS[name]
     try {
       const result = await work()
-      if (successes && !ctx.dryRun) await this.#count(name, ctx, counters)
+      if (successes && !ctx.dryRun) await this.#count(name, ctx, counters, weight)
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
       if (known !== undefined && !ctx.dryRun) await remember(ctx, known, used.get(known))
@@ -55,7 +61,7 @@ export class Limits implements Limiter {
       if (error instanceof AppError && failures.includes(error.code)) await this.#count(name, ctx, counters)
       throw error
     } finally {
-      for (const { key } of counters) this.#leave(key)
+      for (const { key } of counters) this.#leave(key, weight)
     }
   }
 
@@ -68,7 +74,7 @@ export class Limits implements Limiter {
     if (counters.length === 0) return undefined
     const now = ctx.now()
     const found = await findCounters(ctx.db, counters.map(({ key }) => key), now.toISOString()) // prettier-ignore
-    return refusalBy(name, counters, new Map(found.map((each) => [each.key, each])), now)
+    return this.#refusalBy(name, counters, { used: new Map(found.map((each) => [each.key, each])), now, weight: 1 })
   }
 
   async forgive(name: LimitName, ctx: Context, account: string): Promise<void> {
@@ -79,8 +85,8 @@ export class Limits implements Limiter {
   #countersOf(name: LimitName, ctx: Context, account: string | undefined): Counter[] {
     const rate = this.#rates[name]
     const { client } = ctx
-    const { successes = false, accounts, isForNew = false } = LIMITS[name]
-    if (!rate || !client || (isForNew && !isNew(ctx))) return []
+    const { successes = false, accounts, isForNew = false, exceptOwner = false } = LIMITS[name]
+    if (!rate || !client || (isForNew && !isNew(ctx)) || (exceptOwner && ctx.actor.isOwner)) return []
     const address = clientKey(client)
     const [few, many] = [rate.points, rate.points * SHARED]
     const counter = (of: Counter['of'], points: number, ...whose: string[]): Counter => ({
@@ -104,7 +110,7 @@ export class Limits implements Limiter {
     name: LimitName,
     ctx: Context,
     counters: readonly Counter[],
-    known: string | undefined,
+    { known, weight }: { known: string | undefined; weight: number },
   ): Promise<Map<string, Stored>> {
     const keys = counters.map(({ key }) => key)
     const wanted = known === undefined ? keys : [...keys, known]
@@ -118,16 +124,16 @@ export class Limits implements Limiter {
       const used = new Map(found.map((each) => [each.key, each]))
       const isKnown = known !== undefined && used.has(known)
       const applying = isKnown ? counters.filter((counter) => counter.of !== 'account') : counters
-      const refusal = refusalBy(name, applying, used, now)
+      const refusal = this.#refusalBy(name, applying, { used, now, weight })
       if (refusal) {
         if (waited !== undefined) this.#wake(waited, Infinity) // they find the same
         throw refusal
       }
       const busy = applying.find(
-        ({ key, points }) => (used.get(key)?.points ?? 0) + (this.#running.get(key)?.count ?? 0) >= points,
+        ({ key, points }) => (used.get(key)?.points ?? 0) + (this.#running.get(key)?.count ?? 0) + weight > points,
       )
       if (!busy) {
-        for (const key of keys) this.#runningOf(key).count++
+        for (const key of keys) this.#runningOf(key).count += weight
         return used
       }
       if (waited !== undefined && waited !== busy.key) this.#wake(waited, 1)
@@ -142,9 +148,9 @@ export class Limits implements Limiter {
     return known
   }
 
-  #leave(key: string): void {
+  #leave(key: string, weight: number): void {
     const running = this.#runningOf(key)
-    running.count--
+    running.count -= weight
     this.#ended++
     this.#wake(key, 1)
   }
@@ -155,28 +161,33 @@ export class Limits implements Limiter {
     if (running.count === 0 && running.waiting.length === 0) this.#running.delete(key)
   }
 
-  async #count(name: LimitName, { db, now }: Context, counters: readonly Counter[]): Promise<void> {
+  #refusalBy(
+    name: LimitName,
+    counters: readonly Counter[],
+    { used, now, weight }: { used: ReadonlyMap<string, Stored>; now: Date; weight: number },
+  ): AppError | undefined {
+    const { message, isForNew } = LIMITS[name]
+    const pointsOf = ({ key }: Counter) => used.get(key)?.points ?? 0
+    const full = counters.find((counter) => pointsOf(counter) + weight > counter.points)
+    if (!full) return undefined
+    const { until } = used.get(full.key) ?? {}
+    const seconds = until === undefined ? this.#rates[name]?.seconds : (Date.parse(until) - now.getTime()) / 1000
+    const left = full.points - pointsOf(full)
+    return rateLimited(message, seconds ?? 0, {
+      reason: isForNew ? 'new-account' : undefined,
+      ...(left > 0 && { otherwise: `give fewer: ${left} are left` }),
+    })
+  }
+
+  async #count(name: LimitName, { db, now }: Context, counters: readonly Counter[], weight = 1): Promise<void> {
     const { seconds = 0 } = this.#rates[name] ?? {}
     const until = new Date(now().getTime() + seconds * 1000).toISOString()
     await count(
       db,
-      counters.map(({ key }) => ({ key, points: 1, until })),
+      counters.map(({ key }) => ({ key, points: weight, until })),
       now().toISOString(),
     )
   }
-}
-
-function refusalBy(
-  name: LimitName,
-  counters: readonly Counter[],
-  used: ReadonlyMap<string, Stored>,
-  now: Date,
-): AppError | undefined {
-  const { message, isForNew } = LIMITS[name]
-  const full = counters.find(({ key, points }) => (used.get(key)?.points ?? 0) >= points)
-  if (!full) return undefined
-  const seconds = (Date.parse(used.get(full.key)?.until ?? '') - now.getTime()) / 1000
-  return rateLimited(message, seconds, { reason: isForNew ? 'new-account' : undefined })
 }
 
 function isNew({ actor, newFor, now }: Context): boolean {

@@ -33,6 +33,8 @@ const LETTERS = {
   warning: { page: 'password-reset', to: 'a user whose second factor someone tries to guess' },
 } as const
 
+export const INVITATION_HOURS = LETTERS.invitation.hours
+
 export type LetterName = keyof typeof LETTERS
 
 /** The mails that a site sends, and who gets them. */

@@ -28,6 +28,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   ownPages?: true // refused where a browser sends it from a page of another site
   writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
+  weight?(this: void, input: Fields): number // how many of the limit one request counts; absent: 1
   cache?: CacheScope // absent: its responses are never cached
   download?: { types: readonly string[] } // declared by `download`: `run` answers a LongBody of one of these media types
   upload?: { accepts: readonly string[]; maxBytes: number } // declared by `upload`: the context has a body of one of these types
@@ -107,7 +108,7 @@ export async function execute<In, Out, Subject>(
   assertOwner(op.access, ctx.actor)
   const run = () => op.run(own, checked, subject)
   const output = await (op.limit && ctx.limits
-    ? ctx.limits.guard(op.limit, ctx, accountOf(op.access, ctx, checked as Fields), run)
+    ? ctx.limits.guard(op.limit, ctx, accountOf(op.access, ctx, checked as Fields), run, op.weight?.(checked as Fields))
     : run())
   if (op.changesOwnRights) await renameSession(ctx)
   return output

@@ -23,7 +23,8 @@ const onWeaker =
   (actor: Actor, person: Holder): AppError | undefined =>
     needs('user:block')(actor, person) ?? (actor.isOwner ? undefined : tooStrong(actor, person, done))
 
-function tooStrong(actor: Actor, person: Holder, done: string): AppError | undefined {
+/** What refuses to take something from the owner, or from a person with rights above one's own. */
+export function tooStrong(actor: Actor, person: Holder, done: string): AppError | undefined {
   if (person.isOwner) return new AppError('CANNOT_CHANGE_OWNER', `The owner of the site cannot be ${done} by others.`)
   const lacking = PERMISSIONS.find((permission) => person.permissions.includes(permission) && !can(actor, permission))
   return (

@@ -133,6 +133,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     NOT_FOUND: run('status'),
     USER_NOT_FOUND: byReason[error.reason ?? 'database-refuses'] ?? users,
     BOARD_ID_OR_URL_MISSING: help,
+    INVITATION_NOT_FOUND: run('invitations list'),
     UNDO_NOT_FOUND: run('events list --sort newest'),
     VOTE_NOT_FOUND: of('votes list', 'POST'),
     ROADMAP_ID_OR_URL_MISSING: help,
