@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as settings from '../../src/service/settings.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
@@ -35,7 +36,8 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const { text } = await get(site, '/dashboard/boards', editor)
     expect(text).toContain('href="/dashboard/boards" aria-current="page"')
     expect(text, 'it needs board:create').not.toContain('/dashboard/boards/new')
-    expect((await get(site, '/dashboard', await member(['dashboard:read']))).status, 'nothing to do').toBe(404)
+    const reader = await get(site, '/dashboard', await member(['dashboard:read']))
+    expect(reader.headers.location, 'everyone may have keys').toBe('/dashboard/settings/keys')
   })
 
   it('makes, changes and deletes boards', async () => {
@@ -77,6 +79,59 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect((await get(site, '/dashboard/roadmaps/done/delete', token)).text).toContain('1 post stays, without a roadmap.') // prettier-ignore
     await send(site, '/dashboard/roadmaps/done/delete', token, {})
     expect(await names()).toEqual(['Under review', 'Planned', 'In progress'])
+  })
+
+  it('changes the settings of the site, for those who may', async () => {
+    const { site, member } = await open()
+    const token = await member(['dashboard:read', 'settings:read', 'settings:update'])
+    const form = { title: 'Moonbase 2', description: '', logo: '', accentColor: '#ffd400' }
+    const saved = await send(site, '/dashboard/settings/general', token, form)
+    expect(saved.headers.location).toBe('/dashboard/settings/general?done=saved')
+    expect((await site.call(settings.site, {})).settings).toMatchObject({ title: 'Moonbase 2', accentColor: 'ffd400', allowSignup: false }) // prettier-ignore
+    const wrong = await send(site, '/dashboard/settings/general', token, { ...form, accentColor: 'yellow' })
+    expect(wrong.status).toBe(422)
+    expect(wrong.text).toContain('value="yellow"')
+    await send(site, '/dashboard/settings/labs', token, { voteOnBehalf: 'true' })
+    expect((await site.call(settings.site, {})).settings.labs).toMatchObject({ voteOnBehalf: true })
+    await send(site, '/dashboard/settings/domains/add', token, { domains: 'spam.example, bad.example\nspam.example' })
+    await send(site, '/dashboard/settings/domains/remove', token, { domains: 'bad.example' })
+    expect(await site.call(settings.blockedDomains, {})).toEqual({ domains: ['spam.example'] })
+    const reader = await member(['dashboard:read', 'settings:read'])
+    const { text } = await get(site, '/dashboard/settings/domains', reader)
+    expect(text).toContain('spam.example')
+    expect(text).not.toContain('/dashboard/settings/domains/')
+    expect((await send(site, '/dashboard/settings/domains/add', reader, { domains: 'x.example' })).status).toBe(403)
+  })
+
+  it('shows the log with filters that have addresses', async () => {
+    const { site, owner, member } = await open()
+    await site.http('POST /boards', { body: { name: 'Ideas', display: true }, token: owner })
+    await site.http('PATCH /boards', { body: { boardId: 'ideas', name: 'Plans', partial: true }, token: owner })
+    const token = await member(['dashboard:read', 'event:read'])
+    const { text } = await get(site, '/dashboard/settings/log', token)
+    expect(text).toContain('<code>name</code> <del dir="auto">Ideas</del> <ins dir="auto">Plans</ins>')
+    expect(text, 'it needs user:read').not.toContain('@')
+    const filtered = (await get(site, '/dashboard/settings/log?action=board.created', token)).text
+    expect(filtered).not.toContain('board.updated')
+    expect(filtered).toContain('board.created')
+    const tidy = await get(site, '/dashboard/settings/log?q=&action=board.created', token)
+    expect(tidy.headers.location).toBe('/dashboard/settings/log?action=board.created')
+    expect((await get(site, '/dashboard/settings/log', await member(['dashboard:read']))).status).toBe(404)
+  })
+
+  it('shows a key once, and revokes it', async () => {
+    const { site, member } = await open()
+    const token = await member(['dashboard:read', 'settings:update'])
+    const made = await send(site, '/dashboard/settings/keys', token, { name: 'Sync', days: '30' })
+    const [, key = ''] = /<code>([^<]+)<\/code>/.exec(made.text) ?? []
+    expect(made.headers['cache-control']).toBe('no-store')
+    expect((await site.http('GET /users/profile', { token: key })).status).toBe(200)
+    const list = (await get(site, '/dashboard/settings/keys', token)).text
+    expect(list).not.toContain(key)
+    const [path = ''] = /\/dashboard\/settings\/keys\/[\w-]+\/revoke/.exec(list) ?? []
+    expect((await get(site, path, await member(['dashboard:read']))).status, 'a key of somebody else').toBe(404)
+    await send(site, path, token, {})
+    expect((await site.http('GET /users/profile', { token: key })).status).toBe(401)
   })
 
   it('offers to undo what the address names, once', async () => {

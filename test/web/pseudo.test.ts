@@ -20,7 +20,7 @@ const textsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const texts = [document.title]
     const skipped =
-      'time, script, style, code, .languages, select[name=language], .sessions > li > span, [data-foreign]'
+      'time, script, style, code, ins, del, .languages, select[name=language], .sessions > li > span, [data-foreign]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode())
       if (!node.parentElement?.closest(skipped)) texts.push(node.textContent ?? '')
@@ -148,6 +148,15 @@ it.each([
       [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,
       [`/dashboard/roadmaps/:url/${each}`]: `/dashboard/roadmaps/${roadmapAt}/${each}`,
     })
+  for (const each of ['general', 'domains', 'log', 'keys'])
+    await look({ [`/dashboard/settings/${each}`]: `/dashboard/settings/${each}` })
+  await page.fill('#field-name', 'Κλειδί')
+  await page.click('.settings-form button')
+  await page.locator('.narrow code').waitFor()
+  await page.click('.narrow .button')
+  await page.click('.rows .danger')
+  seen.add('/dashboard/settings/keys/:key/revoke')
+  await check('a key to revoke')
   await send('/dashboard/boards/new', '.settings-form')
   await send('/posts/new', '.post-form')
   await send('/settings', 'form[action$="/settings/password"]')

@@ -56,3 +56,27 @@ for (const row of ordered) {
     form.submit()
   })
 }
+
+// The colour of the site, in both schemes, while it is typed.
+const accent = document.querySelector('input[data-accent]')
+if (accent instanceof HTMLInputElement)
+  accent.addEventListener('input', () => {
+    const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(accent.value.trim()) ?? []
+    if (digits === undefined) return
+    const hex = digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')
+    const before = document.querySelector('link[href*="/assets/accent/"]')
+    const link = document.createElement('link')
+    Object.assign(link, { rel: 'stylesheet', href: `${accent.dataset.accent}${hex.toLowerCase()}.css` })
+    link.addEventListener('load', () => before?.remove()) // the page has no moment without a colour
+    document.head.append(link)
+  })
+
+// Who leaves a form that is not saved is asked.
+for (const form of document.querySelectorAll('form[data-unsaved]')) {
+  let isChanged = false
+  form.addEventListener('input', () => (isChanged = true))
+  form.addEventListener('submit', () => (isChanged = false))
+  addEventListener('beforeunload', (event) => {
+    if (isChanged) event.preventDefault()
+  })
+}

@@ -1,8 +1,11 @@
 import type { RoutesOf } from '../kit/routes.js'
 
 const boards = () => import('./boards.js')
+const events = () => import('./events.js')
 const home = () => import('./home.js')
 const roadmaps = () => import('./roadmaps.js')
+const keys = () => import('./keys.js')
+const settings = () => import('./settings.js')
 const undo = () => import('./undo.js')
 
 /** The pages of the team. Each is loaded when it is asked for first. */
@@ -17,6 +20,11 @@ export const routes = {
     '/dashboard/roadmaps/new': async () => (await roadmaps()).newRoadmap,
     '/dashboard/roadmaps/:url/settings': async () => (await roadmaps()).roadmapSettings,
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).deleteRoadmap,
+    '/dashboard/settings/general': async () => (await settings()).general,
+    '/dashboard/settings/domains': async () => (await settings()).domains,
+    '/dashboard/settings/log': async () => (await events()).log,
+    '/dashboard/settings/keys': async () => (await keys()).keys,
+    '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revokePage,
   },
   actions: {
     '/dashboard/boards/new': async () => (await boards()).create,
@@ -27,6 +35,12 @@ export const routes = {
     '/dashboard/roadmaps/:url/settings': async () => (await roadmaps()).update,
     '/dashboard/roadmaps/:url/position': async () => (await roadmaps()).move,
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).remove,
+    '/dashboard/settings/general': async () => (await settings()).saveGeneral,
+    '/dashboard/settings/labs': async () => (await settings()).saveLabs,
+    '/dashboard/settings/domains/add': async () => (await settings()).block,
+    '/dashboard/settings/domains/remove': async () => (await settings()).unblock,
+    '/dashboard/settings/keys': async () => (await keys()).create,
+    '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
     '/undo/:undo': async () => (await undo()).undo,
   },
 } satisfies RoutesOf

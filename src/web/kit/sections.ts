@@ -1,7 +1,10 @@
 import type { Key } from '../../core/catalogue.js'
 import * as boards from '../../service/boards.js'
+import * as events from '../../service/events.js'
+import * as keys from '../../service/keys.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import * as roadmaps from '../../service/roadmaps.js'
+import * as settings from '../../service/settings.js'
 
 /** A part of the dashboard. It is offered to those who may run one of the operations. */
 interface SectionOf {
@@ -25,6 +28,20 @@ export const SECTIONS = {
     group: 'site',
     operations: [roadmaps.create, roadmaps.update, roadmaps.remove],
   },
+  general: {
+    path: '/dashboard/settings/general',
+    label: 'general.title',
+    group: 'settings',
+    operations: [settings.update],
+  },
+  domains: {
+    path: '/dashboard/settings/domains',
+    label: 'domains.title',
+    group: 'settings',
+    operations: [settings.blockedDomains],
+  },
+  log: { path: '/dashboard/settings/log', label: 'log.title', group: 'settings', operations: [events.list] },
+  keys: { path: '/dashboard/settings/keys', label: 'keys.title', group: 'settings', operations: [keys.create] },
 } as const satisfies Record<string, SectionOf>
 
 export type Section = keyof typeof SECTIONS

@@ -50,6 +50,8 @@ export function Form({
   'data-vote'?: string | undefined
   'data-label'?: string | undefined
   'data-confirm'?: string
+  /** Its page asks who leaves it with changes. */
+  'data-unsaved'?: ''
 }) {
   return (
     <form method="post" action={view.href(to)} {...rest}>

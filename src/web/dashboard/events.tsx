@@ -1,0 +1,142 @@
+import * as service from '../../service/events.js'
+import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import { page, type View } from '../kit/page.js'
+import { Empty } from '../parts/empty.js'
+import { assertTidy, filterOf } from '../parts/lists.js'
+import { Pager } from '../parts/pager.js'
+import { Table } from '../parts/table.js'
+import { Time } from '../parts/time.js'
+import { Top } from '../parts/top.js'
+
+const HOME = '/dashboard/settings/log'
+
+/** What was changed, and by whom, newest first. */
+export const log = page({
+  cache: 'never',
+  section: 'log',
+  async load(view) {
+    assertTidy(view)
+    const { person, action, subject, since, until } = view.query
+    const given = { person, action, subject, since, until }
+    return view.call(service.list, {
+      created: 'desc',
+      limit: 50,
+      page: pageNumber(view),
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
+      ...(view.query.q && { query: filterOf(view) }),
+    })
+  },
+  title: ({ t }) => t('log.title'),
+  show(view, { events, page_info: info }) {
+    const { t, query } = view
+    const isFiltered = ['q', 'person', 'action', 'subject', 'since', 'until'].some((name) => query[name])
+    return (
+      <>
+        <Top view={view} title={t('log.title')} />
+        <form class="row-filters" action={view.href(HOME)}>
+          {query.subject ? <input type="hidden" name="subject" value={query.subject} /> : null}
+          <Text view={view} name="q" label={t('filter.words')} />
+          <Text view={view} name="person" label={t('log.person')} />
+          <Text view={view} name="action" label={t('log.action')} />
+          <Text view={view} name="since" label={t('log.since')} type="date" />
+          <Text view={view} name="until" label={t('log.until')} type="date" />
+          <button type="submit" class="button plain">
+            {t('filter.apply')}
+          </button>
+          {isFiltered ? <a href={view.href(HOME)}>{t('filter.clear')}</a> : null}
+        </form>
+        {events.length === 0 ? (
+          <Empty title={t('log.none')} />
+        ) : (
+          <Table
+            view={view}
+            label={t('log.title')}
+            rows={events}
+            columns={[
+              { label: t('log.what'), kind: 'title', cell: (event) => <What view={view} event={event} /> },
+              { label: t('log.subject'), cell: (event) => <Subject view={view} event={event} /> },
+              { label: t('log.by'), cell: (event) => <By view={view} event={event} /> },
+              { label: t('log.when'), cell: (event) => <Time view={view} at={event.created_at} /> },
+            ]}
+          />
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={info.has_next_page} />
+      </>
+    )
+  },
+})
+
+const Text = ({ view, name, label, type = 'search' }: TextProps) => (
+  <label>
+    <span>{label}</span>
+    {type === 'date' ? (
+      <input type="date" name={name} value={view.query[name]} />
+    ) : (
+      <input type="search" name={name} value={view.query[name]} maxLength={200} />
+    )}
+  </label>
+)
+
+interface TextProps {
+  view: View
+  name: string
+  label: string
+  type?: 'search' | 'date'
+}
+
+const only = (view: View, query: Record<string, string>): string =>
+  view.href(withParameters(view.url, { ...query, page: undefined }))
+
+/** The action, and the fields that changed with both values. */
+const What = ({ view, event }: { view: View; event: service.Event }) => (
+  <>
+    <a href={only(view, { action: event.action })}>
+      <code>{event.action}</code>
+    </a>
+    {event.details && event.details.length > 0 ? (
+      <ul class="changes">
+        {event.details.map(({ field, before, after }) => (
+          <li>
+            <code>{field}</code> <del dir="auto">{before ?? '–'}</del> <ins dir="auto">{after ?? '–'}</ins>
+          </li>
+        ))}
+      </ul>
+    ) : null}
+  </>
+)
+
+/** Leads to the thing, where a page shows it; otherwise to its log. */
+function Subject({ view, event }: { view: View; event: service.Event }) {
+  const [noun] = event.action.split('.')
+  const name = event.subject === null ? <code>{event.subject_id}</code> : <bdi>{event.subject}</bdi>
+  const isGone = event.action.endsWith('.deleted')
+  const to =
+    noun === 'post' && !isGone
+      ? view.href(links.post(event.subject_id))
+      : view.href(withQuery(HOME, { subject: event.subject_id }))
+  return <a href={to}>{name}</a>
+}
+
+function By({ view, event }: { view: View; event: service.Event }) {
+  const { actor, operator, person } = event
+  return (
+    <>
+      {actor ? (
+        <a href={only(view, { person: actor.username })}>
+          <bdi>{actor.username}</bdi>
+        </a>
+      ) : (
+        <span>{operator === null ? view.t('log.visitor') : view.t('log.operator', { name: operator })}</span>
+      )}
+      {person ? (
+        <>
+          {' → '}
+          <a href={only(view, { person: person.username })}>
+            <bdi>{person.username}</bdi>
+          </a>
+        </>
+      ) : null}
+    </>
+  )
+}

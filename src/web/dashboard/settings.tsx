@@ -1,0 +1,170 @@
+import * as labs from '../../service/labs.js'
+import * as service from '../../service/settings.js'
+import { action, page, type View } from '../kit/page.js'
+import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Top } from '../parts/top.js'
+
+const GENERAL = '/dashboard/settings/general'
+const DOMAINS = '/dashboard/settings/domains'
+
+/** What the site is called and looks like, and who may join. */
+export const general = page({
+  cache: 'actor',
+  section: 'general',
+  load: async (view) => ({ settings: view.settings, labs: (await view.call(labs.show, {})).labs }),
+  title: ({ t }) => t('general.title'),
+  show(view, { settings, labs: features }) {
+    const { t } = view
+    return (
+      <>
+        <Top view={view} title={t('general.title')} />
+        <Summary view={view} />
+        <div class="beside">
+          <Form view={view} to={GENERAL} class="settings-form" data-unsaved="">
+            <Field view={view} of={service.update} name="title" label={t('general.siteTitle')} value={settings.title} />
+            <Field
+              view={view}
+              of={service.update}
+              name="description"
+              label={t('general.description')}
+              hint={t('general.descriptionHint')}
+              rows={2}
+              value={settings.description ?? ''}
+            />
+            <Field
+              view={view}
+              of={service.update}
+              name="logo"
+              label={t('general.logo')}
+              hint={t('general.logoHint')}
+              value={settings.logo ?? ''}
+            />
+            <Field
+              view={view}
+              of={service.update}
+              name="accentColor"
+              label={t('general.accent')}
+              hint={t('general.accentHint')}
+              value={settings.accentColor ?? ''}
+              data={{ accent: view.href('/assets/accent/') }}
+            />
+            <Check view={view} name="allowSignup" label={t('general.allowSignup')} checked={settings.allowSignup} />
+            <Submit>{t('form.save')}</Submit>
+          </Form>
+          <Preview view={view} />
+        </div>
+        <section>
+          <h2>{t('labs.title')}</h2>
+          <Form view={view} to="/dashboard/settings/labs" class="settings-form">
+            <Check
+              view={view}
+              name="voteOnBehalf"
+              label={t('labs.voteOnBehalf')}
+              checked={features.voteOnBehalf ?? false}
+            />
+            <Submit>{t('form.save')}</Submit>
+          </Form>
+        </section>
+      </>
+    )
+  },
+})
+
+/** A few elements in both colour schemes. A script shows a colour while it is typed; without one, it is that of the site. */
+const Preview = ({ view: { t, settings } }: { view: View }) => (
+  <section aria-labelledby="look">
+    <h2 id="look">{t('general.preview')}</h2>
+    {(['light', 'dark'] as const).map((scheme) => (
+      <div class={`look ${scheme}`} aria-hidden="true">
+        <strong>
+          {settings.logo ? <img src={settings.logo} alt="" height={28} /> : null} {settings.title}
+        </strong>
+        <span class="button primary">{t('post.new')}</span> <span class="as-link">{t('nav.boards')}</span>
+      </div>
+    ))}
+  </section>
+)
+
+export const saveGeneral = action({
+  operation: service.update,
+  page: async () => general,
+  input: (_view, { title, description, logo, accentColor, allowSignup }) => ({
+    title,
+    description,
+    logo,
+    accentColor,
+    allowSignup: allowSignup === 'true',
+  }),
+  done: () => ({ to: GENERAL, flash: 'saved' }),
+})
+
+export const saveLabs = action({
+  operation: labs.update,
+  page: async () => general,
+  input: (_view, { voteOnBehalf }) => ({ voteOnBehalf: voteOnBehalf === 'true' }),
+  done: () => ({ to: GENERAL, flash: 'saved' }),
+})
+
+/** Mail domains whose addresses no account may have. */
+export const domains = page({
+  cache: 'never',
+  section: 'domains',
+  load: (view) => view.call(service.blockedDomains, {}),
+  title: ({ t }) => t('domains.title'),
+  show(view, { domains: blocked }) {
+    const { t } = view
+    const isEditor = view.may(service.blockDomains)
+    return (
+      <>
+        <Top view={view} title={t('domains.title')} count={t('domains.count', { count: blocked.length })} />
+        <p>{t('domains.explained')}</p>
+        <Summary view={view} />
+        {isEditor ? (
+          <Form view={view} to={`${DOMAINS}/add`} class="settings-form">
+            <Field
+              view={view}
+              of={service.blockDomains}
+              name="domains"
+              label={t('domains.add')}
+              hint={t('domains.addHint')}
+              rows={3}
+              required
+            />
+            <Submit>{t('domains.block')}</Submit>
+          </Form>
+        ) : null}
+        <ul class="plain-list">
+          {blocked.map((domain) => (
+            <li>
+              <bdi>{domain}</bdi>
+              {isEditor ? (
+                <Form view={view} to={`${DOMAINS}/remove`}>
+                  <Hidden name="domains" value={domain} />
+                  <button type="submit" class="link" aria-label={t('domains.unblockOne', { domain })}>
+                    {t('domains.unblock')}
+                  </button>
+                </Form>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      </>
+    )
+  },
+})
+
+const domainsIn = (text = ''): string[] => text.split(/[\s,;]+/).filter((each) => each !== '')
+
+export const block = action({
+  operation: service.blockDomains,
+  page: async () => domains,
+  input: (_view, form) => ({ domains: domainsIn(form.domains) }),
+  done: () => ({ to: DOMAINS, flash: 'saved' }),
+})
+
+export const unblock = action({
+  operation: service.unblockDomains,
+  page: async () => domains,
+  input: (_view, form) => ({ domains: domainsIn(form.domains) }),
+  done: () => ({ to: DOMAINS, flash: 'saved' }),
+})
