@@ -174,7 +174,7 @@ export const NOUNS = {
     details: {},
   },
   subject: { group: 'subjects' },
-  mail: { verbs: ['retried', 'cancelled'] },
+  mail: { verbs: ['retried', 'cancelled', 'tested'] },
   site: {
     verbs: ['set_up', 'updated', 'secret_replaced'],
     details: {

@@ -28,7 +28,7 @@ interface Facts {
  * delete the account, or warns a user whose code somebody guesses.
  */
 export function mailOf(
-  letter: 'verification' | 'reset' | 'invitation' | 'deletion' | 'warning',
+  letter: 'verification' | 'reset' | 'invitation' | 'deletion' | 'test' | 'warning',
   { language, ...facts }: Facts,
 ): Content {
   const words = wordsOf(language)

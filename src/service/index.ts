@@ -9,6 +9,7 @@ import * as invitations from './invitations.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
+import * as mails from './mails.js'
 import * as moderation from './moderation.js'
 import * as names from './names.js'
 import * as owner from './owner.js'
@@ -142,6 +143,10 @@ export const operations = [
   roles.unassign,
   settings.site,
   settings.update,
+  mails.list,
+  mails.test,
+  mails.retry,
+  mails.cancel,
   labs.show,
   labs.update,
   settings.blockedDomains,

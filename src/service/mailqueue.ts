@@ -24,7 +24,7 @@ import { pageFields, pageOf, type Listing } from './lib/paging.js'
 import { fields } from './lib/schemas.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 
-// The mails among the deliveries. No operations: mails are secrets of whoever gets them, so only who can open the database sees them.
+// The mails among the deliveries. Their texts have links that sign people in: only who can open the database reads them.
 
 /**
  * What becomes of a mail: it waits for its next attempt, a process is sending it in this moment, it was refused so often

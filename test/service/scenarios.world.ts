@@ -4,6 +4,7 @@ import { deleteTotp, putTotp } from '../../src/db/totp.js'
 import { operator } from '../../src/service/lib/access.js'
 import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as keys from '../../src/service/keys.js'
@@ -166,6 +167,11 @@ export async function makeWorld(engine: Engine) {
     },
     mailed: async (purpose: 'emailVerification' | 'resetPassword' | 'signIn') =>
       oneTimeToken(site.db, site.clock.now, { userId: (await person()).userId, purpose, hours: 2 }),
+    async waitingMail() {
+      await queueMail(site.db, site.clock.now, { recipient: 'eve@example.org', subject: 'x', text: 'x', html: 'x' })
+      const newest = site.db.selectFrom('deliveries').select('deliveryId').orderBy('deliveryId', 'desc')
+      return { mailId: (await newest.executeTakeFirstOrThrow()).deliveryId }
+    },
     async blockedDomain() {
       const domain = `${word()}.example`
       await call(settings.blockDomains, { domains: [domain] })

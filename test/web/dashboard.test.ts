@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
+import * as mails from '../../src/service/mails.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
 import type { Permission } from '../../src/core/permissions.js'
-import { engines, makeSite, type TestSite } from '../support/site.js'
+import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
 const cookieOf = (token: string) => ({ accept: 'text/html', cookie: `feedbackctl=${token}` })
@@ -132,6 +133,26 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect((await get(site, path, await member(['dashboard:read']))).status, 'a key of somebody else').toBe(404)
     await send(site, path, token, {})
     expect((await site.http('GET /users/profile', { token: key })).status).toBe(401)
+  })
+
+  it('shows mails to the owner, and sends them again', async () => {
+    const { site, owner, member } = await open()
+    const failed = { lastError: '550 No such user', dueAt: null, attempts: 9 }
+    await site.db.updateTable('deliveries').set(failed).execute()
+    const page = '/dashboard/settings/mail'
+    const { text } = await get(site, page, owner)
+    expect(text).toContain('550 No such user')
+    expect(text, 'links sign people in').not.toMatch(/token=/)
+    expect((await get(site, page, await member(['dashboard:read', 'settings:update']))).status).toBe(404)
+    const [, id = ''] = /settings\/mail\/([\w-]+)\/retry/.exec(text) ?? []
+    await send(site, `${page}/${id}/retry`, owner, {})
+    expect((await site.call(mails.list, {})).mails).toMatchObject([{ state: 'waiting', attempts: 0 }])
+    expect((await send(site, `${page}/${id}/cancel`, owner, {})).text).toContain('its text is erased')
+    await send(site, `${page}/${id}/cancel`, owner, { checked: 'yes' })
+    expect((await get(site, page, owner)).text).toContain('No mail waits')
+    await send(site, `${page}/test`, owner, {})
+    const { mails: queued } = await site.call(mails.list, {})
+    expect(queued).toMatchObject([{ recipient: OWNER.email, subject: 'Moonbase – a test mail', state: 'waiting' }])
   })
 
   it('offers to undo what the address names, once', async () => {

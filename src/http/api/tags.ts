@@ -20,6 +20,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   roles: 'Roles, and the permissions that they give',
   settings: 'Settings of the site',
   labs: 'Experimental features',
+  mails: 'Mails that wait to be sent',
   names: 'Names and short ids',
   events: 'The event log',
   audit: 'Check of the event log',

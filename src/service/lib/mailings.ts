@@ -30,6 +30,7 @@ const LETTERS = {
     page: 'settings/delete',
     to: 'a user without a password who wants to delete the account',
   },
+  test: { page: 'dashboard/settings/mail', to: 'the owner, to see that mail arrives' },
   warning: { page: 'password-reset', to: 'a user whose second factor someone tries to guess' },
 } as const
 

@@ -5,6 +5,7 @@ const events = () => import('./events.js')
 const home = () => import('./home.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
+const mails = () => import('./mails.js')
 const settings = () => import('./settings.js')
 const undo = () => import('./undo.js')
 
@@ -23,6 +24,7 @@ export const routes = {
     '/dashboard/settings/general': async () => (await settings()).general,
     '/dashboard/settings/domains': async () => (await settings()).domains,
     '/dashboard/settings/log': async () => (await events()).log,
+    '/dashboard/settings/mail': async () => (await mails()).mails,
     '/dashboard/settings/keys': async () => (await keys()).keys,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revokePage,
   },
@@ -39,6 +41,9 @@ export const routes = {
     '/dashboard/settings/labs': async () => (await settings()).saveLabs,
     '/dashboard/settings/domains/add': async () => (await settings()).block,
     '/dashboard/settings/domains/remove': async () => (await settings()).unblock,
+    '/dashboard/settings/mail/test': async () => (await mails()).test,
+    '/dashboard/settings/mail/:mail/retry': async () => (await mails()).retry,
+    '/dashboard/settings/mail/:mail/cancel': async () => (await mails()).cancel,
     '/dashboard/settings/keys': async () => (await keys()).create,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
     '/undo/:undo': async () => (await undo()).undo,

@@ -2,6 +2,7 @@ import type { Key } from '../../core/catalogue.js'
 import * as boards from '../../service/boards.js'
 import * as events from '../../service/events.js'
 import * as keys from '../../service/keys.js'
+import * as mails from '../../service/mails.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as settings from '../../service/settings.js'
@@ -40,6 +41,7 @@ export const SECTIONS = {
     group: 'settings',
     operations: [settings.blockedDomains],
   },
+  mail: { path: '/dashboard/settings/mail', label: 'mails.title', group: 'settings', operations: [mails.list] },
   log: { path: '/dashboard/settings/log', label: 'log.title', group: 'settings', operations: [events.list] },
   keys: { path: '/dashboard/settings/keys', label: 'keys.title', group: 'settings', operations: [keys.create] },
 } as const satisfies Record<string, SectionOf>

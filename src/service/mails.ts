@@ -1,0 +1,87 @@
+import * as Type from 'typebox'
+import { findUser } from '../db/users.js'
+import { change } from './lib/change.js'
+import { queueLetter } from './lib/mailings.js'
+import { operation } from './lib/operation.js'
+import { pageKeys } from './lib/paging.js'
+import { userNotFound } from './lib/people.js'
+import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { personOf } from './lib/sessions.js'
+import { cancelQueued, listQueue, queueFields, retryQueued } from './mailqueue.js'
+
+// Mails have links that sign people in, so no operation answers with their texts.
+
+const Mail = Type.Object({
+  mailId: Type.String({ format: 'uuid' }),
+  recipient: Type.String(),
+  subject: Type.String(),
+  state: oneOf(['waiting', 'sending', 'failed', 'sent', 'cancelled'], {
+    description: 'failed: refused so often that it is not tried again',
+  }),
+  attempts: Type.Integer({ description: 'Since it was queued, or last retried by hand' }),
+  lastError: nullable('string', { description: 'The words of the mail server' }),
+  createdAt: Type.String({ format: 'date-time' }),
+  dueAt: nullable('string', { description: 'When it is tried next' }),
+  sentAt: nullable('string'),
+  cancelledAt: nullable('string'),
+})
+
+export const list = operation({
+  id: 'mails.list',
+  summary: 'List mails that wait or have failed, newest first, without their texts',
+  http: 'GET /mails 200',
+  access: 'owner',
+  sensitive: true,
+  errors: [],
+  input: queueFields,
+  output: Type.Object({ mails: Type.Array(Mail), total: Type.Integer(), ...pageKeys }),
+  run: listQueue,
+})
+
+const mailId = inPath('Id of the mail, or the start of it')
+
+export const retry = operation({
+  id: 'mails.retry',
+  summary: 'Send a waiting or failed mail now, with all its attempts again',
+  http: 'POST /mails/:mailId/retry 200',
+  access: 'owner',
+  sensitive: true,
+  errors: ['MAIL_NOT_FOUND', 'MAIL_NOT_WAITING'],
+  input: fields({ mailId }),
+  output: Type.Object({ mail: Mail }),
+  run: async (ctx, input) => ({ mail: await retryQueued(ctx, input.mailId) }),
+})
+
+export const cancel = operation({
+  id: 'mails.cancel',
+  summary: 'Cancel a mail: it is never sent, and its text is erased',
+  http: 'POST /mails/:mailId/cancel 200',
+  access: 'owner',
+  sensitive: true,
+  errors: ['MAIL_NOT_FOUND', 'MAIL_NOT_WAITING'],
+  input: fields({ mailId }),
+  output: Type.Object({ mail: Mail }),
+  run: async (ctx, input) => ({ mail: await cancelQueued(ctx, input.mailId) }),
+})
+
+export const test = operation({
+  id: 'mails.test',
+  summary: 'Queue a test mail to your own address; the list says what becomes of it',
+  http: 'POST /mails/test 202',
+  access: 'owner',
+  limit: 'mail',
+  mails: true,
+  errors: ['USER_NOT_FOUND'],
+  input: fields({}),
+  output: Type.Object({ recipient: Type.String() }),
+  async run(ctx) {
+    const userId = await personOf(ctx)
+    return change(ctx, async (tx) => {
+      const user = await findUser(tx.db, userId)
+      if (!user) throw userNotFound()
+      await queueLetter(tx, 'test', user)
+      tx.record('mail.tested', userId)
+      return { recipient: user.email }
+    })
+  },
+})

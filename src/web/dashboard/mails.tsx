@@ -1,0 +1,130 @@
+import * as service from '../../service/mails.js'
+import { pageNumber, withQuery } from '../kit/addresses.js'
+import { action, page, type View } from '../kit/page.js'
+import { Empty } from '../parts/empty.js'
+import { Form, Submit, Summary } from '../parts/form.js'
+import { Pager } from '../parts/pager.js'
+import { Table } from '../parts/table.js'
+import { Time } from '../parts/time.js'
+import { Top } from '../parts/top.js'
+
+const HOME = '/dashboard/settings/mail'
+
+type Mail = Awaited<ReturnType<typeof service.list.run>>['mails'][number]
+
+/** Mails that wait or failed, with the words of the mail server; or all of them. */
+export const mails = page({
+  cache: 'never',
+  section: 'mail',
+  load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view), sent: view.query.sent === 'true' }),
+  title: ({ t }) => t('mails.title'),
+  show(view, { mails: rows, total, total_pages: pages }) {
+    const { t, query } = view
+    const isAll = query.sent === 'true'
+    return (
+      <>
+        <Top view={view} title={t('mails.title')} count={t(isAll ? 'mails.countAll' : 'mails.count', { count: total })}>
+          <Form view={view} to={`${HOME}/test`}>
+            <Submit kind="plain">{t('mails.test')}</Submit>
+          </Form>
+        </Top>
+        <Summary view={view} />
+        <nav class="tabs" aria-label={t('mails.which')}>
+          <a href={view.href(HOME)} aria-current={isAll ? undefined : 'true'}>
+            {t('mails.unsent')}
+          </a>
+          <a href={view.href(withQuery(HOME, { sent: 'true' }))} aria-current={isAll ? 'true' : undefined}>
+            {t('mails.all')}
+          </a>
+        </nav>
+        {rows.length === 0 ? (
+          <Empty title={t(isAll ? 'mails.none' : 'mails.noneWait')} />
+        ) : (
+          <Table
+            view={view}
+            label={t('mails.title')}
+            rows={rows}
+            columns={[
+              { label: t('mails.to'), kind: 'title', cell: (mail) => <bdi>{mail.recipient}</bdi> },
+              { label: t('mails.subject'), cell: (mail) => <bdi>{mail.subject}</bdi> },
+              { label: t('mails.state'), cell: (mail) => <State view={view} mail={mail} /> },
+              { label: t('mails.queued'), cell: (mail) => <Time view={view} at={mail.createdAt} /> },
+              { label: t('mails.next'), cell: (mail) => <Next view={view} mail={mail} /> },
+            ]}
+          />
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={pages} />
+      </>
+    )
+  },
+})
+
+const State = ({ view: { t }, mail }: { view: View; mail: Mail }) => (
+  <>
+    <span class={mail.state === 'failed' ? 'mark spam' : undefined}>{t(`mails.${mail.state}`)}</span>
+    {mail.lastError === null ? null : (
+      <p class="soft">
+        <q dir="auto">{mail.lastError}</q>
+      </p>
+    )}
+  </>
+)
+
+const Next = ({ view, mail }: { view: View; mail: Mail }) =>
+  mail.state === 'waiting' || mail.state === 'failed' ? (
+    <Form view={view} to={`${HOME}/${mail.mailId}/retry`} class="buttons">
+      <button type="submit" class="link" aria-label={view.t('mails.retryOne', { recipient: mail.recipient })}>
+        {view.t('mails.retry')}
+      </button>
+      <button
+        type="submit"
+        class="link danger"
+        formaction={view.href(`${HOME}/${mail.mailId}/cancel`)}
+        aria-label={view.t('mails.cancelOne', { recipient: mail.recipient })}
+      >
+        {view.t('mails.cancel')}
+      </button>
+    </Form>
+  ) : null
+
+const again = async () => mails
+
+export const retry = action({
+  operation: service.retry,
+  page: again,
+  input: ({ params }) => ({ mailId: params.mail }),
+  done: () => ({ to: HOME, flash: 'mailRetried' }),
+})
+
+export const cancel = action({
+  operation: service.cancel,
+  page: again,
+  input: ({ params }) => ({ mailId: params.mail }),
+  before: async (view, form) =>
+    form.checked
+      ? undefined
+      : {
+          title: view.t('mails.cancelTitle'),
+          show: (
+            <div class="narrow">
+              <h1>{view.t('mails.cancelTitle')}</h1>
+              <p>{view.t('mails.cancelLoss')}</p>
+              <Form view={view} to={view.path} class="buttons">
+                <input type="hidden" name="checked" value="yes" />
+                <Submit kind="danger">{view.t('mails.cancelIt')}</Submit>
+                <a class="button plain" href={view.href(HOME)}>
+                  {view.t('form.cancel')}
+                </a>
+              </Form>
+            </div>
+          ),
+        },
+  done: () => ({ to: HOME, flash: 'mailCancelled' }),
+})
+
+export const test = action({
+  operation: service.test,
+  page: again,
+  input: () => ({}),
+  done: () => ({ to: withQuery(HOME, { sent: 'true' }), flash: 'mailTested' }),
+})
