@@ -114,13 +114,16 @@ export function register(group: Command, cli: Cli): void {
   })
   add(boards.remove, {
     usage: 'delete <boardId:board...>',
-    examples: ['boards delete ideas', 'boards delete ideas --yes'],
+    examples: ['boards delete ideas', 'boards delete ideas --move-to archive --yes'],
     output: { ...table, rows: () => [] },
     deletes: async (call, given) => (await call(boards.show, { url: given.boardId })).board,
     async confirm(call, given) {
       const { board } = await call(boards.show, { url: given.boardId })
       const posts = listed({ post: board.post_count })
-      return `Delete board ${label(board)}?${posts && ` This leaves ${posts} without a board.`}`
+      const loss = board.display ? '' : ', where everyone sees them'
+      const { moveTo } = given
+      const next = typeof moveTo === 'string' ? `moves ${posts} to ${quoted(moveTo)}` : `leaves ${posts} without a board${loss}` // prettier-ignore
+      return `Delete board ${label(board)}?${posts && ` This ${next}.`}`
     },
     done: (_, given, { removed }) => `Deleted board ${removed ? label(removed) : String(given.boardId)}.`,
   })

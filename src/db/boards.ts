@@ -140,6 +140,10 @@ export const updateBoard = (
   )
 
 /** Its posts stay, as private as before; hidden voters stay hidden. */
+/** Gives the posts of a board to another. */
+export const movePosts = (db: Db, from: string, to: string) =>
+  db.updateTable('posts').set({ boardId: to }).where('boardId', '=', from).execute()
+
 export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | undefined> {
   await db
     .updateTable('posts')

@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
@@ -14,13 +15,14 @@ import {
   insertBoard,
   listBoards,
   MOST_NAMED,
+  movePosts,
   searchBoards,
   updateBoard,
   type BoardFilter,
 } from '../db/boards.js'
 import { lock } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
-import { can, type Actor } from './lib/access.js'
+import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { CachedContext } from './lib/context.js'
 import { named } from './lib/named.js'
@@ -218,21 +220,42 @@ export const update = operation({
 
 export const remove = operation({
   id: 'boards.delete',
-  summary: 'Delete a board; its posts stay, without a board',
+  summary: 'Delete a board; its posts stay, on another board or without one, where everyone sees them',
   http: 'DELETE /boards 204',
   access: 'board:destroy',
   errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND'],
-  input: fields({ boardId }),
+  input: fields({
+    boardId,
+    moveTo: Type.Optional(
+      Type.String({ description: 'Id or url of the board that gets its posts; needs post:update', names: 'board' }),
+    ),
+  }),
   output: Type.Undefined(),
   subject: noun.subject,
   run: (ctx, input, subject) =>
-    change(ctx, async ({ db, record }) => {
+    change(ctx, async (tx) => {
+      const { db, record } = tx
       await lock(db, 'post_counts')
+      if (input.moveTo !== undefined) {
+        if (!can(ctx.actor, 'post:update')) throw notAllowed(['post:update'])
+        const other = await noun.readable(tx, input.moveTo)
+        if (other.boardId === subject.boardId) throw sameBoard(input.moveTo)
+        await movePosts(db, subject.boardId, other.boardId)
+      }
       if (!(await deleteBoard(db, subject.boardId))) throw noun.notFound(input.boardId)
       record('board.deleted', subject.boardId, subject.name)
       return undefined
     }),
 })
+
+const sameBoard = (value: string) =>
+  invalidField({
+    code: 'SAME_BOARD',
+    message: 'moveTo must be another board than the one that is deleted.',
+    field: 'moveTo',
+    rule: 'another board than the one that is deleted',
+    value,
+  })
 
 export const checkSlug = operation({
   id: 'boards.checkSlug',

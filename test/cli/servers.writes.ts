@@ -119,6 +119,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     return http('PATCH /boards', { boardId, view_voters: shown === 0, partial })
   },
   'boards.delete': ({ rows, draw }) => http('DELETE /boards', { boardId: draw(rows.boards).boardId }),
+  'boards.delete moved': ({ rows, draw }) =>
+    http('DELETE /boards', { boardId: draw(rows.boards).boardId, moveTo: draw(rows.boards).boardId }),
 
   'roadmaps.createUsual': () => http('POST /roadmaps/usual', {}),
   'roadmaps.create': ({ draw, text }) => http('POST /roadmaps', { name: text, display: draw([true, false]) }),

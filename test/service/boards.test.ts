@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
 import { newId } from '../../src/core/ids.js'
 import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
 import { engines, failure, makeSite, type TestSite } from '../support/site.js'
 
 /** Boards named 1 to n, a minute apart. */
@@ -492,6 +494,25 @@ describe.each(engines)('boards on %s', (engine) => {
   })
 
   describe('DELETE /boards', () => {
+    it('gives its posts to another board, so that those of a private one stay private', async () => {
+      const site = await makeSite(engine)
+      await site.owner()
+      for (const name of ['Secret', 'Archive']) await site.call(boards.create, { name, display: false })
+      const { post } = await site.call(posts.create, { title: 'Merger', boardId: 'secret' })
+      const remove = async (permissions: Permission[], moveTo: string) => {
+        const { token } = await site.member(['board:read', 'board:destroy', ...permissions])
+        const answer = await site.http('DELETE /boards', { token, body: { boardId: 'secret', moveTo } })
+        return [answer.status, answer.body?.code]
+      }
+      expect(await remove([], 'archive')).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
+      expect(await remove(['post:update'], 'nowhere')).toEqual([404, 'BOARD_NOT_FOUND'])
+      expect(await remove(['post:update'], 'secret')).toEqual([400, 'VALIDATION_ERROR'])
+      expect((await site.call(boards.show, { url: 'secret' })).board.post_count, 'nothing changed').toBe('1')
+      expect(await remove(['post:update'], 'archive')).toEqual([204, undefined])
+      expect((await site.call(boards.show, { url: 'archive' })).board.post_count).toBe('1')
+      expect((await site.http(`GET /posts/${post.slug}`)).status).toBe(404)
+    })
+
     it('deletes a board with board:destroy', async () => {
       const site = await makeSite(engine)
       const { board } = await site.call(boards.create, { name: 'Ideas' })

@@ -55,9 +55,18 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect((await site.call(boards.show, { url: 'plans' })).board).toMatchObject({ name: 'Plans', color: '15803d', display: false, view_voters: false }) // prettier-ignore
     expect((await get(site, '/dashboard/boards', token)).text).toContain('Plans')
     await site.call(posts.create, { title: 'Dark mode', boardId: 'plans' })
-    expect((await get(site, '/dashboard/boards/plans/delete', token)).text).toContain('1 post stays, without a board.')
-    await send(site, '/dashboard/boards/plans/delete', token, {})
-    await expect(site.call(boards.show, { url: 'plans' })).rejects.toMatchObject({ code: 'BOARD_NOT_FOUND' })
+    expect((await get(site, '/dashboard/boards/plans/delete', token)).text).toContain(
+      '1 post stays, without a board, where everyone sees it.',
+    )
+    const mover = await member(['dashboard:read', 'board:read', 'board:destroy', 'post:update'])
+    await send(site, '/dashboard/boards/new', token, { name: 'Archive', display: 'true' })
+    const question = (await get(site, '/dashboard/boards/plans/delete', mover)).text
+    expect(question).toContain('<option value="archive">Archive</option>')
+    expect(question, 'the board is private').toContain('where everyone sees it')
+    await send(site, '/dashboard/boards/plans/delete', mover, { moveTo: 'archive' })
+    expect((await site.call(boards.show, { url: 'archive' })).board.post_count).toBe('1')
+    await send(site, '/dashboard/boards/archive/delete', token, {})
+    await expect(site.call(boards.show, { url: 'archive' })).rejects.toMatchObject({ code: 'BOARD_NOT_FOUND' })
     expect((await site.call(posts.show, { slug: '1' })).post).not.toHaveProperty('board')
   })
 

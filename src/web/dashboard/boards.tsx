@@ -1,12 +1,12 @@
 import * as service from '../../service/boards.js'
+import * as posts from '../../service/posts.js'
 import { pageNumber } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, type View } from '../kit/page.js'
 import { BoardSwatch } from '../parts/chip.js'
-import { Confirm } from '../parts/confirm.js'
 import { Empty, Unmatched } from '../parts/empty.js'
-import { Check, Form, Submit, Summary } from '../parts/form.js'
-import { assertTidy, EVERY, filterOf } from '../parts/lists.js'
+import { Check, Choice, Form, Submit, Summary } from '../parts/form.js'
+import { assertTidy, boardsWith, EVERY, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
 import { PlaceFields } from '../parts/placefields.js'
 import { SearchForm } from '../parts/search.js'
@@ -134,22 +134,46 @@ export const boardSettings = page({
     <BoardForm view={view} of={service.update} to={settingsOf(board)} title={board.name} action={view.t('form.save')} board={board} />, // prettier-ignore
 })
 
+/** Says what stays, and offers to move it first. */
 export const deleteBoard = page({
   cache: 'actor',
   section: 'boards',
-  load: boardAt,
-  title: ({ t }, { name }) => t('board.deleteTitle', { name }),
-  show: (view, board) => (
-    <Confirm
-      view={view}
-      to={`${HOME}/${encodeURIComponent(board.url)}/delete`}
-      back={settingsOf(board)}
-      title={view.t('board.deleteTitle', { name: board.name })}
-      action={view.t('board.delete')}
-    >
-      {view.t('board.deleteLoss', { count: Number(board.post_count) })}
-    </Confirm>
-  ),
+  async load(view) {
+    const board = await boardAt(view)
+    const { rows } = view.may(posts.update) ? await boardsWith(view) : { rows: [] }
+    return { board, others: rows.filter(({ boardId }) => boardId !== board.boardId) }
+  },
+  title: ({ t }, { board: { name } }) => t('board.deleteTitle', { name }),
+  show(view, { board, others }) {
+    const { t, href } = view
+    const count = Number(board.post_count)
+    return (
+      <div class="narrow">
+        <h1>{t('board.deleteTitle', { name: board.name })}</h1>
+        <Summary view={view} />
+        <p>{t(board.display || count === 0 ? 'board.deleteLoss' : 'board.deleteShows', { count })}</p>
+        <Form view={view} to={`${HOME}/${encodeURIComponent(board.url)}/delete`}>
+          {count > 0 && others.length > 0 ? (
+            <Choice
+              view={view}
+              name="moveTo"
+              label={t('board.moveTo')}
+              options={[
+                { value: '', text: t('post.noBoard') },
+                ...others.map(({ url, name }) => ({ value: url, text: name })),
+              ]}
+            />
+          ) : null}
+          <div class="buttons">
+            <Submit kind="danger">{t('board.delete')}</Submit>
+            <a class="button plain" href={href(settingsOf(board))}>
+              {t('form.cancel')}
+            </a>
+          </div>
+        </Form>
+      </div>
+    )
+  },
 })
 
 const fieldsOf = ({ name, url, color, display, view_voters: voters }: Partial<Record<string, string>>) => ({
@@ -177,6 +201,6 @@ export const update = action({
 export const remove = action({
   operation: service.remove,
   page: async () => deleteBoard,
-  input: ({ params }) => ({ boardId: params.url }),
+  input: ({ params }, { moveTo }) => ({ boardId: params.url, ...(moveTo && { moveTo }) }),
   done: () => ({ to: HOME, flash: 'deleted' }),
 })
