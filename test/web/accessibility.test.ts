@@ -94,7 +94,7 @@ it.each([
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
   for (const each of ['general', 'domains', 'mail', 'log', 'keys']) await look(`/dashboard/settings/${each}`)
-  await look('/dashboard/settings/mail?sent=true')
+  await look('/dashboard/overview', '/dashboard/settings/mail?sent=true')
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
   for (const each of ['edit', 'delete', 'report'])
     await look(`${path}/${each}`, `${path}/comments/${activity.id}/${each}`)

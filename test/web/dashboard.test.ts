@@ -144,6 +144,19 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect((await site.http('GET /users/profile', { token: key })).status).toBe(401)
   })
 
+  it('leads the owner of a new site, until it is done', async () => {
+    const { site, owner, member } = await open()
+    const page = async () => (await get(site, '/dashboard/overview', owner)).text
+    expect(await page()).toContain('create the four usual roadmaps')
+    await send(site, '/dashboard/roadmaps/usual', owner, {})
+    await site.call(boards.create, { name: 'Ideas' })
+    const text = await page()
+    for (const done of ['create the four usual roadmaps', 'Create a first board']) expect(text).not.toContain(done)
+    expect(text).toContain('Invite your team')
+    expect((await get(site, '/dashboard/overview', await member(['dashboard:read', 'settings:update']))).status).toBe(404) // prettier-ignore
+    expect(await page()).not.toContain('Invite your team')
+  })
+
   it('shows mails to the owner, and sends them again', async () => {
     const { site, owner, member } = await open()
     const failed = { lastError: '550 No such user', dueAt: null, attempts: 9 }

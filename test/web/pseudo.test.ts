@@ -142,6 +142,7 @@ it.each([
   })
   const [boardAt, roadmapAt] = [encodeURIComponent(board.url), encodeURIComponent(roadmap)]
   await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
+  await look({ '/dashboard/overview': '/dashboard/overview' })
   await look({ '/dashboard/roadmaps': '/dashboard/roadmaps', '/dashboard/roadmaps/new': '/dashboard/roadmaps/new' })
   for (const each of ['settings', 'delete'])
     await look({

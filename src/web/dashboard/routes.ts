@@ -7,6 +7,7 @@ const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
 const settings = () => import('./settings.js')
+const site = () => import('./site.js')
 const undo = () => import('./undo.js')
 
 /** The pages of the team. Each is loaded when it is asked for first. */
@@ -21,6 +22,7 @@ export const routes = {
     '/dashboard/roadmaps/new': async () => (await roadmaps()).newRoadmap,
     '/dashboard/roadmaps/:url/settings': async () => (await roadmaps()).roadmapSettings,
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).deleteRoadmap,
+    '/dashboard/overview': async () => (await site()).overview,
     '/dashboard/settings/general': async () => (await settings()).general,
     '/dashboard/settings/domains': async () => (await settings()).domains,
     '/dashboard/settings/log': async () => (await events()).log,

@@ -6,6 +6,7 @@ import * as mails from '../../service/mails.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as settings from '../../service/settings.js'
+import * as site from '../../service/site.js'
 
 /** A part of the dashboard. It is offered to those who may run one of the operations. */
 interface SectionOf {
@@ -29,6 +30,7 @@ export const SECTIONS = {
     group: 'site',
     operations: [roadmaps.create, roadmaps.update, roadmaps.remove],
   },
+  overview: { path: '/dashboard/overview', label: 'overview.title', group: 'settings', operations: [site.overview] },
   general: {
     path: '/dashboard/settings/general',
     label: 'general.title',

@@ -1,0 +1,107 @@
+import * as roadmaps from '../../service/roadmaps.js'
+import * as service from '../../service/site.js'
+import { page, type View } from '../kit/page.js'
+import { EVERY } from '../parts/lists.js'
+import { Time } from '../parts/time.js'
+import { Top } from '../parts/top.js'
+
+/** What a new site still lacks, and how the site is. */
+export const overview = page({
+  cache: 'never',
+  section: 'overview',
+  async load(view) {
+    const { total_count: stages } = await view.call(roadmaps.list, { limit: 1, visibility: EVERY })
+    return { site: await view.call(service.overview, {}), stages }
+  },
+  title: ({ t }) => t('overview.title'),
+  show(view, { site, stages }) {
+    const { t, words } = view
+    const left = stepsLeft(view, site, stages)
+    const facts: [label: string, value: string][] = [
+      [t('nav.posts'), words.number(site.posts)],
+      [t('nav.boards'), words.number(site.boards)],
+      [t('overview.people'), words.number(site.people)],
+      [t('overview.mailWaiting'), words.number(site.mail_waiting)],
+      [t('overview.schema'), site.schema],
+    ]
+    return (
+      <>
+        <Top view={view} title={t('overview.title')} />
+        {left.length === 0 ? null : (
+          <section aria-labelledby="left">
+            <h2 id="left">{t('overview.left')}</h2>
+            <ul class="plain-list">
+              {left.map(({ text, to }) => (
+                <li>{to === undefined ? <span>{text}</span> : <a href={view.href(to)}>{text}</a>}</li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <section aria-labelledby="facts">
+          <h2 id="facts">{t('overview.facts')}</h2>
+          <dl class="facts-list">
+            {facts.map(([label, value]) => (
+              <div>
+                <dt>{label}</dt>
+                <dd>
+                  <code>{value}</code>
+                </dd>
+              </div>
+            ))}
+            <div>
+              <dt>{t('overview.backup')}</dt>
+              <dd>
+                <Backups view={view} backups={site.backups} />
+              </dd>
+            </div>
+          </dl>
+        </section>
+        <section aria-labelledby="servers">
+          <h2 id="servers">{t('overview.servers')}</h2>
+          <ul class="plain-list">
+            {site.servers.map(({ url, host, version, startedAt }) => (
+              <li>
+                <code>{`${host} ${url} ${version}`}</code> <Time view={view} at={startedAt} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      </>
+    )
+  },
+})
+
+type Overview = Awaited<ReturnType<typeof service.overview.run>>
+
+/** The age of the last scheduled backup, and why a later one failed. */
+function Backups({ view, backups }: { view: View; backups: Overview['backups'] }) {
+  const { t } = view
+  if (!backups?.madeAt && !backups?.failedAt) return <>{t('overview.noBackup')}</>
+  return (
+    <>
+      {backups.madeAt ? <Time view={view} at={backups.madeAt} /> : t('overview.noBackup')}
+      {backups.failedAt ? (
+        <p class="problem">
+          {t('overview.backupFailed')} <q>{backups.error}</q>
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+interface Step {
+  text: string
+  /** Without it, it is done in the terminal. */
+  to?: string
+}
+
+function stepsLeft({ t, settings }: View, site: Overview, stages: number): Step[] {
+  const steps: (Step | false)[] = [
+    site.boards === 0 && { text: t('overview.addBoard'), to: '/dashboard/boards/new' },
+    stages === 0 && { text: t('overview.addRoadmaps'), to: '/dashboard/roadmaps' },
+    settings.logo === null && { text: t('overview.addLogo'), to: '/dashboard/settings/general' },
+    site.people < 2 && { text: t('overview.invite'), to: '/dashboard/users' },
+    !site.backups?.madeAt && { text: t('overview.backUp') },
+  ]
+  return steps.filter((step) => step !== false)
+}
