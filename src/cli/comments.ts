@@ -81,7 +81,8 @@ export function register(group: Command, cli: Cli): void {
         list: 'activity',
       },
       input: { flags: { authorId: 'author' } },
-      instead: ({ post_id: post, query }) => (post === undefined || query !== undefined ? undefined : comments.list),
+      instead: ({ post_id: post, query, spam }) =>
+        post === undefined || query !== undefined || spam !== undefined ? undefined : comments.list,
     },
     cli,
   )

@@ -8,6 +8,8 @@ import type { CommentRow, Db } from './tables.js'
 /** Which comments of the site. */
 export interface SiteCommentFilter extends Omit<CommentFilter, 'postId'> {
   post?: string | undefined
+  /** Only those hidden as spam, or only others. */
+  isSpam?: boolean | undefined
   /** Whether those on posts of private boards are among them. */
   privatePosts: boolean
 }
@@ -16,7 +18,7 @@ export type SiteComment = Awaited<ReturnType<typeof listSiteComments>>[number]
 
 /** The literals let a partial index serve, as no parameter does. A cross join makes SQLite begin with the comments. */
 function filtered(db: Db, filter: SiteCommentFilter) {
-  const { visibility, spam, viewer, author, period, post, privatePosts } = filter
+  const { visibility, spam, isSpam, viewer, author, period, post, privatePosts } = filter
   const [only, other] = new Set(visibility)
   return within(db.selectFrom('comments'), 'comments.created_at', period)
     .crossJoin('posts')
@@ -25,6 +27,7 @@ function filtered(db: Db, filter: SiteCommentFilter) {
     .$if(only !== undefined && other === undefined, (query) =>
       query.where('comments.is_internal', '=', sql.lit(flagOf(only ?? 'public'))),
     )
+    .$if(isSpam !== undefined, (query) => query.where('comments.is_spam', '=', sql.lit(isSpam ? 1 : 0)))
     .$if(post !== undefined, (query) => query.where('comments.post_id', '=', post ?? ''))
     .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
     .$if(!privatePosts, (query) => query.where(sql<number>`posts.display + 0`, '=', 1))

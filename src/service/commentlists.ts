@@ -50,6 +50,12 @@ export const listAll = operation({
       default: ['public', 'internal'],
       description: 'Which comments; internal ones need comment:view_internal',
     }),
+    spam: Type.Optional(
+      Type.Boolean({
+        description:
+          'Only comments hidden as spam, or only others; you see the hidden ones with comment:update:any, or if you wrote them',
+      }),
+    ),
     authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
     post_id: Type.Optional(Type.String({ description: 'Only on this post: id, slug or number', names: 'post' })),
     query: Type.Optional(
@@ -74,12 +80,13 @@ export const listAll = operation({
     ),
     ...uncountedKeys,
   }),
-  async run(ctx, { visibility, authorId, post_id: post, query = '', created, since, until, ...page }) {
+  async run(ctx, { visibility, spam, authorId, post_id: post, query = '', created, since, until, ...page }) {
     const { db, actor } = ctx
     const filter: SiteCommentFilter & Sorting = {
       created,
       visibility: can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public'),
       spam: can(actor, 'comment:update:any'),
+      isSpam: spam,
       privatePosts: can(actor, 'board:read'),
       viewer: await viewerOf(ctx),
       author: await authorIdFrom(ctx, authorId),

@@ -429,7 +429,8 @@ function inputsOf({ input: { properties } }: AnyOperation): Record<string, strin
   if ('all' in properties) inputs.push({ all: 'true' }, { all: 'true', since: '2026-01-01', page: '2', limit: '1' })
   if ('post_id' in properties && 'query' in properties) inputs.push({ post_id: '1' }, { post_id: '1', query: 'x' })
   if ('authorId' in properties) inputs.push({ authorId: 'ada@example.org' })
-  if ('authorId' in properties && 'visibility' in properties) inputs.push({ visibility: 'internal' })
+  if ('authorId' in properties && 'visibility' in properties)
+    inputs.push({ visibility: 'internal' }, ...('spam' in properties ? [{ spam: 'true' }, { spam: 'false' }] : []))
   if ('page' in properties) inputs.push({ page: '2', limit: '1' })
   if (!('created' in properties)) return inputs
   return inputs.flatMap((input) => [

@@ -118,6 +118,10 @@ describe.each(engines)('comments on %s', (engine) => {
     const texts = async (token: string | undefined, query?: string): Promise<string[]> =>
       (await listed(token, query)).activity.map(({ comment }: { comment: { body: string } }) => comment.body)
     expect(await texts(owner)).toEqual(['hidden', 'open', 'internal', 'spam'])
+    expect([await texts(owner, '?spam=true'), await texts(owner, '?spam=false')]).toEqual([
+      ['spam'],
+      ['hidden', 'open', 'internal'],
+    ])
     expect(await texts(writer.token)).toEqual(['open', 'spam'])
     expect(await texts(team.token)).toEqual(['hidden', 'open'])
     expect(await texts(owner, '?visibility=internal')).toEqual(['internal'])
