@@ -29,6 +29,14 @@ const columns: Column<Item>[] = [
   { head: 'REPORTS', text: (item) => String(item.reports.length), right: true, drop: 2 },
   { head: 'ID', text: (item) => item.id, drop: 0, short: true },
 ]
+interface Counted {
+  reason: string
+  count: number
+}
+const countColumns: Column<Counted>[] = [
+  { head: 'WHY', text: ({ reason }) => reason, drop: 0 },
+  { head: 'WAIT', text: ({ count }) => String(count), right: true, drop: 0 },
+]
 interface Decided {
   id: string
   kind: string
@@ -50,6 +58,12 @@ const DECISIONS = [
   { decision: 'reopen', summary: 'Show a post or comment again, and put it back in the queue', done: 'Reopened' },
 ] as const
 
+const HIDDEN = {
+  keep: ['decision', 'is_spam', 'block'],
+  spam: ['decision', 'is_spam'],
+  reopen: ['decision', 'block'],
+} as const
+
 export function register(group: Command, cli: Cli): void {
   withAs(group)
     .description(
@@ -70,6 +84,24 @@ export function register(group: Command, cli: Cli): void {
       usage: 'list',
       examples: ['moderate list', 'moderate list --reasons reported --all', 'moderate list --since 7d --json'],
       output: { columns, id, rows: (answer): readonly Item[] => answer.items, list: 'items' },
+      input: { flags: { boardId: 'board' } },
+    },
+    cli,
+  )
+  command(
+    group,
+    moderation.count,
+    {
+      usage: 'count',
+      examples: ['moderate count', 'moderate count --json'],
+      output: {
+        columns: countColumns,
+        id: ({ reason }) => reason,
+        rows: ({ total, reasons }): readonly Counted[] => [
+          ...Object.entries(reasons).map(([reason, count]) => ({ reason, count })),
+          { reason: 'in all', count: total },
+        ],
+      },
     },
     cli,
   )
@@ -83,7 +115,7 @@ export function register(group: Command, cli: Cli): void {
         examples: [`moderate ${decision} 12`],
         output: { columns: decided, id, rows: (answer): readonly Decided[] => [answer.decided] },
         input: {
-          hidden: decision === 'reopen' ? ['decision'] : ['decision', 'is_spam'],
+          hidden: HIDDEN[decision],
           defaults: { decision },
           flags: { is_spam: 'spam' },
           switches: { is_spam: { word: 'spam', description: 'keep it hidden as spam' } },
@@ -104,7 +136,7 @@ export function register(group: Command, cli: Cli): void {
         'moderate decide spam 12 15',
         'moderate list --reasons spam -q --limit 100 | feedbackctl moderate decide spam -',
       ],
-      input: { joined: 'ids' },
+      input: { joined: 'ids', hidden: ['if_updated_at'] },
       done: (answer, { decision }) =>
         decision === 'keep'
           ? `Kept ${saidOfMany(answer, 'moderate', 'item')}`

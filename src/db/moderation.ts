@@ -1,6 +1,6 @@
 import { sql, type Insertable, type RawBuilder } from 'kysely'
 import { isPostgres } from './dialect.js'
-import type { Sorting } from './paging.js'
+import { byOthers, type Candidate } from './moderationqueue.js'
 import { referringTo } from './references.js'
 import type { Db, Tables } from './tables.js'
 
@@ -11,94 +11,6 @@ const [column, id] = [
   (item: Item) => ('postId' in item ? 'postId' : 'commentId'),
   (item: Item) => ('postId' in item ? item.postId : item.commentId),
 ]
-
-/** Why something waits for a decision. */
-export const REASONS = ['new', 'edited', 'reported', 'spam', 'blocked'] as const
-export type Reason = (typeof REASONS)[number]
-
-/** A post or comment that waits. */
-export interface Candidate {
-  reason: Reason
-  kind: 'post' | 'comment'
-  id: string
-  /** Of one that waits as edited: when it was edited. */
-  createdAt: string
-}
-
-export interface QueueFilter extends Sorting {
-  reasons: readonly Reason[]
-  /** Posts and comments since then are new. ISO 8601. */
-  since: string
-  posts: boolean
-  comments: boolean
-  /** Whether posts of private boards, and comments for the team, are among them. */
-  hidden: boolean
-  internal: boolean
-}
-
-/** Candidates per reason and kind: the first in list order; for reports, the oldest. */
-export const MOST = 1000
-
-/** All that waits for a decision, in no order. The same post or comment may come for several reasons. */
-export async function listCandidates(db: Db, filter: QueueFilter): Promise<Candidate[]> {
-  const found = await Promise.all(queries(filter).map(async (query) => (await query.execute(db)).rows))
-  return found.flat()
-}
-
-const REVIEWED = {
-  post: sql`exists (select 1 from reviews where reviews."postId" = posts."postId")`,
-  comment: sql`exists (select 1 from reviews where reviews."commentId" = comments.id)`,
-}
-
-/**
- * The owner, and whoever has a role that decides about posts or comments: what they write needs no look. It waits only
- * where it is reported.
- */
-const byOthers = (author: RawBuilder<unknown>) =>
-  sql`and not exists (select 1 from users where users."userId" = ${author} and users."isOwner" = 1) and not exists (select 1 from roles_users cross join role_permissions where roles_users.user_id = ${author} and role_permissions.role_id = roles_users.role_id and role_permissions.permission in ('post:destroy', 'comment:update:any'))`
-
-/** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
-function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueFilter): RawBuilder<Candidate>[] {
-  const wanted = (reason: Reason, kind: 'posts' | 'comments') => kinds[kind] && reasons.includes(reason)
-  const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
-  const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
-  const post = (reason: Reason) =>
-    sql`select ${sql.lit(reason)} as reason, 'post' as kind, posts."postId" as id, posts."createdAt"`
-  const comment = (reason: Reason) =>
-    sql`select ${sql.lit(reason)} as reason, 'comment' as kind, comments.id, comments.created_at as "createdAt"`
-  const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
-  const most = sql.lit(MOST)
-  const direction = sql.raw(created)
-  const newPosts = (display: 0 | 1) =>
-    sql<Candidate>`${post('new')} from posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} order by posts."createdAt" ${direction}, posts."postId" ${direction} limit ${most}`
-  return [
-    ...(wanted('new', 'posts') ? (hidden ? [newPosts(1), newPosts(0)] : [newPosts(1)]) : []),
-    ...(wanted('new', 'comments')
-      ? [sql<Candidate>`${comment('new')} from comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} order by comments.created_at ${direction}, comments.id ${direction} limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('edited', 'posts')
-      ? [sql<Candidate>`select 'edited' as reason, 'post' as kind, posts."postId" as id, reviews."editedAt" as "createdAt" from reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} order by reviews."editedAt" ${direction}, reviews."reviewId" ${direction} limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('edited', 'comments')
-      ? [sql<Candidate>`select 'edited' as reason, 'comment' as kind, comments.id, reviews."editedAt" as "createdAt" from reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} order by reviews."editedAt" ${direction}, reviews."reviewId" ${direction} limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('reported', 'posts')
-      ? [sql<Candidate>`${post('reported')} from reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('reported', 'comments')
-      ? [sql<Candidate>`${comment('reported')} from reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen} order by reports."createdAt", reports."reportId" limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('spam', 'comments')
-      ? [sql<Candidate>`${comment('spam')} from comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen} order by comments.created_at ${direction}, comments.id ${direction} limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('blocked', 'posts')
-      ? [sql<Candidate>`${post('blocked')} from users cross join posts where posts."userId" = users."userId" and users."isBlocked" = 1 and not ${REVIEWED.post} ${shown} limit ${most}`] // prettier-ignore
-      : []),
-    ...(wanted('blocked', 'comments')
-      ? [sql<Candidate>`${comment('blocked')} from users cross join comments ${ofPost} where comments.author_id = users."userId" and users."isBlocked" = 1 and not ${REVIEWED.comment} ${seen} limit ${most}`] // prettier-ignore
-      : []),
-  ]
-}
 
 /** What the team sees of a post or comment that waits. */
 export interface ItemView {
@@ -117,13 +29,14 @@ export interface ItemView {
   username: string | null
   avatar: string | null
   isBlocked: number | null
+  isOwner: number | null
   boardName: string | null
   boardUrl: string | null
 }
 
 export async function itemsOf(db: Db, kind: Candidate['kind'], ids: readonly string[]): Promise<ItemView[]> {
   if (ids.length === 0) return []
-  const author = sql`author."userId", author.name, author.username, author.avatar, author."isBlocked"`
+  const author = sql`author."userId", author.name, author.username, author.avatar, author."isBlocked", author."isOwner"`
   const place = sql`posts."postId", posts.slug, posts.number, posts.title as "postTitle", board.name as "boardName", board.url as "boardUrl"`
   const board = sql`left join boards as board on board."boardId" = posts."boardId"`
   const query =

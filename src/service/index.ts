@@ -112,6 +112,7 @@ export const operations = [
   comments.remove,
   moderation.reportComment,
   moderation.list,
+  moderation.count,
   moderation.decide,
   moderationmany.decideMany,
   undos.apply,

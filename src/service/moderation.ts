@@ -1,194 +1,39 @@
 import * as Type from 'typebox'
+import { invalidField } from '../core/fields.js'
 import { isId, newId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
 import { findBoard } from '../db/boards.js'
 import { findComment, lockComment, updateComment } from '../db/comments.js'
-import {
-  itemsOf,
-  listCandidates,
-  MOST,
-  openReports,
-  putReport,
-  putReview,
-  REASONS,
-  reopenReview,
-  setReportsOpen,
-  type Candidate,
-  type Item as ItemKey,
-  type ItemView,
-  type Reason,
-} from '../db/moderation.js'
-import type { Direction } from '../db/paging.js'
+import { putReport, putReview, reopenReview, setReportsOpen, type Item as ItemKey } from '../db/moderation.js'
 import { updatePost, type PostView } from '../db/posts/row.js'
 import { shownComment } from './comments.js'
-import { can, MODERATORS, type Actor } from './lib/access.js'
+import { MODERATORS, type Actor } from './lib/access.js'
+import { blockIn } from './lib/blocking.js'
 import { change, type Change } from './lib/change.js'
 import { commentNotFound, commentPolicy, maySee } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { postPolicy } from './lib/postshapes.js'
-import { authorOf, PublicUser } from './lib/people.js'
-import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
-import { fields, inPath, nullable, oneOf, someOf } from './lib/schemas.js'
+import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { assertUnchanged, ifUnchanged, isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { visiblePost } from './posts.js'
 
-const DAY_MS = 24 * 60 * 60 * 1000
+export { count, list, type Item } from './moderationqueue.js'
 
-const Item = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
-  kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
-  reasons: Type.Array(Type.String(), {
-    description: 'Why it waits: new, edited (since it was kept), reported, spam, blocked',
+export const blockField = Type.Optional(
+  Type.Boolean({
+    description:
+      'With spam: block the author too, which needs user:block. Nobody is blocked where the author has no account',
   }),
-  text: nullable('string'),
-  author: PublicUser,
-  author_is_blocked: Type.Boolean(),
-  is_spam: Type.Boolean(),
-  is_internal: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time', description: 'Send it back with the decision' }),
-  post: Type.Object({
-    postId: Type.String({ format: 'uuid' }),
-    number: Type.Integer(),
-    title: Type.String(),
-    slug: Type.String(),
-  }),
-  board: Type.Union([Type.Object({ name: Type.String(), url: Type.String() }), Type.Null()]),
-  reports: Type.Array(
-    Type.Object({
-      reason: nullable('string'),
-      created_at: Type.String({ format: 'date-time' }),
-      person: Type.Object({ name: Type.String(), username: Type.String() }),
-    }),
-  ),
-})
-export type Item = Type.Static<typeof Item>
+)
 
-type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
-const QUEUE: Listing<Waiting> = { row: 'post or comment', rows: 'Posts and comments', id: 'id', size: 20, pages: 1000 }
-
-export const list = operation({
-  id: 'moderation.list',
-  summary:
-    'List posts and comments that wait for a decision, reported ones first, then the newest; new ones by the team need no decision',
-  http: 'GET /moderation 200',
-  access: MODERATORS,
-  errors: [],
-  input: fields({
-    reasons: someOf(REASONS, {
-      default: [...REASONS],
-      description:
-        'Why they wait: new, edited since they were kept, reported, marked as spam, written by a blocked user',
-    }),
-    days: Type.Integer({
-      minimum: 1,
-      maximum: 3650,
-      default: 7,
-      description: 'For how many days posts and comments count as new',
-    }),
-    ...orderFields('desc', 'Sort by time, the reported ones first in either direction'),
-    ...periodFields('posts and comments written or edited'),
-    ...pageFields(QUEUE),
-  }),
-  output: Type.Object({
-    items: Type.Array(Item),
-    total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
-    ...pageKeys,
-  }),
-  async run(ctx, { reasons, days, created, since, until, ...page }) {
-    const period = periodFrom({ since, until })
-    const { db, actor } = ctx
-    const candidates = await listCandidates(db, {
-      reasons,
-      created,
-      since: new Date(ctx.now().getTime() - days * DAY_MS).toISOString(),
-      posts: can(actor, 'post:destroy'),
-      comments: can(actor, 'comment:update:any'),
-      hidden: can(actor, 'board:read'),
-      internal: can(actor, 'comment:view_internal'),
-    })
-    const waiting = queueOf(
-      candidates.filter(({ createdAt }) => isWithin(period, createdAt)),
-      created,
-    )
-    const placeOf = (item: Waiting) => waiting.indexOf(item) + 1
-    const { rows: items, keys } = await pageOf(QUEUE, page, {
-      total: waiting.length,
-      find: async (cursor) => waiting.find(({ id }) => id === cursor),
-      countAfter: async (item) => waiting.length - placeOf(item),
-      read: async ({ limit, offset = 0, after: last }) => {
-        const from = last ? placeOf(last) : offset
-        return waiting.slice(from, from + limit)
-      },
-      show: (rows) => itemsShown(ctx, rows),
-    })
-    return { items, total: waiting.length, ...keys }
-  },
-})
-
-/** Each once, with all reasons: reported ones first, then by time. */
-function queueOf(candidates: readonly Candidate[], created: Direction): Waiting[] {
-  const waiting = new Map<string, Waiting>()
-  for (const { reason, ...item } of candidates) {
-    const present = waiting.get(item.id)
-    if (!present) waiting.set(item.id, { ...item, reasons: [reason] })
-    else if (!present.reasons.includes(reason)) present.reasons.push(reason)
-  }
-  const isReported = ({ reasons }: Waiting) => Number(reasons.includes('reported'))
-  const byTime = (one: Waiting, other: Waiting) =>
-    one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id)
-  return [...waiting.values()].toSorted(
-    (one, other) =>
-      isReported(other) - isReported(one) || (created === 'asc' ? byTime(one, other) : byTime(other, one)),
-  )
+export function assertBlocks(block: boolean, decision: string): void {
+  if (!block || decision === 'spam') return
+  const rule = 'absent unless decision is spam'
+  throw invalidField({ code: 'UNKNOWN_CHOICE', message: `block must be ${rule}.`, field: 'block', rule, value: 'true' })
 }
-
-async function itemsShown(ctx: Context, waiting: readonly Waiting[]): Promise<Item[]> {
-  const shown = new Map<string, Item>()
-  for (const kind of ['post', 'comment'] as const) {
-    const those = waiting.filter((item) => item.kind === kind)
-    const ids = those.map(({ id }) => id)
-    if (ids.length === 0) continue
-    const [views, reports] = [await itemsOf(ctx.db, kind, ids), await openReports(ctx.db, kind, ids)]
-    for (const view of views) {
-      const { reasons = [] } = those.find(({ id }) => id === view.id) ?? {}
-      const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
-      shown.set(view.id, toItem(ctx, view, kind, reasons, ofItem))
-    }
-  }
-  return waiting.flatMap(({ id }) => shown.get(id) ?? []) // one that was deleted meanwhile is left out
-}
-
-const toItem = (
-  ctx: Context,
-  view: ItemView,
-  kind: Candidate['kind'],
-  reasons: Reason[],
-  reports: Awaited<ReturnType<typeof openReports>>,
-): Item => ({
-  id: view.id,
-  kind,
-  reasons,
-  text: view.text,
-  author: authorOf(ctx, view),
-  author_is_blocked: view.isBlocked === 1,
-  is_spam: view.isSpam === 1,
-  is_internal: view.isInternal === 1,
-  created_at: view.createdAt,
-  updated_at: view.updatedAt,
-  post: { postId: view.postId, number: view.number, title: view.postTitle, slug: view.slug },
-  board: view.boardName === null || view.boardUrl === null ? null : { name: view.boardName, url: view.boardUrl },
-  reports: reports
-    .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))
-    .map(({ reason, createdAt, name, username }) => ({
-      reason,
-      created_at: createdAt,
-      person: { name, username },
-    })),
-})
 
 export const decide = operation({
   id: 'moderation.decide',
@@ -196,13 +41,14 @@ export const decide = operation({
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED'],
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED', 'CANNOT_CHANGE_OWNER'],
   input: fields({
     id: inPath('Id of the comment, or id, slug or number of the post', 'item'),
     decision: oneOf(['keep', 'spam', 'reopen'], {
       description: 'keep: show it, and close its reports; spam: hide it; reopen: put it back in the queue',
     }),
     is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
+    block: blockField,
     if_updated_at: ifUnchanged('updated_at'),
   }),
   output: Type.Object({
@@ -212,6 +58,9 @@ export const decide = operation({
       is_spam: Type.Boolean(),
       title: Type.String(),
       number: Type.Integer({ description: 'Of the post' }),
+      author: Type.Optional(
+        Type.Unsafe<'blocked'>({ type: 'string', enum: ['blocked'], description: 'Present if it blocked the author' }),
+      ),
     }),
   }),
   async subject(ctx, { id }) {
@@ -219,29 +68,39 @@ export const decide = operation({
     subject.assertMayDecide(ctx.actor)
     return subject
   },
-  run: (ctx, { decision, is_spam, if_updated_at: seen }, { id }) =>
-    change(ctx, async (tx) => {
-      const { subject, isSpam } = await decideIn(tx, id, { decision, isSpam: is_spam, seen })
-      return { decided: { id: subject.id, kind: subject.kind, is_spam: isSpam, title: subject.title, number: subject.number } } // prettier-ignore
-    }),
+  run(ctx, { decision, is_spam, block = false, if_updated_at: seen }, { id }) {
+    assertBlocks(block, decision)
+    return change(ctx, async (tx) => {
+      const { subject, isSpam, blocked } = await decideIn(tx, id, { decision, isSpam: is_spam, block, seen })
+      const { kind, title, number } = subject
+      return { decided: { id: subject.id, kind, is_spam: isSpam, title, number, ...(blocked && { author: 'blocked' as const }) } } // prettier-ignore
+    })
+  },
 })
 
 interface Decision {
   decision: 'keep' | 'spam' | 'reopen'
   /** With reopen: stays hidden as spam. */
   isSpam?: boolean | undefined
+  /** With spam: the author is blocked too. */
+  block?: boolean | undefined
   /** CONTENT_CHANGED if it was updated at another time. */
   seen?: string | undefined
 }
 
 /** Decides in a transaction. `subject` is as it was before. What it throws of the contract, it throws before it writes. */
-export async function decideIn(tx: Change, given: string, { decision, isSpam: hidden = false, seen }: Decision) {
+export async function decideIn(
+  tx: Change,
+  given: string,
+  { decision, isSpam: hidden = false, block = false, seen }: Decision,
+) {
   await lock(tx.db, 'post_counts')
   const first = await subjectOf(tx, given)
   if (first.kind === 'comment') await lockComment(tx.db, first.id) // or an edit meanwhile would not see the decision
   const subject = first.kind === 'comment' ? await subjectOf(tx, first.id) : first
   subject.assertMayDecide(tx.actor)
   assertUnchanged('if_updated_at', seen, subject.updatedAt)
+  const author = block && subject.authorId !== null ? await blockIn(tx, subject.authorId, 'block') : undefined
   const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
   const decidedAt = tx.now().toISOString()
   await setSpam(tx, subject, isSpam)
@@ -249,7 +108,7 @@ export async function decideIn(tx: Change, given: string, { decision, isSpam: hi
   if (decision === 'reopen') await reopenReview(tx.db, subject.key)
   else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt })
   tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
-  return { subject, isSpam, decidedAt }
+  return { subject, isSpam, decidedAt, blocked: author?.isChanged ? author.user : undefined }
 }
 
 const EVENTS = { keep: 'kept', spam: 'marked_spam', reopen: 'reopened' } as const
@@ -261,6 +120,8 @@ export interface Subject {
   title: string
   number: number
   isSpam: boolean
+  /** Null after the author's account is deleted. */
+  authorId: string | null
   updatedAt: string
   post?: PostView
   assertMayDecide(this: void, actor: Actor): void
@@ -273,6 +134,7 @@ export const subjectOfPost = (post: PostView): Subject => ({
   title: post.title,
   number: post.number,
   isSpam: post.is_spam === 1,
+  authorId: post.userId,
   updatedAt: post.updatedAt,
   post,
   assertMayDecide: (actor) => postPolicy.assert('spam', actor, post),
@@ -291,6 +153,7 @@ export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> 
     title,
     number,
     isSpam: comment.is_spam === 1,
+    authorId: comment.author_id,
     updatedAt: comment.updated_at,
     assertMayDecide: (actor) => commentPolicy.assert('spam', actor, comment),
   }

@@ -6,7 +6,9 @@ import { lockComment } from '../db/comments.js'
 import { findReview, reopenReports, restoreReview } from '../db/moderation.js'
 import { findPost } from '../db/posts/row.js'
 import { deleteUndo, lockUndo } from '../db/undos.js'
+import { lockUser } from '../db/users.js'
 import { can } from './lib/access.js'
+import { blockIn } from './lib/blocking.js'
 import { bulkOutput, changeMany, type Decided, type Done, type Moved, type Undoable } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
@@ -54,17 +56,37 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Prom
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
 }
 
-async function takeBack(tx: Change, { kind, id, wasSpam, isSpam, decidedAt, review, reports }: Decided): Promise<Done> {
+async function takeBack(
+  tx: Change,
+  { kind, id, wasSpam, isSpam, decidedAt, review, reports, blocked }: Decided,
+): Promise<Done> {
   const subject = kind === 'post' && isSpam && !wasSpam ? await hiddenPost(tx, id) : await subjectOf(tx, id)
   subject.assertMayDecide(tx.actor)
   if ('commentId' in subject.key) await lockComment(tx.db, subject.key.commentId)
   const present = await findReview(tx.db, subject.key)
   if (subject.isSpam !== isSpam || present?.decidedAt !== decidedAt || present.isOpen === 1) throw changedSince()
+  const author = blocked && (await unblocked(tx, blocked))
   await setSpam(tx, subject, wasSpam)
   await restoreReview(tx.db, subject.key, review)
   await reopenReports(tx.db, reports)
   tx.record(`${subject.kind}.reopened`, subject.id, subject.title)
-  return { id, kind: subject.kind, number: subject.number, title: subject.title, undo: 'final' }
+  return {
+    id,
+    kind: subject.kind,
+    number: subject.number,
+    title: subject.title,
+    ...(author && { author }),
+    undo: 'final',
+  }
+}
+
+/** Unblocks an author who was blocked with the decision, unless somebody has changed or unblocked the account since. */
+async function unblocked(tx: Change, { userId, updatedAt }: NonNullable<Decided['blocked']>): Promise<Done['author']> {
+  const user = await lockUser(tx.db, userId)
+  if (!user || user.isBlocked === 0) return undefined
+  if (user.updatedAt !== updatedAt) return 'still-blocked'
+  await blockIn(tx, userId, 'unblock')
+  return 'unblocked'
 }
 
 /** A post that the caller could see until they hid it as spam, and that nobody has moved to a private board since. */

@@ -75,7 +75,7 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   'moderation.decideMany': ({ rows, draw }) =>
     http('POST /moderation', {
       ids: [draw(rows.posts).postId, draw(rows.comments).id],
-      decision: draw(['keep', 'spam']),
+      ...draw([{ decision: 'keep' }, { decision: 'spam' }, { decision: 'spam', block: true }]),
     }),
   'moderation.decide post': ({ rows, draw }) =>
     http(`POST /moderation/${draw(rows.posts).postId}`, { decision: draw(['keep', 'spam', 'reopen']) }),

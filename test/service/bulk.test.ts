@@ -6,7 +6,8 @@ import { operator } from '../../src/service/lib/access.js'
 import { history } from '../../src/service/posthistory.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
-import { engines, makeSite, type Engine } from '../support/site.js'
+import * as users from '../../src/service/users.js'
+import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 const MINUTE_MS = 60_000
 
@@ -209,5 +210,91 @@ describe.each(engines)('deciding about many on %s', (engine) => {
     expect(await decide('spam', [comment.id, second.postId], token)).toMatchObject({
       body: { outcomes: [{ outcome: 'failed', error: { code: 'NOT_ENOUGH_PERMISSION' } }, { outcome: 'changed' }] },
     })
+  })
+
+  it('refuses each whose text is another than the one that was read', async () => {
+    const { site, author, first, second, decide, later } = await makeContent(engine)
+    const read = [first.updatedAt, second.updatedAt]
+    later(MINUTE_MS)
+    await site.http('PATCH /posts', { token: author.token, body: { id: first.postId, title: 'Buy', partial: true } })
+    const { token } = await site.member(['post:destroy'])
+    const body = { decision: 'keep', ids: [first.postId, second.postId], if_updated_at: read }
+    expect(await site.http('POST /moderation', { token, body })).toMatchObject({
+      body: { outcomes: [{ error: { code: 'CONTENT_CHANGED' } }, { outcome: 'changed' }] },
+    })
+    for (const if_updated_at of [[], read.slice(1), ['yesterday', 'today']])
+      expect((await site.http('POST /moderation', { token, body: { ...body, if_updated_at } })).status).toBe(
+        if_updated_at.length === 2 ? 200 : 400,
+      )
+    expect((await decide('keep', [second.postId], token)).status).toBe(200)
+  })
+})
+
+describe.each(engines)('blocking with a decision on %s', (engine) => {
+  const blocked = async (site: TestSite, userId: string) =>
+    (await site.call(users.show, { user: userId })).user.isBlocked
+
+  it('hides the text, blocks its author and ends their sessions, all or nothing', async () => {
+    const { site, author, second, post } = await makeContent(engine)
+    const { token } = await site.member(['post:destroy', 'user:block', 'board:read']) // who sees what is hidden
+    const spam = (body: object) => post(`moderation/${second.postId}`, { decision: 'spam', ...body }, token)
+    expect(await post(`moderation/${second.postId}`, { decision: 'keep', block: true }, token)).toMatchObject({ status: 400, body: { errors: [{ field: 'block' }] } }) // prettier-ignore
+    const weak = await site.member(['post:destroy'])
+    expect((await post(`moderation/${second.postId}`, { decision: 'spam', block: true }, weak.token)).status).toBe(403)
+    const seen = { block: true, if_updated_at: '2020-01-01T00:00:00.000Z' }
+    expect((await spam(seen)).body.code).toBe('CONTENT_CHANGED')
+    expect([await blocked(site, author.userId), (await site.call(posts.show, { id: second.postId })).post.is_spam]).toEqual([false, undefined]) // prettier-ignore
+    expect((await spam({ block: true })).body.decided).toMatchObject({ is_spam: true, author: 'blocked' })
+    expect(await blocked(site, author.userId)).toBe(true)
+    expect((await site.http('GET /users/profile', { token: author.token })).status).not.toBe(200)
+    expect((await site.events()).slice(-2)).toEqual([['user.blocked', author.userId], ['post.marked_spam', second.postId]]) // prettier-ignore
+    expect((await spam({ block: true })).body.decided).not.toHaveProperty('author')
+    expect((await site.events()).filter(([action]) => action === 'user.blocked')).toHaveLength(1)
+  })
+
+  it('never blocks oneself, the owner or whoever has other rights, and then hides nothing of theirs', async () => {
+    const { site, owner, first } = await makeContent(engine)
+    const moderator = await site.member(['post:destroy', 'user:block', 'comment:create'])
+    const stronger = await site.member(['settings:update'])
+    const wrote = async (token: string) => (await site.http('POST /posts', { token, body: { title: 'By the team' } })).body.post.postId // prettier-ignore
+    const ids = [await wrote(owner), await wrote(moderator.token), await wrote(stronger.token), first.postId]
+    const { body } = await site.http('POST /moderation', { token: moderator.token, body: { decision: 'spam', block: true, ids } }) // prettier-ignore
+    expect(body).toMatchObject({
+      outcomes: [
+        { outcome: 'failed', error: { code: 'CANNOT_CHANGE_OWNER' } },
+        { outcome: 'failed', error: { code: 'NOT_ENOUGH_PERMISSION' } },
+        { outcome: 'failed', error: { code: 'NOT_ENOUGH_PERMISSION' } },
+        { outcome: 'changed', author: 'blocked' },
+      ],
+      changed: 1,
+      failed: 3,
+    })
+    for (const id of ids.slice(0, 3)) expect((await site.call(posts.show, { id })).post.is_spam).not.toBe(true)
+  })
+
+  it('is undone with the decision, unless the account was changed since', async () => {
+    const { site, owner, author, first, second, third, undo, later } = await makeContent(engine)
+    const spam = (ids: string[]) =>
+      site.http('POST /moderation', { token: owner, body: { decision: 'spam', block: true, ids } })
+    const both = await spam([first.postId, second.postId])
+    expect(both.body.outcomes.map(({ author: its }: { author?: string }) => its)).toEqual(['blocked', undefined])
+    expect(await undo(both, owner)).toMatchObject({
+      body: { changed: 2, outcomes: [{ id: second.postId }, { id: first.postId, author: 'unblocked' }] },
+    })
+    expect(await blocked(site, author.userId)).toBe(false)
+    expect((await site.events()).slice(-2).map(([action]) => action).toSorted()).toEqual(['post.reopened', 'user.unblocked']) // prettier-ignore
+    const again = await spam([third.postId])
+    later(MINUTE_MS)
+    await site.http(`PATCH /users/${author.userId}`, { token: owner, body: { notes: 'Sells watches' } })
+    expect(await undo(again, owner)).toMatchObject({ body: { changed: 1, outcomes: [{ author: 'still-blocked' }] } })
+    expect(await blocked(site, author.userId)).toBe(true)
+  })
+
+  it('hides what has no author any more, and blocks nobody', async () => {
+    const { site, owner, author, first } = await makeContent(engine)
+    await site.call(users.remove, { user: author.userId })
+    const { body } = await site.http('POST /moderation', { token: owner, body: { decision: 'spam', block: true, ids: [first.postId] } }) // prettier-ignore
+    expect(body).toMatchObject({ changed: 1, failed: 0 })
+    expect(body.outcomes[0]).not.toHaveProperty('author')
   })
 })

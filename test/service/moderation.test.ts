@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
+import { REASONS } from '../../src/db/moderationqueue.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import type { Item } from '../../src/service/moderation.js'
@@ -28,7 +29,12 @@ async function queue(site: TestSite, token: string, query = ''): Promise<Item[]>
   const answer = await site.http(`GET /moderation${query}`, { token })
   expect(answer.status).toBe(200)
   expect(answer.body.total).toBe(answer.body.items.length)
-  return answer.body.items as Item[]
+  const items = answer.body.items as Item[]
+  if (query.includes('reasons=')) return items
+  const counted = Object.fromEntries(REASONS.map((reason) => [reason, items.filter(({ reasons }) => reasons.includes(reason)).length])) // prettier-ignore
+  const days = query.includes('days=') ? query : ''
+  expect((await site.http(`GET /moderation/count${days}`, { token })).body).toEqual({ total: items.length, reasons: counted }) // prettier-ignore
+  return items
 }
 
 const brief = (items: Item[]) => items.map(({ kind, reasons }) => `${kind} ${reasons.join()}`)

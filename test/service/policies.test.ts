@@ -81,6 +81,34 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
     expect(seen).toBe(4 * asking.length + 3) // its author, the owner and who may change any comment see the hidden one
   })
 
+  it('with what waits for a decision is what the operations allow', async () => {
+    const site = await makeSite(engine)
+    const ada = await site.owner()
+    const authors = [ada, (await site.member()).token, (await site.member(['post:destroy', 'user:block'])).token]
+    for (const token of authors) {
+      const { post } = (await site.http('POST /posts', { token, body: { title: 'A wish' } })).body
+      const { activity } = (await site.http(`POST /posts/${post.postId}/comments`, { token, body: { body: 'A word' } })).body // prettier-ignore
+      for (const at of [`/posts/${post.postId}`, `/posts/${post.postId}/comments/${activity.id}`])
+        await site.http(`POST ${at}/report`, { token: ada, body: {} })
+    }
+    const some = [['post:destroy'], ['comment:update:any', 'user:block'], ['post:destroy', 'user:block']] as Permission[][] // prettier-ignore
+    const asking = [ada, authors[2], ...(await Promise.all(some.map(async (each) => (await site.member(each)).token)))]
+    let seen = 0
+    for (const token of asking) {
+      const { items } = (await site.http('GET /moderation?limit=100', { token })).body
+      for (const { id, may } of items) {
+        seen += may.length
+        expect(may).toEqual(
+          await tried(site, token, {
+            spam: [`POST /moderation/${id}`, { decision: 'spam' }],
+            block: [`POST /moderation/${id}`, { decision: 'spam', block: true }],
+          }),
+        )
+      }
+    }
+    expect(seen).toBe(6 + 4 + (3 + 1) + 3 + (3 + 1) + (3 + 2))
+  })
+
   it('with boards, roadmaps, roles and users is what the operations allow', async () => {
     const site = await makeSite(engine)
     const ada = await site.owner()

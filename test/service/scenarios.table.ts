@@ -141,6 +141,7 @@ export const table: Record<string, Row> = {
   'posts.reported': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'comments.report': { needs: 'account', input: (w) => w.comment() },
   'moderation.list': { needs: ['post:destroy', 'comment:update:any'] },
+  'moderation.count': { needs: ['post:destroy', 'comment:update:any'] },
   'moderation.decide': { needs: 'post:destroy', input: async (w) => ({ id: await w.post(), decision: 'keep' }) },
   'moderation.decideMany': {
     needs: 'post:destroy',

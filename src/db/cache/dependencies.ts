@@ -20,6 +20,7 @@ export const TOPIC_NAMES = [
   'totp',
   'identities',
   'reports',
+  'reviews',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -42,6 +43,7 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   totp: ['totp'],
   identities: ['identities'],
   reports: ['reports'],
+  reviews: ['reviews'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

@@ -36,6 +36,7 @@ import { up as undos } from './0034_undos.js'
 import { up as people } from './0035_people.js'
 import { up as boardSizes } from './0036_board_sizes.js'
 import { up as invitations } from './0037_invitations.js'
+import { up as reviewsLogged } from './0038_reviews_logged.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -79,4 +80,5 @@ export const migrations: Record<string, Migration> = {
   '0035_people': { up: people },
   '0036_board_sizes': { up: boardSizes },
   '0037_invitations': { up: invitations },
+  '0038_reviews_logged': { up: reviewsLogged },
 }

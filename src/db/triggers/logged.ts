@@ -91,6 +91,7 @@ const LOGGED = {
   totp: { ref: 'userId' },
   identities: { ref: 'userId' },
   reports: { ref: 'userId' }, // pages show what a user has reported
+  reviews: {},
 } as const satisfies Record<Topic, Logged>
 
 interface Computed {

@@ -46,12 +46,14 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       const client = clientOf(request)
       const who = actor.userId ?? clientKey(client)
       const incoming = op.upload && server.uploads.open(request, op.upload, who)
-      const ctx = { ...site, db, actor, actorNow, origin: 'http', client, dryRun, body: incoming?.body }
+      let expiresAt = actor.expiresAt
+      const lasts = (until: number) => void (expiresAt = Math.min(expiresAt, until))
+      const ctx = { ...site, db, actor, actorNow, origin: 'http', client, dryRun, body: incoming?.body, lasts }
       try {
         const output = await execute(op, ctx, inputOf(op, request))
         if (op.download)
           return await server.downloads.send(request, reply, output as LongBody, { who, place: incoming?.place })
-        if (op.cache) allowCaching?.(op.id, actor.expiresAt)
+        if (op.cache) allowCaching?.(op.id, expiresAt)
         reply.code(output === undefined ? 204 : Number(status))
         await server.longAnswers.turn(reply.raw, output)
         return output

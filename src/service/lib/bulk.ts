@@ -34,6 +34,8 @@ export interface Decided {
   review: { decidedAt: string; editedAt: string | null; isOpen: number } | null
   /** The reports that it closed. */
   reports: readonly string[]
+  /** The author, where it blocked that account, and `updatedAt` of it from then on. */
+  blocked?: { userId: string; updatedAt: string }
 }
 
 export const idsField = (description: string, noun?: string) =>
@@ -54,6 +56,14 @@ const Outcome = Type.Object({
     type: 'string',
     enum: ['changed', 'unchanged', 'failed'],
   }),
+  author: Type.Optional(
+    Type.Unsafe<'blocked' | 'unblocked' | 'still-blocked'>({
+      type: 'string',
+      enum: ['blocked', 'unblocked', 'still-blocked'],
+      description:
+        'What became of its author; still-blocked where an undo left the account alone, as it was changed since; otherwise absent',
+    }),
+  ),
   error: outcomeError,
 })
 export type Outcome = Type.Static<typeof Outcome>
@@ -74,7 +84,7 @@ export const bulkOutput = Type.Object({
 type BulkOutput = Type.Static<typeof bulkOutput>
 
 /** What was done with one of them. */
-export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title'> {
+export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title' | 'author'> {
   /** How to take it back: 'final' where that cannot be done, absent where nothing changed. */
   undo?: Undoable | 'final' | undefined
 }

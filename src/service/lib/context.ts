@@ -82,20 +82,38 @@ export interface Context {
   body?: Body | undefined
   /** Who sends the request by now. A download asks again while it runs, as does an upload. Absent at the command line. */
   actorNow?(this: void): Promise<Actor>
+  /** Called where a response depends on the time: it may be cached until then, Unix ms. */
+  lasts?(this: void, until: number): void
   /** Called after each change that recorded events. */
   recorded?(this: void): void
   /** Runs all checks and returns the same result, but writes nothing. */
   dryRun: boolean
 }
 
-/** What a cached operation has besides its input: only what stays the same until a row changes, or the server restarts. */
+/** What a cached operation reads: only what stays the same until a row changes, or the server restarts. */
 export type CachedContext = Pick<Context, 'db' | 'actor' | 'siteUrl' | 'siteLanguage' | 'unverified'>
 
+/** What a cached operation has besides its input. */
+export interface HourlyContext extends CachedContext {
+  /** When the present hour began. The response of whoever asks is cached until the hour ends at most. */
+  hour(this: void): Date
+}
+
 /** Hides the rest, so that no cast can reach the clock, the secret or the client. */
-export const narrowed = ({ db, actor, siteUrl, siteLanguage, unverified }: Context): CachedContext => ({
+export const narrowed = ({ db, actor, siteUrl, siteLanguage, unverified, now, lasts }: Context): HourlyContext => ({
   db,
   actor,
   siteUrl,
   siteLanguage,
   unverified,
+  hour() {
+    const began = hourOf(now())
+    lasts?.(began.getTime() + HOUR_MS)
+    return began
+  },
 })
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** When the hour of a time began. */
+export const hourOf = (time: Date): Date => new Date(Math.floor(time.getTime() / HOUR_MS) * HOUR_MS)

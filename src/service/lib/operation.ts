@@ -4,7 +4,7 @@ import { assertReadable, parse } from '../../core/fields.js'
 import type { LimitName } from '../../core/limits.js'
 import { assertAllowed, assertOwner, assertSignedIn, assertVerified, type Access } from './access.js'
 import type { Body } from './body.js'
-import { narrowed, type CachedContext, type Context } from './context.js'
+import { narrowed, type CachedContext, type Context, type HourlyContext } from './context.js'
 import { renameSession } from './sessions.js'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -13,7 +13,7 @@ type Fields = Record<string, unknown>
 /**
  * Declares that responses may be cached until the rows they were read from change: 'public' where they are the same for
  * everyone (the operation then runs as a visitor), 'actor' where they depend on the actor. Such an operation gets a
- * `CachedContext`, and is never limited: a cached response would not be counted.
+ * `HourlyContext`, and is never limited: a cached response would not be counted.
  */
 export type CacheScope = 'public' | 'actor'
 
@@ -44,16 +44,16 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
 }
 
 /** The rest of a definition: what it has of the request. */
-interface Rest<Ctx, I extends TObject, O extends TSchema, S> {
+interface Rest<Ctx, I extends TObject, O extends TSchema, S, RunCtx = Ctx> {
   input: I
   output: O
   subject?(this: void, ctx: Ctx, input: Fields): Promise<S>
-  run(this: void, ctx: Ctx, input: Static<I>, subject: S): Promise<Static<O>>
+  run(this: void, ctx: RunCtx, input: Static<I>, subject: S): Promise<Static<O>>
 }
 
 type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache' | 'download' | 'upload'>
 type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes'> &
-  Rest<CachedContext, I, O, S> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
+  Rest<CachedContext, I, O, S, HourlyContext> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
 type Uncached<I extends TObject, O extends TSchema, S> = Declared & Rest<Context, I, O, S> & { cache?: never }
 
 /** An operation whose responses are cached. A page that is cached calls no other. */
@@ -99,7 +99,7 @@ export async function execute<In, Out, Subject>(
   assertMail(op, ctx)
   assertSignedIn(op.access, ctx.actor)
   assertReadable(input)
-  const own = (op.cache ? narrowed(ctx) : ctx) as Context // a cached operation declares a CachedContext
+  const own = (op.cache ? narrowed(ctx) : ctx) as Context // a cached operation declares an HourlyContext
   const subject = (await op.subject?.(own, input as Fields)) as Subject // an operation without `subject` has the type undefined here
   if (!op.inputFirst) assertAllowed(op.access, ctx.actor)
   if (op.writes) assertVerified(ctx.actor, ctx.unverified)

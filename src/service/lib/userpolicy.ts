@@ -60,7 +60,14 @@ export const accountPolicy = policy({
 
 /** The same account with its permissions. */
 export async function holderOf<Row extends Account>(db: Db, row: Row): Promise<Row & Holder> {
-  const roles = await rolesOf(db, [row.userId])
-  const held = await permissionsOfRoles(db, roles.filter(({ isSystem }) => !isSystem).map(({ id }) => id)) // prettier-ignore
-  return { ...row, permissions: [...held.values()].flat() }
+  const [permissions = []] = await permissionsOf(db, [row.userId])
+  return { ...row, permissions }
+}
+
+/** What their roles permit, for each of these people. */
+export async function permissionsOf(db: Db, userIds: readonly string[]): Promise<string[][]> {
+  if (userIds.length === 0) return []
+  const roles = (await rolesOf(db, [...new Set(userIds)])).filter(({ isSystem }) => !isSystem)
+  const held = await permissionsOfRoles(db, [...new Set(roles.map(({ id }) => id))])
+  return userIds.map((userId) => roles.flatMap((role) => (role.user_id === userId ? (held.get(role.id) ?? []) : [])))
 }

@@ -24,6 +24,7 @@ const columns: Column<Outcome>[] = [
     shown: ({ outcome }, paint) => (outcome === 'failed' ? paint.red(outcome) : outcome),
     drop: 0,
   },
+  { head: 'AUTHOR', text: ({ author }) => author ?? '', drop: 0, ifAny: true },
   { head: 'WHY', text: ({ error }) => error?.message ?? '', drop: 0, ifAny: true },
 ]
 

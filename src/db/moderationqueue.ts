@@ -1,0 +1,134 @@
+import { sql, type RawBuilder } from 'kysely'
+import { compiled } from './cache/compiled.js'
+import type { Sorting } from './paging.js'
+import type { Db } from './tables.js'
+
+/** Why something waits for a decision. */
+export const REASONS = ['new', 'edited', 'reported', 'spam', 'blocked'] as const
+export type Reason = (typeof REASONS)[number]
+
+/** A post or comment that waits. */
+export interface Candidate {
+  reason: Reason
+  kind: 'post' | 'comment'
+  id: string
+  /** Of one that waits as edited: when it was edited. */
+  createdAt: string
+  /** Of the post. */
+  boardId: string | null
+}
+
+/** What of the queue a person decides about. */
+export interface QueueRights {
+  posts: boolean
+  comments: boolean
+  /** Whether posts of private boards, and comments for the team, are among them. */
+  hidden: boolean
+  internal: boolean
+}
+
+export interface QueueFilter extends QueueRights, Sorting {
+  reasons: readonly Reason[]
+  /** Posts and comments since then are new. ISO 8601. */
+  since: string
+}
+
+/** Candidates per reason and kind: the first in list order; for reports, the oldest. */
+export const MOST = 1000
+/** How far a count goes. */
+export const COUNTED = 100
+
+/** All that waits for a decision, in no order. The same post or comment may come for several reasons. */
+export async function listCandidates(db: Db, filter: QueueFilter): Promise<Candidate[]> {
+  const found = await Promise.all(queries(filter).map(async ({ query }) => (await query.execute(db)).rows))
+  return found.flat()
+}
+
+/** How many wait, up to `COUNTED`: by reason, and in all, where each counts once. */
+export async function countCandidates(
+  db: Db,
+  { since, ...rights }: QueueRights & { since: string },
+): Promise<{ total: number; counts: Record<Reason, number> }> {
+  const counts = { new: 0, edited: 0, reported: 0, spam: 0, blocked: 0 }
+  const shape = Object.entries(rights).flatMap(([right, has]) => (has ? [right] : []))
+  const rows = await compiled(
+    db,
+    `countCandidates ${shape.join()}`,
+    { since },
+    (given) => ({ compile: () => countOf({ ...given, ...rights }).compile(db) }),
+    { votes: [] },
+  )
+  for (const { reasons, count } of rows)
+    for (const [index, reason] of REASONS.entries())
+      if (reasons & (1 << index)) counts[reason] = Math.min(counts[reason] + count, COUNTED)
+  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  return { counts, total: Math.min(total, COUNTED) }
+}
+
+/** Counts the items of each set of reasons, which is a bit for each reason. */
+function countOf(filter: QueueRights & { since: string }): RawBuilder<{ reasons: number; count: number }> {
+  const parts = queries({ ...filter, reasons: REASONS, created: 'desc' }, COUNTED).map(
+    ({ reason, query }) => sql`select id, ${sql.lit(1 << REASONS.indexOf(reason))} as reason from (${query}) as part`,
+  )
+  return sql`select reasons, count(*) as count from (select cast(sum(distinct reason) as integer) as reasons from (${sql.join(parts, sql` union all `)}) as waiting group by id) as items group by reasons`
+}
+
+/** PostgreSQL would otherwise join, as it takes most rows to be reviewed, and read all to find the first. */
+const EACH = sql`limit 1 offset 0`
+
+const REVIEWED = {
+  post: sql`exists (select 1 from reviews where reviews."postId" = posts."postId" ${EACH})`,
+  comment: sql`exists (select 1 from reviews where reviews."commentId" = comments.id ${EACH})`,
+}
+
+/**
+ * The owner, and whoever has a role that decides about posts or comments: what they write needs no look. It waits only
+ * where it is reported.
+ */
+export const byOthers = (author: RawBuilder<unknown>) =>
+  sql`and not exists (select 1 from users where users."userId" = ${author} and users."isOwner" = 1 ${EACH}) and not exists (select 1 from roles_users cross join role_permissions where roles_users.user_id = ${author} and role_permissions.role_id = roles_users.role_id and role_permissions.permission in ('post:destroy', 'comment:update:any') ${EACH})`
+
+interface Query {
+  reason: Reason
+  query: RawBuilder<Candidate>
+}
+
+/** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
+function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueFilter, items = MOST): Query[] {
+  const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
+  const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
+  const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
+  // A post or comment may have many reports
+  const most = (reason: Reason) => sql.lit(reason === 'reported' ? MOST : items)
+  const direction = sql.raw(created)
+  const found: Query[] = []
+  const post = (reason: Reason, time: RawBuilder<unknown>, rest: RawBuilder<unknown>) => {
+    if (!kinds.posts || !reasons.includes(reason)) return
+    const query = sql<Candidate>`select ${sql.lit(reason)} as reason, 'post' as kind, posts."postId" as id, ${time} as "createdAt", posts."boardId" from ${rest} limit ${most(reason)}`
+    found.push({ reason, query })
+  }
+  const comment = (reason: Reason, time: RawBuilder<unknown>, rest: RawBuilder<unknown>) => {
+    if (!kinds.comments || !reasons.includes(reason)) return
+    const query = sql<Candidate>`select ${sql.lit(reason)} as reason, 'comment' as kind, comments.id, ${time} as "createdAt", posts."boardId" from ${rest} limit ${most(reason)}`
+    found.push({ reason, query })
+  }
+  const [posted, commented, edited] = [sql`posts."createdAt"`, sql`comments.created_at`, sql`reviews."editedAt"`]
+  const ofBlocked = sql`users."isBlocked" = 1 and not`
+  const inOrder = {
+    post: sql`order by posts."createdAt" ${direction}, posts."postId" ${direction}`,
+    comment: sql`order by comments.created_at ${direction}, comments.id ${direction}`,
+    edited: sql`order by reviews."editedAt" ${direction}, reviews."reviewId" ${direction}`,
+    reported: sql`order by reports."createdAt", reports."reportId"`,
+  }
+  for (const display of hidden ? [1, 0] : [1])
+    post('new', posted, sql`posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} ${inOrder.post}`) // prettier-ignore
+  comment('new', commented, sql`comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} ${inOrder.comment}`) // prettier-ignore
+  post('edited', edited, sql`reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} ${inOrder.edited}`) // prettier-ignore
+  comment('edited', edited, sql`reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} ${inOrder.edited}`) // prettier-ignore
+  post('reported', posted, sql`reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} ${inOrder.reported}`) // prettier-ignore
+  comment('reported', commented, sql`reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen} ${inOrder.reported}`) // prettier-ignore
+  comment('spam', commented, sql`comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen} ${inOrder.comment}`) // prettier-ignore
+  post('blocked', posted, sql`users cross join posts where posts."userId" = users."userId" and ${ofBlocked} ${REVIEWED.post} ${shown}`) // prettier-ignore
+  comment('blocked', commented, sql`users cross join comments ${ofPost} where comments.author_id = users."userId" and ${ofBlocked} ${REVIEWED.comment} ${seen}`) // prettier-ignore
+  return found
+}

@@ -1,0 +1,252 @@
+import * as Type from 'typebox'
+import { itemsOf, openReports, type ItemView } from '../db/moderation.js'
+import {
+  COUNTED,
+  countCandidates,
+  listCandidates,
+  MOST,
+  REASONS,
+  type Candidate,
+  type QueueRights,
+  type Reason,
+} from '../db/moderationqueue.js'
+import type { Direction } from '../db/paging.js'
+import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
+import { hourOf, type Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { authorOf, PublicUser } from './lib/people.js'
+import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { needs, policy } from './lib/policies.js'
+import { boardIdsFrom } from './lib/postplaces.js'
+import { fields, nullable, someOf } from './lib/schemas.js'
+import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+import { permissionsOf, userPolicy, type Holder } from './lib/userpolicy.js'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** A post or comment that waits, and its author: null where the account is deleted. */
+interface Judged {
+  kind: Candidate['kind']
+  author: Holder | null
+}
+
+/** `block` is to decide that it is spam, and to block its author. */
+const itemPolicy = policy({
+  spam: (actor: Actor, { kind }: Judged) =>
+    needs(kind === 'post' ? 'post:destroy' : 'comment:update:any')(actor, undefined),
+  block: (actor: Actor, { author }: Judged) =>
+    author && userPolicy.may(actor, author).includes('block') ? undefined : notAllowed(['user:block']),
+})
+
+const Item = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
+  kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
+  reasons: Type.Array(Type.String(), {
+    description: 'Why it waits: new, edited (since it was kept), reported, spam, blocked',
+  }),
+  text: nullable('string'),
+  author: PublicUser,
+  author_is_blocked: Type.Boolean(),
+  is_spam: Type.Boolean(),
+  is_internal: Type.Boolean(),
+  created_at: Type.String({ format: 'date-time' }),
+  updated_at: Type.String({ format: 'date-time', description: 'Send it back with the decision' }),
+  waiting_since: Type.String({
+    format: 'date-time',
+    description:
+      'When its first open report was made; without one, when it was edited, if it waits for that, or written',
+  }),
+  post: Type.Object({
+    postId: Type.String({ format: 'uuid' }),
+    number: Type.Integer(),
+    title: Type.String(),
+    slug: Type.String(),
+  }),
+  board: Type.Union([Type.Object({ name: Type.String(), url: Type.String() }), Type.Null()]),
+  reports: Type.Array(
+    Type.Object({
+      reason: nullable('string'),
+      created_at: Type.String({ format: 'date-time' }),
+      person: Type.Object({ name: Type.String(), username: Type.String() }),
+    }),
+  ),
+  may: itemPolicy.field,
+})
+export type Item = Type.Static<typeof Item>
+
+const days = Type.Integer({
+  minimum: 1,
+  maximum: 3650,
+  default: 7,
+  description: 'For how many days posts and comments count as new, and until the end of the hour',
+})
+
+const sinceOf = (hour: Date, given: number): string => new Date(hour.getTime() - given * DAY_MS).toISOString()
+
+const rightsOf = (actor: Actor): QueueRights => ({
+  posts: can(actor, 'post:destroy'),
+  comments: can(actor, 'comment:update:any'),
+  hidden: can(actor, 'board:read'),
+  internal: can(actor, 'comment:view_internal'),
+})
+
+export const count = operation({
+  id: 'moderation.count',
+  summary: 'Count the posts and comments that wait for a decision, by reason and in all',
+  http: 'GET /moderation/count 200',
+  access: MODERATORS,
+  cache: 'actor',
+  errors: [],
+  input: fields({ days }),
+  output: Type.Object({
+    total: Type.Integer({
+      description: `Each counts once, whatever its reasons; more than ${COUNTED} count as ${COUNTED}, here and for each reason`,
+    }),
+    reasons: Type.Object(Object.fromEntries(REASONS.map((reason) => [reason, Type.Integer()])) as Record<Reason, Type.TInteger>), // prettier-ignore
+  }),
+  async run({ db, actor, hour }, given) {
+    const { total, counts } = await countCandidates(db, { ...rightsOf(actor), since: sinceOf(hour(), given.days) })
+    return { total, reasons: counts }
+  },
+})
+
+type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
+const QUEUE: Listing<Waiting> = { row: 'post or comment', rows: 'Posts and comments', id: 'id', size: 20, pages: 1000 }
+
+export const list = operation({
+  id: 'moderation.list',
+  summary:
+    'List posts and comments that wait for a decision, reported ones first, then the newest; new ones by the team need no decision',
+  http: 'GET /moderation 200',
+  access: MODERATORS,
+  errors: [],
+  input: fields({
+    reasons: someOf(REASONS, {
+      default: [...REASONS],
+      description:
+        'Why they wait: new, edited since they were kept, reported, marked as spam, written by a blocked user',
+    }),
+    boardId: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 50,
+        rule: 'a list of up to 50 board ids or urls',
+        description: `Only on these boards: ids or urls, or "none" for posts without a board; for each reason, the first ${MOST} posts and comments are looked at`,
+        names: 'board',
+      }),
+    ),
+    days,
+    ...orderFields('desc', 'Sort by time, the reported ones first in either direction'),
+    ...periodFields('posts and comments written or edited'),
+    ...pageFields(QUEUE),
+  }),
+  output: Type.Object({
+    items: Type.Array(Item),
+    total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
+    ...pageKeys,
+  }),
+  async run(ctx, { reasons, boardId, days: most, created, since, until, ...page }) {
+    const period = periodFrom({ since, until })
+    const { db, actor } = ctx
+    const boards = boardId && (await boardIdsFrom(ctx, boardId))
+    const candidates = await listCandidates(db, {
+      reasons,
+      created,
+      since: sinceOf(hourOf(ctx.now()), most),
+      ...rightsOf(actor),
+    })
+    const waiting = queueOf(
+      candidates.filter((each) => isWithin(period, each.createdAt) && (boards?.includes(each.boardId) ?? true)),
+      created,
+    )
+    const placeOf = (item: Waiting) => waiting.indexOf(item) + 1
+    const { rows: items, keys } = await pageOf(QUEUE, page, {
+      total: waiting.length,
+      find: async (cursor) => waiting.find(({ id }) => id === cursor),
+      countAfter: async (item) => waiting.length - placeOf(item),
+      read: async ({ limit, offset = 0, after: last }) => {
+        const from = last ? placeOf(last) : offset
+        return waiting.slice(from, from + limit)
+      },
+      show: (rows) => itemsShown(ctx, rows),
+    })
+    return { items, total: waiting.length, ...keys }
+  },
+})
+
+/** Each once, with all reasons: reported ones first, then by time. */
+function queueOf(candidates: readonly Candidate[], created: Direction): Waiting[] {
+  const waiting = new Map<string, Waiting>()
+  for (const { reason, ...item } of candidates) {
+    const present = waiting.get(item.id)
+    if (!present) waiting.set(item.id, { ...item, reasons: [reason] })
+    else if (!present.reasons.includes(reason)) present.reasons.push(reason)
+  }
+  const isReported = ({ reasons }: Waiting) => Number(reasons.includes('reported'))
+  const byTime = (one: Waiting, other: Waiting) =>
+    one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id)
+  return [...waiting.values()].toSorted(
+    (one, other) =>
+      isReported(other) - isReported(one) || (created === 'asc' ? byTime(one, other) : byTime(other, one)),
+  )
+}
+
+async function itemsShown(ctx: Context, waiting: readonly Waiting[]): Promise<Item[]> {
+  const shown = new Map<string, Item>()
+  for (const kind of ['post', 'comment'] as const) {
+    const those = waiting.filter((item) => item.kind === kind)
+    const ids = those.map(({ id }) => id)
+    if (ids.length === 0) continue
+    const [views, reports] = [await itemsOf(ctx.db, kind, ids), await openReports(ctx.db, kind, ids)]
+    const holders = await holdersAmong(ctx, views)
+    for (const view of views) {
+      const candidate = those.find(({ id }) => id === view.id)
+      const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
+      if (candidate)
+        shown.set(
+          view.id,
+          toItem(ctx, view, candidate, { reports: ofItem, author: holders.get(view.userId ?? '') ?? null }),
+        )
+    }
+  }
+  return waiting.flatMap(({ id }) => shown.get(id) ?? []) // one that was deleted meanwhile is left out
+}
+
+const toItem = (
+  ctx: Context,
+  view: ItemView,
+  { kind, reasons, createdAt: waits }: Waiting,
+  { reports, author }: { reports: Awaited<ReturnType<typeof openReports>>; author: Holder | null },
+): Item => ({
+  id: view.id,
+  kind,
+  reasons,
+  text: view.text,
+  author: authorOf(ctx, view),
+  author_is_blocked: view.isBlocked === 1,
+  is_spam: view.isSpam === 1,
+  is_internal: view.isInternal === 1,
+  created_at: view.createdAt,
+  updated_at: view.updatedAt,
+  waiting_since: reports.map(({ createdAt }) => createdAt).toSorted()[0] ?? waits,
+  post: { postId: view.postId, number: view.number, title: view.postTitle, slug: view.slug },
+  board: view.boardName === null || view.boardUrl === null ? null : { name: view.boardName, url: view.boardUrl },
+  reports: reports
+    .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))
+    .map(({ reason, createdAt, name, username }) => ({
+      reason,
+      created_at: createdAt,
+      person: { name, username },
+    })),
+  may: itemPolicy.may(ctx.actor, { kind, author }),
+})
+
+/** The authors, with their permissions where these decide who may block them. */
+async function holdersAmong(
+  { db, actor }: Pick<Context, 'db' | 'actor'>,
+  views: readonly ItemView[],
+): Promise<Map<string, Holder>> {
+  const authors = views.flatMap(({ userId, isOwner }) => (userId === null ? [] : [{ userId, isOwner: isOwner ?? 0 }]))
+  const asks = can(actor, 'user:block') && !actor.isOwner
+  const held = asks ? await permissionsOf(db, authors.map(({ userId }) => userId)) : [] // prettier-ignore
+  return new Map(authors.map((author, index) => [author.userId, { ...author, permissions: held[index] ?? [] }]))
+}
