@@ -20,6 +20,7 @@ import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { visiblePost } from './posts.js'
 
+export { COUNTED, REASONS } from '../db/moderationqueue.js'
 export { count, list, type Item } from './moderationqueue.js'
 
 export const blockField = Type.Optional(

@@ -92,6 +92,7 @@ it.each([
   await page.locator('text=Sign out').waitFor()
   await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board')
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
+  await look('/dashboard', '/dashboard/comments')
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
   for (const each of ['general', 'domains', 'mail', 'log', 'keys']) await look(`/dashboard/settings/${each}`)
   await look('/dashboard/overview', '/dashboard/settings/mail?sent=true')

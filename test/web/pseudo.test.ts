@@ -20,7 +20,7 @@ const textsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const texts = [document.title]
     const skipped =
-      'time, script, style, code, ins, del, .languages, select[name=language], .sessions > li > span, [data-foreign]'
+      'time, script, style, code, kbd, ins, del, .languages, select[name=language], .sessions > li > span, [data-foreign]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode())
       if (!node.parentElement?.closest(skipped)) texts.push(node.textContent ?? '')
@@ -58,7 +58,7 @@ async function fill(site: ServedSite) {
 }
 
 /** An address that shows nothing itself: a comment is on the page of its post. */
-const LEADS_ELSEWHERE = ['/dashboard', '/posts/:slug/comments/:comment']
+const LEADS_ELSEWHERE = ['/posts/:slug/comments/:comment']
 
 it.each([
   { viewport: WIDE, colorScheme: 'light' },
@@ -141,6 +141,7 @@ it.each([
     '/settings/delete': '/settings/delete',
   })
   const [boardAt, roadmapAt] = [encodeURIComponent(board.url), encodeURIComponent(roadmap)]
+  await look({ '/dashboard': '/dashboard', '/dashboard/comments': '/dashboard/comments' })
   await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
   await look({ '/dashboard/overview': '/dashboard/overview' })
   await look({ '/dashboard/roadmaps': '/dashboard/roadmaps', '/dashboard/roadmaps/new': '/dashboard/roadmaps/new' })

@@ -80,3 +80,70 @@ for (const form of document.querySelectorAll('form[data-unsaved]')) {
     if (isChanged) event.preventDefault()
   })
 }
+
+// Keys of the team: one letter, never in a field, and none after they were switched off. Each presses what the page has.
+const KEYS_OFF = 'feedbackctl-keys-off'
+/** @type {HTMLElement[]} */
+const keyRows = Array.from(document.querySelectorAll('[data-row]'))
+const help = document.querySelector('dialog.shortcuts')
+/** The row that keys are about: the one after what was decided, or the first. */
+let current = Math.max(
+  keyRows.findIndex((row) => row.id === location.hash.slice(1)),
+  0,
+)
+
+const areOff = () => localStorage.getItem(KEYS_OFF) !== null
+
+/** @param {number} index @param {{ focus: boolean }} options */
+function goTo(index, { focus }) {
+  keyRows[current]?.removeAttribute('data-current')
+  current = Math.min(Math.max(index, 0), keyRows.length - 1)
+  const row = keyRows[current]
+  if (!row || areOff()) return
+  row.dataset.current = ''
+  if (focus) row.focus()
+}
+goTo(current, { focus: false })
+for (const [index, row] of keyRows.entries()) row.addEventListener('focusin', () => goTo(index, { focus: false }))
+
+/** @param {EventTarget | null} target */
+const isTyping = (target) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox], [type=radio])'))
+
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey, isComposing } = event
+  if (ctrlKey || metaKey || altKey || isComposing || event.defaultPrevented || isTyping(target)) return
+  if (document.querySelector('dialog[open]')) return
+  if (key === 'Enter' && target instanceof Element && target.matches('.pick input')) return event.preventDefault()
+  if (areOff()) return
+  if (key === '?' && help instanceof HTMLDialogElement) help.showModal()
+  else if ((key === 'j' || key === 'k') && keyRows.length > 0) {
+    const isThere = keyRows[current]?.contains(document.activeElement) ?? false
+    // From elsewhere, the first key goes to the row itself
+    goTo(current + (isThere ? (key === 'j' ? 1 : -1) : 0), { focus: true })
+  } else {
+    const name = `[data-key=${CSS.escape(key)}]`
+    const pressed = keyRows[current]?.querySelector(name) ?? document.querySelector(`:not([data-row] *)${name}`)
+    if (!(pressed instanceof HTMLElement)) return
+    pressed.click()
+  }
+  event.preventDefault()
+})
+
+if (help instanceof HTMLDialogElement) {
+  const opener = document.querySelector('button.shortcuts')
+  if (opener instanceof HTMLButtonElement) {
+    opener.hidden = false
+    opener.addEventListener('click', () => help.showModal())
+  }
+  const off = help.querySelector('input')
+  if (off) {
+    off.checked = areOff()
+    off.addEventListener('change', () => {
+      if (off.checked) localStorage.setItem(KEYS_OFF, '')
+      else localStorage.removeItem(KEYS_OFF)
+      goTo(current, { focus: false })
+    })
+  }
+}

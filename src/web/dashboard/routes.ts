@@ -1,8 +1,9 @@
 import type { RoutesOf } from '../kit/routes.js'
 
 const boards = () => import('./boards.js')
+const comments = () => import('./comments.js')
 const events = () => import('./events.js')
-const home = () => import('./home.js')
+const inbox = () => import('./inbox.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
@@ -13,7 +14,8 @@ const undo = () => import('./undo.js')
 /** The pages of the team. Each is loaded when it is asked for first. */
 export const routes = {
   pages: {
-    '/dashboard': async () => (await home()).home,
+    '/dashboard': async () => (await inbox()).inbox,
+    '/dashboard/comments': async () => (await comments()).comments,
     '/dashboard/boards': async () => (await boards()).boards,
     '/dashboard/boards/new': async () => (await boards()).newBoard,
     '/dashboard/boards/:url/settings': async () => (await boards()).boardSettings,
@@ -31,6 +33,8 @@ export const routes = {
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revokePage,
   },
   actions: {
+    '/dashboard': async () => (await inbox()).decide,
+    '/dashboard/comments': async () => (await comments()).decide,
     '/dashboard/boards/new': async () => (await boards()).create,
     '/dashboard/boards/:url/settings': async () => (await boards()).update,
     '/dashboard/boards/:url/delete': async () => (await boards()).remove,

@@ -51,7 +51,7 @@ export function withQuery(path: string, query: Query, fragment?: string): string
 }
 
 /** What says on a page what was done before it. */
-const SAID = ['done', 'undo']
+const SAID = ['done', 'undo', 'unmet']
 
 /** An address with other parameters: undefined or empty takes one out. It does not say again what was done before. */
 export function withParameters(url: string, query: Query): string {

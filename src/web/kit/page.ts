@@ -47,6 +47,8 @@ export interface View extends Addresses {
   may(this: void, op: AnyOperation): boolean
   /** What was done, to say it first. */
   said: readonly Said[]
+  /** How many posts and comments wait for a decision by whoever is signed in, see `moderation.count`. */
+  waiting: number | undefined
   /** What takes it back. */
   undo: string | undefined
   /** The form that was sent, where the page shows it again. */

@@ -14,6 +14,7 @@ import { can, isPermitted, notAllowed, visitor } from '../../service/lib/access.
 import type { Context } from '../../service/lib/context.js'
 import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
+import { count } from '../../service/moderation.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
@@ -51,6 +52,9 @@ export interface PageRequest {
   /** What was done before, to say it on the next page. */
   said: readonly Said[]
   refusals: View['refusals']
+  waiting?: number
+  /** Until when it may be cached, Unix ms. */
+  lasts?: number
   /** The token of the session that began with the request, or got another id. */
   began?: string | undefined
 }
@@ -118,6 +122,7 @@ export class Renderer {
       origin: 'http',
       client: clientOf(raw),
       browser,
+      lasts: (until) => (request.lasts = Math.min(until, request.lasts ?? Infinity)),
       dryRun: false,
     })
     const call: KnownCall = async (op, input) => {
@@ -160,6 +165,9 @@ export class Renderer {
         return html
       },
       refusalOf: (op) => refusalOf(op, context()),
+      get waiting() {
+        return request.waiting
+      },
       get refusals() {
         return request.refusals
       },
@@ -176,7 +184,7 @@ export class Renderer {
 
   send(request: PageRequest, view: View, html: VNode, status = 200): FastifyReply {
     const isCached = request.cache === 'actor' || (request.cache === 'visitor' && !view.viewer)
-    if (isCached && status === 200) request.allowCaching?.(view.actor.expiresAt)
+    if (isCached && status === 200) request.allowCaching?.(Math.min(view.actor.expiresAt, request.lasts ?? Infinity))
     return request.reply
       .code(status)
       .headers({ ...headersWith(view.settings.logo), 'content-language': view.words.language })
@@ -201,6 +209,7 @@ export class Renderer {
       return this.end(request, view, data.outcome)
     }
     if (page.texts) request.html = await view.render(page.texts(view, data))
+    await this.#count(request, view)
     await this.findRefusals(request, view, page.forms)
     const title = page.title(view, data)
     const { Layout } = await this.#parts.routes.frame()
@@ -244,6 +253,12 @@ export class Renderer {
     request.refusals = new Map(found.flatMap(([id, refusal]) => (refusal ? [[id, refusal]] : [])))
   }
 
+  /** Counts what waits, for the links to the inbox. */
+  async #count(request: PageRequest, view: View): Promise<void> {
+    if (view.viewer && view.can('dashboard:read') && view.may(count))
+      request.waiting = (await view.call(count, {})).total
+  }
+
   /** A page that says what was done, where there is no other to say it on. */
   async say(request: PageRequest, view: View, { flash, count }: Said): Promise<FastifyReply> {
     const title = view.t(`flash.${flash}`, { count: count ?? 0 })
@@ -257,6 +272,7 @@ export class Renderer {
     view: View,
     { title, children }: Pick<FrameProps, 'title' | 'children'>,
   ): Promise<FastifyReply> {
+    await this.#count(request, view)
     const { Layout } = await this.#parts.routes.frame()
     return this.send(request, view, <Layout view={view} title={title} isUnlisted>{children}</Layout>) // prettier-ignore
   }
@@ -322,6 +338,7 @@ export class Renderer {
       may: () => false,
       said: [],
       undo: undefined,
+      waiting: undefined,
       form: { values: {}, error: undefined },
       html: noHtml,
       render: unreachable,

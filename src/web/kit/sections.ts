@@ -1,9 +1,11 @@
 import type { Key } from '../../core/catalogue.js'
 import * as boards from '../../service/boards.js'
+import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
 import * as keys from '../../service/keys.js'
 import * as mails from '../../service/mails.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
+import * as moderation from '../../service/moderation.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as settings from '../../service/settings.js'
 import * as site from '../../service/site.js'
@@ -18,6 +20,8 @@ interface SectionOf {
 
 /** The parts of the dashboard, in the order of its menu. */
 export const SECTIONS = {
+  inbox: { path: '/dashboard', label: 'inbox.title', group: 'work', operations: [moderation.list] },
+  comments: { path: '/dashboard/comments', label: 'comments.title', group: 'work', operations: [comments.listAll] },
   boards: {
     path: '/dashboard/boards',
     label: 'nav.boards',

@@ -9,6 +9,7 @@ import { Empty } from './empty.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { Sections } from './sections.js'
+import { Waits } from './waits.js'
 
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
@@ -142,7 +143,7 @@ function Header({ view }: { view: View }) {
                 aria-current={path.startsWith('/dashboard') ? 'page' : undefined}
               >
                 <Icon name="dashboard" />
-                <span>{t('nav.dashboard')}</span>
+                <span>{t('nav.dashboard')}</span> <Waits view={view} />
               </a>
             ) : null}
             <a href={href('/settings')} aria-current={path === '/settings' ? 'page' : undefined}>

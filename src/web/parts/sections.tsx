@@ -1,3 +1,4 @@
+import { Waits } from './waits.js'
 import type { View } from '../kit/page.js'
 import { SECTIONS, type Section } from '../kit/sections.js'
 
@@ -26,6 +27,7 @@ export function Sections({ view, current }: { view: View; current: Section }) {
                 <li>
                   <a href={href(path)} aria-current={id === current ? 'page' : undefined}>
                     {t(label)}
+                    {id === 'inbox' ? <Waits view={view} /> : null}
                   </a>
                 </li>
               ))}

@@ -1,0 +1,174 @@
+import type { ComponentChildren } from 'preact'
+import type { Key } from '../../core/catalogue.js'
+import { decideMany } from '../../service/moderationmany.js'
+import { withParameters } from '../kit/addresses.js'
+import { listed } from '../kit/fields.js'
+import { action, Redirect, type AnyAction, type AnyPage, type Fields, type Said, type View } from '../kit/page.js'
+import { Form } from '../parts/form.js'
+
+/** What is decided with a button. `block` also blocks the author. */
+type Verb = 'keep' | 'spam' | 'block'
+const VERBS = {
+  keep: { label: 'decision.keep', flash: 'decidedKeep', key: 'e', kind: 'plain' },
+  spam: { label: 'decision.spam', flash: 'decidedSpam', key: 's', kind: 'plain' },
+  block: { label: 'decision.block', flash: 'decidedBlock', key: 'b', kind: 'danger' },
+} as const satisfies Record<Verb, { label: Key; flash: Said['flash']; key: string; kind: string }>
+
+/** The keys of a page with such rows. */
+export const KEYS: readonly (readonly [key: string, does: Key])[] = [
+  ['j', 'shortcuts.next'],
+  ['k', 'shortcuts.previous'],
+  ['x', 'shortcuts.choose'],
+  ['o', 'shortcuts.open'],
+  ...Object.values(VERBS).map(({ key, label }) => [key, label] as const),
+  ['z', 'shortcuts.undo'],
+]
+
+const isVerb = (text: string | undefined): text is Verb => text !== undefined && Object.hasOwn(VERBS, text)
+
+/** A post or comment of a list, as a form names it. */
+export interface Decidable {
+  id: string
+  updated_at: string
+  verbs: readonly Verb[]
+}
+
+/** The text that was read: another one is not decided about. */
+const valueOf = ({ id, updated_at: version }: Decidable): string => `${id} ${version}`
+
+/** The address of a row on its page. */
+export const anchorOf = (id: string): string => `row-${id}`
+
+/** A form around rows, that decides about the chosen ones, or about one. */
+export function Decisions({ view, rows, children }: DecisionsProps) {
+  const { t } = view
+  const verbs = (Object.keys(VERBS) as Verb[]).filter((verb) => rows.some((row) => row.verbs.includes(verb)))
+  if (verbs.length === 0) return <>{children}</>
+  return (
+    <Form view={view} to={withParameters(view.url, {})} class="bulk">
+      {/* Enter in a checkbox sends the first button, and decides nothing */}
+      <button type="submit" name="verb" value="none" hidden />
+      {children}
+      <div class="verbs" role="group" aria-label={t('decision.forChosen')}>
+        <span>{t('decision.forChosen')}</span> <output data-count={t('decision.chosen', { count: 2 })} />
+        {verbs.map((verb) => (
+          <button type="submit" class={`button ${VERBS[verb].kind}`} name="verb" value={verb}>
+            {t(VERBS[verb].label)}
+          </button>
+        ))}
+      </div>
+    </Form>
+  )
+}
+
+interface DecisionsProps {
+  view: View
+  rows: readonly Decidable[]
+  children: ComponentChildren
+}
+
+/** The checkbox of a row. What could not be decided stays chosen. */
+export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: string }) => (
+  <span class="pick">
+    <input
+      type="checkbox"
+      name="chosen"
+      value={valueOf(row)}
+      checked={unmetIn(view).has(row.id)}
+      aria-label={view.t('table.choose', { name: label })}
+      data-key="x"
+    />
+  </span>
+)
+
+/** The buttons of one row. `next` is the row after it, which is where the keyboard goes on. */
+export const RowVerbs = ({ view, row, next, about }: RowVerbsProps) => (
+  <span class="buttons">
+    {row.verbs.map((verb) => (
+      <button
+        type="submit"
+        class={`button ${VERBS[verb].kind}`}
+        name="one"
+        value={`${verb} ${valueOf(row)} ${next ?? ''}`.trim()}
+        aria-describedby={about}
+        data-key={VERBS[verb].key}
+      >
+        {view.t(VERBS[verb].label)}
+      </button>
+    ))}
+  </span>
+)
+
+interface RowVerbsProps {
+  view: View
+  row: Decidable
+  next: string | undefined
+  /** The id of what names the row. */
+  about: string
+}
+
+/** What could not be decided, by id: the code of the reason. The address has them after a form was sent. */
+function unmetIn({ query }: Pick<View, 'query'>): Map<string, string> {
+  const pairs = (query.unmet ?? '').split(',', 100).map((each) => each.split('.', 2))
+  return new Map(pairs.flatMap(([id = '', code = '']) => (/^\w+$/.test(code) ? [[id, code]] : [])))
+}
+
+/** Names what could not be decided, each with its reason. */
+export function Unmet({ view, titles }: { view: View; titles: ReadonlyMap<string, string> }) {
+  const { t, words } = view
+  const unmet = [...unmetIn(view)]
+  if (unmet.length === 0) return null
+  const why = (code: string): string => {
+    const [own, general] = [`decision.why.${code}`, `error.${code}`]
+    return words.has(own) ? words.t(own) : words.has(general) ? words.t(general) : code
+  }
+  return (
+    <section class="unmet">
+      <h2>{t('decision.unmet', { count: unmet.length })}</h2>
+      <ul>
+        {unmet.map(([id, code]) => (
+          <li>
+            {titles.has(id) ? <a href={`#${anchorOf(id)}`}>{titles.get(id)}</a> : t('decision.gone')}: {why(code)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** What a form says: the button of one row, or that for the chosen ones. */
+function sentBy(form: Fields): { verb: string | undefined; items: string[][]; next: string | undefined } {
+  const [verb, id = '', version = '', next] = (form.one ?? '').split(' ')
+  if (verb) return { verb, items: [[id, version]], next }
+  return { verb: form.verb, items: listed(form.chosen).map((each) => each.split(' ')), next: undefined }
+}
+
+/** The action of such a form, on a page that shows the list again. */
+export const decides = (page: () => Promise<AnyPage>): AnyAction =>
+  action({
+    operation: decideMany,
+    page,
+    many: ['chosen'],
+    input(view, form) {
+      const { verb, items } = sentBy(form)
+      if (!isVerb(verb)) throw new Redirect(withParameters(view.url, { done: 'decidedNone' }))
+      if (items.length === 0) throw new Redirect(withParameters(view.url, { done: 'chooseFirst' }))
+      return {
+        decision: verb === 'keep' ? 'keep' : 'spam',
+        ...(verb === 'block' && { block: true }),
+        ids: items.map(([id]) => id),
+        if_updated_at: items.map(([, version]) => version),
+      }
+    },
+    done(view, { outcomes, changed, undo }, form) {
+      const { verb, next } = sentBy(form)
+      const unmet = outcomes.flatMap(({ given, error }) => (error ? [`${given}.${error.code}`] : []))
+      const { flash } = VERBS[isVerb(verb) ? verb : 'keep']
+      const to = withParameters(view.url, { unmet: unmet.join(',') })
+      return {
+        to: next === undefined || unmet.length > 0 ? to : `${to}#${anchorOf(next)}`,
+        flash: changed === 0 ? 'decidedNone' : { flash, count: changed },
+        undo: undo?.undo_id,
+      }
+    },
+  })

@@ -1,0 +1,228 @@
+import { excerptOf } from '../../core/markdown/excerpt.js'
+import { AppError } from '../../core/errors.js'
+import * as service from '../../service/moderation.js'
+import { pageNumber, withParameters } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import { page, Redirect, type LiveView, type View } from '../kit/page.js'
+import { Empty } from '../parts/empty.js'
+import { Select } from '../parts/filters.js'
+import { assertTidy, boardsWith } from '../parts/lists.js'
+import { KeyHelp } from '../parts/keyhelp.js'
+import { Pager } from '../parts/pager.js'
+import { Person } from '../parts/person.js'
+import { sectionsFor } from '../parts/sections.js'
+import { Time } from '../parts/time.js'
+import { Top } from '../parts/top.js'
+import { waitsText } from '../parts/waits.js'
+import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
+
+const HOME = '/dashboard'
+const SIZE = 20
+/** Characters of a text that are shown. */
+const SHOWN = 600
+const DAYS = ['7', '1', '30', '365'] as const
+
+const reasonOf = ({ query }: View) => service.REASONS.find((reason) => reason === query.reason)
+const daysOf = ({ query }: View): number => Number(DAYS.find((days) => days === query.days) ?? DAYS[0])
+
+/** Leads whoever decides about nothing to the first section that they may use. */
+async function load(view: LiveView) {
+  if (!view.may(service.list)) {
+    const [first] = sectionsFor(view)
+    throw first ? new Redirect(first.path) : new AppError('NOT_FOUND', 'There is no such page.')
+  }
+  assertTidy(view)
+  const [reason, days, { board }] = [reasonOf(view), daysOf(view), view.query]
+  const found = await view.call(service.list, {
+    ...(reason && { reasons: [reason] }),
+    ...(board !== undefined && { boardId: [board] }),
+    days,
+    limit: SIZE,
+    page: pageNumber(view),
+  })
+  if (found.items.length === 0 && found.total > 0)
+    throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
+  return { ...found, counts: await view.call(service.count, { days }), boards: await boardsWith(view, board) }
+}
+
+export const inbox = page({
+  cache: 'never',
+  section: 'inbox',
+  load,
+  title: ({ t }) => t('inbox.title'),
+  show(view, { items, total, total_pages: pages, counts, boards }) {
+    const { t } = view
+    const rows = items.map(rowOf)
+    const isFiltered = reasonOf(view) !== undefined || view.query.board !== undefined
+    return (
+      <>
+        <Top view={view} title={t('inbox.title')} count={t('inbox.count', { count: total })}>
+          <KeyHelp view={view} keys={KEYS} />
+        </Top>
+        <Filters view={view} counts={counts} boards={boards} />
+        <Unmet view={view} titles={new Map(items.map((item) => [item.id, titleOf(view, item)]))} />
+        {items.length === 0 ? (
+          <Empty title={t(isFiltered ? 'empty.filtered' : 'inbox.empty')}>
+            <p>
+              <a class="button plain" href={view.href(isFiltered ? HOME : '/?sort=newest')}>
+                {t(isFiltered ? 'empty.showAll' : 'inbox.newest')}
+              </a>
+            </p>
+          </Empty>
+        ) : (
+          <Decisions view={view} rows={rows}>
+            <ol class="inbox" aria-label={t('inbox.title')}>
+              {items.map((item, index) => (
+                <Waiting
+                  view={view}
+                  item={item}
+                  row={rowOf(item)}
+                  next={items[index + 1]?.id ?? items[index - 1]?.id}
+                />
+              ))}
+            </ol>
+          </Decisions>
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={pages} />
+      </>
+    )
+  },
+})
+
+export const decide = decides(async () => inbox)
+
+const rowOf = ({ id, updated_at, may }: service.Item): Decidable => ({
+  id,
+  updated_at,
+  verbs: may.includes('spam') ? ['keep', 'spam', ...(may.includes('block') ? (['block'] as const) : [])] : [],
+})
+
+const titleOf = ({ t }: View, { kind, post: { title } }: service.Item): string =>
+  kind === 'post' ? title : t('inbox.commentOn', { title })
+
+/** The reasons are links; the rest of the filter is a form that only its button and Enter send. */
+function Filters({ view, counts, boards }: FiltersProps) {
+  const { t, query } = view
+  const chosen = reasonOf(view)
+  const tab = (reason: (typeof service.REASONS)[number] | undefined, count: number) => (
+    <a
+      href={view.href(withParameters(view.url, { reason, page: undefined }))}
+      aria-current={reason === chosen ? 'true' : undefined}
+    >
+      {t(reason === undefined ? 'inbox.all' : `inbox.reason.${reason}`)}{' '}
+      <span class="count">{waitsText(view, count)}</span>
+    </a>
+  )
+  return (
+    <div class="filters">
+      <nav class="tabs" aria-label={t('inbox.reasons')}>
+        {tab(undefined, counts.total)}
+        {SHOWN_FIRST.filter((reason) => counts.reasons[reason] > 0 || reason === chosen).map((reason) =>
+          tab(reason, counts.reasons[reason]),
+        )}
+      </nav>
+      <details open={query.board !== undefined || query.days !== undefined}>
+        <summary class="button plain">{t('filter.title')}</summary>
+        <form action={view.href(HOME)}>
+          {chosen ? <input type="hidden" name="reason" value={chosen} /> : null}
+          <Select
+            name="board"
+            label={t('filter.board')}
+            all={t('filter.allBoards')}
+            of={boards.rows}
+            value={query.board}
+          />
+          <select name="days" aria-label={t('inbox.days')}>
+            {DAYS.map((days, index) => (
+              <option value={index === 0 ? '' : days} selected={Number(days) === daysOf(view)}>
+                {t('inbox.newFor', { count: Number(days) })}
+              </option>
+            ))}
+          </select>
+          <button type="submit" class="button plain">
+            {t('filter.apply')}
+          </button>
+        </form>
+      </details>
+    </div>
+  )
+}
+
+interface FiltersProps {
+  view: View
+  counts: { total: number; reasons: Record<(typeof service.REASONS)[number], number> }
+  boards: Awaited<ReturnType<typeof boardsWith>>
+}
+
+const SHOWN_FIRST = ['reported', 'new', 'edited', 'spam', 'blocked'] as const
+
+/** A post or comment that waits, and why. */
+function Waiting({ view, item, row, next }: WaitingProps) {
+  const { t, href } = view
+  const { id, kind, post, author, board, text, reports } = item
+  const name = `${anchorOf(id)}-title`
+  const marks = [...item.reasons.filter((reason) => reason !== 'reported'), ...(item.is_internal ? ['internal'] : [])]
+  const whole = text ?? ''
+  const excerpt = excerptOf(whole, SHOWN)
+  return (
+    <li>
+      <article id={anchorOf(id)} tabIndex={-1} aria-labelledby={name} data-row>
+        <Pick view={view} row={row} label={titleOf(view, item)} />
+        <div>
+          <h2 id={name}>
+            <a href={href(kind === 'post' ? links.post(post.slug) : links.comment(post.slug, id))} data-key="o">
+              <bdi>{titleOf(view, item)}</bdi>
+            </a>
+          </h2>
+          <p class="facts">
+            {reports.length > 0 ? (
+              <strong class="mark spam">{t('inbox.reports', { count: reports.length })}</strong>
+            ) : null}
+            {marks.map((mark) => (
+              <span class={mark === 'spam' || mark === 'blocked' ? 'mark spam' : 'mark'}>
+                {t(
+                  mark === 'internal' ? 'mark.internal' : `inbox.mark.${mark as 'new' | 'edited' | 'spam' | 'blocked'}`,
+                )}
+              </span>
+            ))}
+            <Person view={view} person={author} />
+            {board ? (
+              <a href={href(links.board(board.url))}>
+                <bdi>{board.name}</bdi>
+              </a>
+            ) : null}
+            <Time view={view} at={item.waiting_since} />
+          </p>
+          {excerpt === '' ? null : (
+            <p class="text" dir="auto">
+              {excerpt}
+            </p>
+          )}
+          {reports.length === 0 ? null : (
+            <ul class="reports">
+              {reports.map(({ person, reason, created_at: at }) => (
+                <li>
+                  {t('inbox.reportedBy', { name: person.name || person.username })}
+                  {reason === null ? null : (
+                    <>
+                      : <q dir="auto">{reason}</q>
+                    </>
+                  )}{' '}
+                  <Time view={view} at={at} />
+                </li>
+              ))}
+            </ul>
+          )}
+          <RowVerbs view={view} row={row} next={next} about={name} />
+        </div>
+      </article>
+    </li>
+  )
+}
+
+interface WaitingProps {
+  view: View
+  item: service.Item
+  row: Decidable
+  next: string | undefined
+}

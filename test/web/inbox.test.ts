@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import { operator } from '../../src/service/lib/access.js'
+import * as posts from '../../src/service/posts.js'
+import * as users from '../../src/service/users.js'
+import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
+import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
+
+const SITE = 'http://localhost'
+const MODERATOR = ['dashboard:read', 'post:destroy', 'comment:update:any', 'comment:view_internal', 'board:read', 'user:block'] as const satisfies Permission[] // prettier-ignore
+const cookieOf = (token: string) => ({ accept: 'text/html', cookie: `feedbackctl=${token}` })
+
+async function open(engine: Engine) {
+  const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+  const [owner, author] = [await site.owner(), await site.member([], { email: 'max@secret.example' })]
+  await site.call(boards.create, { name: 'Ideas' })
+  const moderator = await site.member([...MODERATOR])
+  const as = site.callAs({ ...operator, userId: author.userId })
+  const wish = async (title: string) => (await as(posts.create, { title, boardId: 'ideas', contentMarkdown: 'Buy' })).post // prettier-ignore
+  const get = (path: string, token = moderator.token) => site.http(`GET /${path}`, { headers: cookieOf(token) })
+  const send = (path: string, fields: Record<string, string | string[]>, token = moderator.token) =>
+    site.http(`POST /${path}`, {
+      headers: { ...cookieOf(token), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, each]))).toString(), // prettier-ignore
+    })
+  return { site, owner, author, moderator, as, wish, get, send }
+}
+
+const versionOf = ({ postId, updatedAt }: { postId: string; updatedAt: string }): string => `${postId} ${updatedAt}`
+const plain = (text: string): string => text.replaceAll(/[\u2066-\u2069]/g, '')
+/** The number beside the link to the dashboard. */
+const badge = (html: string): string | undefined =>
+  /class="to-dashboard"(?:(?!<\/a>).)*class="count"[^>]*>([^<]*)</s.exec(html)?.[1]
+const rowsIn = (html: string): number => html.split('data-row').length - 1
+const chosenIn = (html: string): string[] =>
+  Array.from(html.matchAll(/<input[^>]*name="chosen"[^>]*>/g), ([box]) => box)
+    .filter((box) => box.includes('checked'))
+    .map((box) => /value="(\S+) /.exec(box)?.[1] ?? '')
+
+describe.each(engines)('the inbox on %s', (engine) => {
+  it('shows a report within one request, with reason and person, to moderators alone', async () => {
+    const { site, author, moderator, wish, get, send } = await open(engine)
+    const post = await wish('Cheap watches')
+    const reader = await site.member([])
+    expect((await get('/dashboard', author.token)).status).toBe(404)
+    expect(badge((await get('/dashboard')).text)).toBe('1')
+    await send('/posts/1/report', { reason: 'Only advertising' }, reader.token)
+    const { text } = await get('/dashboard?reason=reported')
+    expect(text).toContain('Only advertising')
+    expect(plain(text)).toContain('Reported by ')
+    expect(text).toContain('name="chosen"')
+    expect((await get('/posts/1', author.token)).text).not.toContain('Only advertising')
+    const kept = await send('/dashboard?reason=reported', { one: `keep ${versionOf(post)}` })
+    expect(kept.headers.location).toMatch(/^\/dashboard\?reason=reported&done=decidedKeep\.1&undo=[\w-]+$/)
+    expect((await site.http('GET /posts/1/reported', { token: reader.token })).body.reported).toEqual([])
+    const after = await get('/dashboard')
+    expect(after.text).toContain('Nothing waits.')
+    expect([badge(after.text), badge((await get('/')).text)]).toEqual([undefined, undefined])
+    await wish('Another')
+    expect([badge((await get('/')).text), badge((await get('/', author.token)).text)]).toEqual(['1', undefined])
+    await site.http('POST /moderation/2', { token: moderator.token, body: { decision: 'keep' } })
+    expect(badge((await get('/')).text)).toBeUndefined()
+  })
+
+  it('decides about the chosen ones, and takes that back with one button', async () => {
+    const { site, author, as, wish, get, send } = await open(engine)
+    const made = [await wish('One'), await wish('Two'), await wish('Three')]
+    const { activity } = await as(comments.create, { post_id: made[0]?.postId, body: 'A word' })
+    const chosen = [...made.slice(0, 2).map(versionOf), `${activity.id} ${activity.comment.updated_at}`]
+    const answer = await send('/dashboard?days=30', { chosen, verb: 'block' })
+    const to = String(answer.headers.location)
+    expect(to).toMatch(/^\/dashboard\?days=30&done=decidedBlock\.3&undo=/)
+    const shown = await get(to)
+    expect(shown.text).toContain('3 hidden as spam. Their authors are blocked.')
+    expect(rowsIn(shown.text), 'the third, by a blocked person').toBe(1)
+    expect((await site.call(users.show, { user: author.userId })).user.isBlocked).toBe(true)
+    const undo = /action="(\/undo\/[^"]+)"/.exec(shown.text)?.[1] ?? ''
+    expect((await send(undo, { to: '/dashboard?days=30' })).headers.location).toBe('/dashboard?days=30&done=undone.3')
+    expect(rowsIn((await get('/dashboard')).text)).toBe(4)
+    expect((await site.call(users.show, { user: author.userId })).user.isBlocked).toBe(false)
+    expect((await site.events()).slice(-4).map(([action]) => action).toSorted()).toEqual(['comment.reopened', 'post.reopened', 'post.reopened', 'user.unblocked']) // prettier-ignore
+  })
+
+  it('names each that could not be decided, with its reason, and keeps it chosen', async () => {
+    const { site, owner, author, wish, get, send } = await open(engine)
+    const made = await Promise.all(['One', 'Two', 'Three'].map(wish))
+    const own = (await site.http('POST /posts', { token: owner, body: { title: 'By the owner' } })).body.post
+    const reader = await site.member([])
+    await site.http(`POST /posts/${own.postId}/report`, { token: reader.token, body: {} })
+    site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+    await site.http('PATCH /posts', { token: author.token, body: { id: made[1]?.postId, title: 'Changed', partial: true } }) // prettier-ignore
+    await site.http('DELETE /posts', { token: owner, body: { id: made[2]?.postId } })
+    const answer = await send('/dashboard', { chosen: [...made.map(versionOf), versionOf(own)], verb: 'block' })
+    const { text } = await get(String(answer.headers.location))
+    expect(plain(text)).toContain('1 hidden as spam.')
+    expect(plain(text)).toContain('3 were not decided')
+    expect(text).toMatch(/>Changed<\/a>: The text was changed meanwhile/)
+    expect(text).toMatch(/>By the owner<\/a>: The owner of the site cannot be blocked/)
+    expect(text).toContain('A post or comment that no longer waits: This post no longer exists.')
+    expect(new Set(chosenIn(text))).toEqual(new Set([made[1]?.postId, own.postId]))
+    expect((await get('/dashboard')).text).not.toContain('checked')
+    expect((await send('/dashboard', { verb: 'keep' })).headers.location).toBe('/dashboard?done=chooseFirst')
+  })
+
+  it('keeps its filter, and offers only what the person may do', async () => {
+    const { site, owner, wish, get } = await open(engine)
+    await wish('One')
+    await site.call(boards.create, { name: 'Bugs' })
+    const empty = await get('/dashboard?board=bugs&reason=&days=')
+    expect([empty.status, empty.headers.location]).toEqual([303, '/dashboard?board=bugs'])
+    const { text } = await get('/dashboard?board=ideas&reason=new')
+    expect(text).toContain('action="/dashboard?board=ideas&amp;reason=new"')
+    expect(rowsIn(text)).toBe(1)
+    expect((await get('/dashboard?board=bugs')).text).not.toContain('data-row')
+    expect(text).toContain('value="block')
+    const weak = await site.member(['dashboard:read', 'post:destroy'])
+    const weaker = (await get('/dashboard', weak.token)).text
+    expect([weaker.includes('value="spam'), weaker.includes('value="block')]).toEqual([true, false])
+    const editor = await site.member(['dashboard:read', 'board:update'])
+    expect((await get('/dashboard', editor.token)).headers.location).toMatch(/^\/dashboard\/\w+$/)
+    expect((await get('/dashboard', owner)).status).toBe(200)
+  })
+
+  it('holds no address of anybody, nor do the comments', async () => {
+    const { site, author, as, wish, get } = await open(engine)
+    const post = await wish('One')
+    await as(comments.create, { post_id: post.postId, body: 'A word' })
+    await site.http(`POST /posts/${post.postId}/report`, { token: author.token, body: { reason: 'x' } })
+    for (const path of ['/dashboard', '/dashboard/comments']) expect((await get(path)).text).not.toMatch(/secret\.example|@example\.org/) // prettier-ignore
+  })
+
+  it('has the comments of the whole site, by text, author, kind and time', async () => {
+    const { site, author, as, wish, get, send } = await open(engine)
+    const post = await wish('One')
+    const { activity } = await as(comments.create, { post_id: post.postId, body: 'About telescopes' })
+    await site.call(comments.create, { post_id: post.postId, body: 'A note', is_internal: true })
+    const { user } = await site.call(users.show, { user: author.userId })
+    const on = async (query: string) => rowsIn((await get(`/dashboard/comments${query}`)).text)
+    expect([await on(''), await on('?q=TELE'), await on(`?author=${user.username}`), await on('?kind=internal'), await on('?kind=spam')]).toEqual([2, 1, 1, 1, 0]) // prettier-ignore
+    expect([await on('?since=2999-01-01'), await on('?author=nobody'), await on('?since=soon')]).toEqual([0, 0, 0])
+    expect((await get('/dashboard/comments?author=nobody')).text).toContain('role="alert"')
+    const spam = await send('/dashboard/comments', { chosen: `${activity.id} ${activity.comment.updated_at}`, verb: 'spam' }) // prettier-ignore
+    expect(spam.headers.location).toMatch(/^\/dashboard\/comments\?done=decidedSpam\.1/)
+    expect(await on('?kind=spam')).toBe(1)
+    const reader = await site.member(['dashboard:read'])
+    const seen = (await get('/dashboard/comments', reader.token)).text
+    expect([rowsIn(seen), seen.includes('name="chosen"')]).toEqual([0, false])
+    await send('/dashboard/comments', { one: `keep ${activity.id} ${(await site.call(comments.show, { comment_id: activity.id })).activity.comment.updated_at}` }) // prettier-ignore
+    const after = (await get('/dashboard/comments', reader.token)).text
+    expect([rowsIn(after), after.includes('name="chosen"')]).toEqual([1, false])
+    expect((await send('/dashboard/comments', { chosen: activity.id, verb: 'burn' })).headers.location).toBe('/dashboard/comments?done=decidedNone') // prettier-ignore
+  })
+})
+
+async function full(count: number) {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const moderator = await site.member([...MODERATOR])
+  const author = await site.member([])
+  const as = site.callAs({ ...operator, userId: author.userId })
+  for (let number = 1; number <= count; number++) {
+    await as(posts.create, { title: `Wish ${number}`, contentMarkdown: 'Some words about it.' })
+    await site.http(`POST /posts/${number}/report`, { token: moderator.token, body: { reason: 'an ad' } })
+  }
+  return { site, moderator }
+}
+
+const decisions = async (site: TestSite) =>
+  (await site.events()).map(([action]) => action).filter((action) => /kept|marked_spam|reopened/.test(action))
+
+async function enter(window: Parameters<typeof visit>[0], { site, moderator }: Awaited<ReturnType<typeof full>>) {
+  const { page } = await visit(window)
+  await page.context().addCookies([{ name: 'feedbackctl', value: moderator.token, url: site.url }])
+  await page.goto(`${site.url}/dashboard`)
+  return page
+}
+
+it('ten reported posts are decided by keyboard alone, a key for each, and the focus is never lost', async () => {
+  const made = await full(10)
+  const { site } = made
+  const page = await enter({ viewport: WIDE }, made)
+  const focused = () => page.evaluate(() => (document.activeElement === document.body ? 'body' : document.activeElement?.className)) // prettier-ignore
+  const current = () => page.evaluate(() => document.querySelector('[data-current] h2')?.textContent)
+  expect(await current()).toBe('Wish 10')
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  expect([await current(), await page.evaluate(() => document.activeElement?.id.startsWith('row-'))]).toEqual(['Wish 9', true]) // prettier-ignore
+  await page.keyboard.press('s')
+  await page.locator('.flash').waitFor()
+  expect([await current(), await focused()]).toEqual(['Wish 8', 'flash'])
+  expect(await page.locator('.flash').ariaSnapshot()).toContain('1 hidden as spam.')
+  await page.keyboard.press('z')
+  await expect.poll(() => page.innerText('.flash')).toContain('taken back')
+  expect(await focused()).toBe('flash')
+  for (let left = 10; left > 0; left--) {
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(left)
+    await page.keyboard.press(left % 2 === 0 ? 'e' : 's')
+  }
+  await expect.poll(() => page.innerText('main')).toContain('Nothing waits.')
+  expect(await focused()).toBe('flash')
+  expect(await decisions(site)).toHaveLength(12)
+})
+
+it('keys choose rows, do nothing in fields, are listed by ?, and can be switched off', async () => {
+  const made = await full(3)
+  const page = await enter({ viewport: WIDE }, made)
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  expect(await page.locator('[name=chosen]:checked').count()).toBe(2)
+  await page.focus('#search')
+  await page.keyboard.type('sex?')
+  expect(await page.inputValue('#search')).toBe('sex?')
+  expect(await page.locator('dialog[open]').count()).toBe(0)
+  await page.focus('[data-row]')
+  await page.keyboard.press('?')
+  expect(await page.locator('dialog[open] kbd').allInnerTexts()).toEqual(expect.arrayContaining(['j', 'k', 'x', 'e', 's', 'z', '?'])) // prettier-ignore
+  await page.click('dialog label')
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await page.keyboard.press('e')
+  await page.keyboard.press('?')
+  expect([await page.locator('dialog[open]').count(), await page.locator('[data-row]').count()]).toEqual([0, 3])
+  await page.click('button.shortcuts')
+  await page.click('dialog label')
+  await page.keyboard.press('Escape')
+  await page.locator('[name=chosen]').first().focus()
+  await page.keyboard.press('Enter')
+  expect(await decisions(made.site), 'Enter in a checkbox decides nothing').toEqual([])
+  await page.keyboard.press('e')
+  await page.locator('.flash').waitFor()
+  expect(await decisions(made.site)).toEqual(['post.kept'])
+})
+
+it('ten reported posts are decided without a script in ten clicks and one button', async () => {
+  const made = await full(10)
+  const page = await enter({ script: false, viewport: NARROW }, made)
+  for (const box of await page.locator('[name=chosen]').all()) await box.check()
+  await page.click('.verbs button[value=keep]')
+  expect(await page.innerText('main')).toContain('Nothing waits.')
+  expect(await page.innerText('.flash')).toContain('10 kept.')
+  await page.click('.flash button')
+  expect(await page.locator('[data-row]').count()).toBe(10)
+})
+
+/** Of the sources. What is built of them weighs 3 kB less. */
+const MOST_BYTES = 23_000
+
+it('weighs at most 20 kB at the first visit', async () => {
+  const made = await full(20)
+  const { page } = await visit()
+  await page.context().addCookies([{ name: 'feedbackctl', value: made.moderator.token, url: made.site.url }])
+  const sizes: Promise<number>[] = []
+  page.on('requestfinished', (request) => void sizes.push(request.sizes().then(({ responseBodySize: body, responseHeadersSize: head }) => body + head))) // prettier-ignore
+  await page.goto(`${made.site.url}/dashboard`, { waitUntil: 'networkidle' })
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  expect(sizes.length).toBeGreaterThan(3)
+  expect(total).toBeLessThanOrEqual(MOST_BYTES)
+})
