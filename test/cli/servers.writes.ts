@@ -297,14 +297,14 @@ export const UNSHOWN = [
   'invitations.create', // writes users, as others here do
   'invitations.resend',
   'invitations.revoke',
-  'mails.test',
-  'mails.retry',
-  'mails.cancel',
   'posts.report',
   'comments.report',
   'undo.apply', // moves posts, and decides, as others here do
   'boards.checkSlug',
   'boards.checkName',
+  'mails.test',
+  'mails.retry',
+  'mails.cancel',
   'settings.setBlockedDomains',
   'settings.blockDomains',
   'settings.unblockDomains',
