@@ -45,6 +45,15 @@ export const PERMISSIONS = [...CONTRACT_PERMISSIONS, ...OWN_PERMISSIONS] as cons
 
 export type Permission = (typeof PERMISSIONS)[number]
 
+/** Those that the contract has and nothing here asks for. */
+export const UNUSED_PERMISSIONS: readonly Permission[] = [
+  'post:read',
+  'board:assign',
+  'board:unassign',
+  'roadmap:assign',
+  'roadmap:unassign',
+]
+
 /** Whether it permits to write what others see: posts, comments and votes. */
 export const isForContent = (permission: Permission): boolean =>
   /^(post|vote|comment):/.test(permission) && !['post:read', 'comment:view_internal'].includes(permission)

@@ -120,7 +120,12 @@ export const create = operation({
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
   input: fields({
-    emails: listOf({ minItems: 1, maxItems: MOST_AT_ONCE, description: `Up to ${MOST_AT_ONCE} e-mail addresses` }),
+    emails: listOf({
+      minItems: 1,
+      maxItems: MOST_AT_ONCE,
+      rule: `a list of 1 to ${MOST_AT_ONCE} e-mail addresses`,
+      description: `Up to ${MOST_AT_ONCE} e-mail addresses`,
+    }),
     language: languageField,
   }),
   output: Type.Object({

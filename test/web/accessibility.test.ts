@@ -2,8 +2,10 @@ import { expect, it } from 'vitest'
 import * as auth from '../../src/service/auth.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as invitations from '../../src/service/invitations.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
@@ -97,6 +99,21 @@ it.each([
   for (const each of ['general', 'domains', 'mail', 'log', 'keys']) await look(`/dashboard/settings/${each}`)
   await look('/dashboard/overview', '/dashboard/settings/mail?sent=true')
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
+  const { outcomes } = await site.call(invitations.create, { emails: [`${'long'.repeat(15)}@example.org`, 'bob@example.org'] }) // prettier-ignore
+  const { role } = await site.call(roles.create, { name: 'Moderators of the whole site', permissions: ['post:update'] })
+  for (const { userId } of outcomes) if (userId) await site.call(roles.assign, { role_id: role.id, user_id: userId })
+  const [person, rolePath] = [`/dashboard/users/${outcomes[0]?.username}`, `/dashboard/settings/roles/${role.id}`]
+  await look('/dashboard/users', '/dashboard/users?q=nobody', '/dashboard/users?state=invited&sort=name', person)
+  await look(...['block', 'sign-out', 'delete'].map((verb) => `${person}/${verb}`))
+  await look('/dashboard/invitations', `/dashboard/invitations/${outcomes[0]?.username}/revoke`)
+  await look('/dashboard/settings/roles', '/dashboard/settings/roles/new?recipe=moderator', rolePath, `${rolePath}/delete`) // prettier-ignore
+  const [everyone] = (await site.call(roles.list, {})).roles
+  await look(`/dashboard/settings/roles/${everyone?.id}`)
+  await page.goto(`${site.url}/dashboard/invitations`)
+  await page.fill('#field-emails', 'new@example.org, nobody, bob@example.org')
+  await page.click('main .settings-form button')
+  await page.locator('.outcomes').first().waitFor()
+  await check('the outcomes of invitations')
   for (const each of ['edit', 'delete', 'report'])
     await look(`${path}/${each}`, `${path}/comments/${activity.id}/${each}`)
   await page.goto(`${site.url}/posts/new`)

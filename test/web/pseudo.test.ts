@@ -6,7 +6,9 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
+import * as users from '../../src/service/users.js'
 import { routes } from '../../src/web/index.js'
 import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE, type ServedSite } from '../support/browser.js'
@@ -54,7 +56,20 @@ async function fill(site: ServedSite) {
   await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Ναι' })
   await site.call(comments.create, { post_id: post.postId, body: 'Όχι', parent_id: activity.id, is_internal: true })
-  return { board, post, comment: activity.id, roadmap: stages.find(({ name }) => name === 'Σχέδια')?.url ?? '' }
+  const { user } = await site.call(users.create, { email: 'eve@example.org', name: 'Εύα', invite: false })
+  const now = site.clock.now.toISOString()
+  await site.db.insertInto('invitations').values({ userId: user.userId, invitedBy: null, createdAt: now, sentAt: now, expiresAt: now, acceptedAt: null }).execute() // prettier-ignore
+  await site.db.insertInto('totp').values({ userId: user.userId, secret: '', enabledAt: now }).execute() // prettier-ignore
+  const { role } = await site.call(roles.create, { name: 'Ομάδα', description: 'Για όλους' })
+  await site.call(roles.assign, { role_id: role.id, user_id: user.userId })
+  return {
+    eve: user.username,
+    roleId: role.id,
+    board,
+    post,
+    comment: activity.id,
+    roadmap: stages.find(({ name }) => name === 'Σχέδια')?.url ?? '',
+  }
 }
 
 /** An address that shows nothing itself: a comment is on the page of its post. */
@@ -115,7 +130,7 @@ it.each([
   const empty = { '/': '/', '/boards': '/boards', '/roadmaps': '/roadmaps', '/search': '/search?q=τίποτα' }
   await look(empty)
 
-  const { board, post, comment, roadmap } = await fill(site)
+  const { board, post, comment, roadmap, eve, roleId } = await fill(site)
   const at = `/posts/${encodeURIComponent(post.slug)}`
   const lists = {
     '/': '/?sort=votes',
@@ -159,6 +174,19 @@ it.each([
   await page.click('.rows .danger')
   seen.add('/dashboard/settings/keys/:key/revoke')
   await check('a key to revoke')
+  const [person, role] = [`/dashboard/users/${eve}`, `/dashboard/settings/roles/${roleId}`]
+  await look({ '/dashboard/users': '/dashboard/users', '/dashboard/users/:username': person })
+  for (const verb of ['block', 'sign-out', 'reset-totp', 'delete'])
+    await look({ [`/dashboard/users/:username/${verb}`]: `${person}/${verb}` })
+  await look({
+    '/dashboard/invitations': '/dashboard/invitations',
+    '/dashboard/invitations/:username/revoke': `/dashboard/invitations/${eve}/revoke`,
+    '/dashboard/settings/roles': '/dashboard/settings/roles',
+    '/dashboard/settings/roles/new': '/dashboard/settings/roles/new?recipe=support',
+    '/dashboard/settings/roles/:role': role,
+    '/dashboard/settings/roles/:role/delete': `${role}/delete`,
+  })
+  await send('/dashboard/invitations', '.settings-form')
   await send('/dashboard/boards/new', '.settings-form')
   await send('/posts/new', '.post-form')
   await send('/settings', 'form[action$="/settings/password"]')

@@ -1,8 +1,11 @@
 import * as service from '../../service/events.js'
+import * as roles from '../../service/roles.js'
+import * as users from '../../service/users.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
+import { Foreign } from '../parts/foreign.js'
 import { assertTidy, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
 import { Table } from '../parts/table.js'
@@ -108,14 +111,19 @@ const What = ({ view, event }: { view: View; event: service.Event }) => (
 
 /** Leads to the thing, where a page shows it; otherwise to its log. */
 function Subject({ view, event }: { view: View; event: service.Event }) {
-  const [noun] = event.action.split('.')
-  const name = event.subject === null ? <code>{event.subject_id}</code> : <bdi>{event.subject}</bdi>
-  const isGone = event.action.endsWith('.deleted')
-  const to =
-    noun === 'post' && !isGone
-      ? view.href(links.post(event.subject_id))
-      : view.href(withQuery(HOME, { subject: event.subject_id }))
-  return <a href={to}>{name}</a>
+  const { subject, subject_id: id } = event
+  const name = subject === null ? <code>{id}</code> : isOf(event, 'user') ? <Foreign text={subject} /> : <bdi>{subject}</bdi> // prettier-ignore
+  return <a href={view.href(pageOf(view, event) ?? withQuery(HOME, { subject: id }))}>{name}</a>
+}
+
+const isOf = ({ action }: service.Event, noun: string): boolean => action.startsWith(`${noun}.`)
+
+function pageOf(view: View, event: service.Event): string | undefined {
+  const { subject, subject_id: id } = event
+  if (event.action.endsWith('.deleted')) return undefined
+  if (isOf(event, 'post')) return links.post(id)
+  if (isOf(event, 'user') && subject !== null && view.may(users.show)) return links.person(subject)
+  return isOf(event, 'role') && view.may(roles.show) ? links.role(id) : undefined
 }
 
 function By({ view, event }: { view: View; event: service.Event }) {
@@ -124,7 +132,7 @@ function By({ view, event }: { view: View; event: service.Event }) {
     <>
       {actor ? (
         <a href={only(view, { person: actor.username })}>
-          <bdi>{actor.username}</bdi>
+          <Foreign text={actor.username} />
         </a>
       ) : (
         <span>{operator === null ? view.t('log.visitor') : view.t('log.operator', { name: operator })}</span>
@@ -133,7 +141,7 @@ function By({ view, event }: { view: View; event: service.Event }) {
         <>
           {' → '}
           <a href={only(view, { person: person.username })}>
-            <bdi>{person.username}</bdi>
+            <Foreign text={person.username} />
           </a>
         </>
       ) : null}

@@ -1,15 +1,20 @@
 import type { RoutesOf } from '../kit/routes.js'
 
+const account = () => import('./personaccount.js')
 const boards = () => import('./boards.js')
 const comments = () => import('./comments.js')
 const events = () => import('./events.js')
 const inbox = () => import('./inbox.js')
+const invitations = () => import('./invitations.js')
+const person = () => import('./person.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
 const settings = () => import('./settings.js')
 const site = () => import('./site.js')
+const roles = () => import('./roles.js')
 const undo = () => import('./undo.js')
+const users = () => import('./users.js')
 
 /** The pages of the team. Each is loaded when it is asked for first. */
 export const routes = {
@@ -31,6 +36,18 @@ export const routes = {
     '/dashboard/settings/mail': async () => (await mails()).mails,
     '/dashboard/settings/keys': async () => (await keys()).keys,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revokePage,
+    '/dashboard/users': async () => (await users()).users,
+    '/dashboard/users/:username': async () => (await person()).person,
+    '/dashboard/users/:username/block': async () => (await account()).blockPage,
+    '/dashboard/users/:username/sign-out': async () => (await account()).signOutPage,
+    '/dashboard/users/:username/reset-totp': async () => (await account()).resetPage,
+    '/dashboard/users/:username/delete': async () => (await account()).deletePage,
+    '/dashboard/invitations': async () => (await invitations()).invitations,
+    '/dashboard/invitations/:username/revoke': async () => (await invitations()).revokePage,
+    '/dashboard/settings/roles': async () => (await roles()).roles,
+    '/dashboard/settings/roles/new': async () => (await roles()).newRole,
+    '/dashboard/settings/roles/:role': async () => (await roles()).role,
+    '/dashboard/settings/roles/:role/delete': async () => (await roles()).deleteRole,
   },
   actions: {
     '/dashboard': async () => (await inbox()).decide,
@@ -52,6 +69,21 @@ export const routes = {
     '/dashboard/settings/mail/:mail/cancel': async () => (await mails()).cancel,
     '/dashboard/settings/keys': async () => (await keys()).create,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
+    '/dashboard/users': async () => (await users()).block,
+    '/dashboard/users/:username/notes': async () => (await person()).saveNotes,
+    '/dashboard/users/:username/roles': async () => (await person()).giveRole,
+    '/dashboard/users/:username/roles/:role/remove': async () => (await person()).takeRole,
+    '/dashboard/users/:username/block': async () => (await account()).block,
+    '/dashboard/users/:username/unblock': async () => (await account()).unblock,
+    '/dashboard/users/:username/sign-out': async () => (await account()).signOut,
+    '/dashboard/users/:username/reset-totp': async () => (await account()).resetTotp,
+    '/dashboard/users/:username/delete': async () => (await account()).remove,
+    '/dashboard/invitations': async () => (await invitations()).invite,
+    '/dashboard/invitations/:username/resend': async () => (await invitations()).resend,
+    '/dashboard/invitations/:username/revoke': async () => (await invitations()).revoke,
+    '/dashboard/settings/roles/new': async () => (await roles()).create,
+    '/dashboard/settings/roles/:role': async () => (await roles()).update,
+    '/dashboard/settings/roles/:role/delete': async () => (await roles()).remove,
     '/undo/:undo': async () => (await undo()).undo,
   },
 } satisfies RoutesOf

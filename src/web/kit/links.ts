@@ -5,6 +5,9 @@ export const links = {
   comment: (slug: string, id: string): string => `${links.post(slug)}/comments/${encodeURIComponent(id)}`,
   board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
+  /** Of the team. */
+  person: (username: string): string => `/dashboard/users/${encodeURIComponent(username)}`,
+  role: (id: string): string => `/dashboard/settings/roles/${encodeURIComponent(id)}`,
   /** All posts of a list as CSV. The query is that of the list. */
   postsFile: '/export/posts',
   /** The feed of the page at this address. */

@@ -145,6 +145,8 @@ export interface Outcome {
   /** A page to show instead, where something is shown only once. */
   show?: VNode
   title?: string
+  /** Of that page. */
+  section?: Section
   /** A page with a form to show instead, with what was sent. */
   again?: AnyPage
 }

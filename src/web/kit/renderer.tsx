@@ -240,7 +240,7 @@ export class Renderer {
   async end(request: PageRequest, view: LiveView, outcome: Outcome): Promise<FastifyReply> {
     const { raw, reply } = request
     if (outcome.again) return this.show(request, view, outcome.again)
-    if (outcome.show) return this.sendPage(request, view, { title: outcome.title ?? '', children: outcome.show })
+    if (outcome.show) return this.sendPage(request, view, { title: outcome.title ?? '', section: outcome.section, children: outcome.show }) // prettier-ignore
     if (wantsJson(raw)) return reply.headers(HEADERS).send({ to: this.addresses.href(outcome.to), ...outcome.json })
     const [said] = saidBy(outcome)
     if (view.isAlone && said) return this.say(request, view, said)
@@ -270,11 +270,11 @@ export class Renderer {
   async sendPage(
     request: PageRequest,
     view: View,
-    { title, children }: Pick<FrameProps, 'title' | 'children'>,
+    { title, section, children }: Pick<FrameProps, 'title' | 'section' | 'children'>,
   ): Promise<FastifyReply> {
     await this.#count(request, view)
     const { Layout } = await this.#parts.routes.frame()
-    return this.send(request, view, <Layout view={view} title={title} isUnlisted>{children}</Layout>) // prettier-ignore
+    return this.send(request, view, <Layout view={view} title={title} section={section} isUnlisted>{children}</Layout>) // prettier-ignore
   }
 
   /** `to` is without the base path. */

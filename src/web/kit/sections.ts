@@ -2,6 +2,7 @@ import type { Key } from '../../core/catalogue.js'
 import * as boards from '../../service/boards.js'
 import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
+import * as invitations from '../../service/invitations.js'
 import * as keys from '../../service/keys.js'
 import * as mails from '../../service/mails.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
@@ -9,6 +10,8 @@ import * as moderation from '../../service/moderation.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as settings from '../../service/settings.js'
 import * as site from '../../service/site.js'
+import * as roles from '../../service/roles.js'
+import * as users from '../../service/userlists.js'
 
 /** A part of the dashboard. It is offered to those who may run one of the operations. */
 interface SectionOf {
@@ -50,6 +53,14 @@ export const SECTIONS = {
   mail: { path: '/dashboard/settings/mail', label: 'mails.title', group: 'settings', operations: [mails.list] },
   log: { path: '/dashboard/settings/log', label: 'log.title', group: 'settings', operations: [events.list] },
   keys: { path: '/dashboard/settings/keys', label: 'keys.title', group: 'settings', operations: [keys.create] },
+  users: { path: '/dashboard/users', label: 'nav.users', group: 'site', operations: [users.list] },
+  invitations: {
+    path: '/dashboard/invitations',
+    label: 'nav.invitations',
+    group: 'site',
+    operations: [invitations.list],
+  },
+  roles: { path: '/dashboard/settings/roles', label: 'nav.roles', group: 'settings', operations: [roles.list] },
 } as const satisfies Record<string, SectionOf>
 
 export type Section = keyof typeof SECTIONS

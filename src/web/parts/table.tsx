@@ -7,6 +7,8 @@ interface Column<Row> {
   label: string
   /** The `sort` of the address by which its head orders the rows. */
   sort?: string
+  /** Where that order does not begin with the greatest. */
+  direction?: 'ascending'
   /** A number stands at the end of its cell, on one line; the title names the row. */
   kind?: 'number' | 'title'
   cell(this: void, row: Row): ComponentChildren
@@ -19,6 +21,8 @@ interface Selection<Row> {
   value(this: void, row: Row): string
   /** What a screen reader calls the row. */
   label(this: void, row: Row): string
+  /** Whether the form could do anything with the row. Absent: with each. */
+  isOffered?(this: void, row: Row): boolean
 }
 
 interface TableProps<Row> {
@@ -50,7 +54,9 @@ export function Table<Row>({ view, label, columns, rows, sort, select }: TablePr
             <th
               scope="col"
               class={column.kind}
-              aria-sort={column.sort !== undefined && column.sort === order ? 'descending' : undefined}
+              aria-sort={
+                column.sort !== undefined && column.sort === order ? (column.direction ?? 'descending') : undefined
+              }
             >
               {column.sort === undefined ? (
                 column.label
@@ -66,13 +72,15 @@ export function Table<Row>({ view, label, columns, rows, sort, select }: TablePr
           <tr>
             {select ? (
               <td class="pick">
-                <input
-                  type="checkbox"
-                  name={select.name}
-                  value={select.value(row)}
-                  checked={chosen.has(select.value(row))}
-                  aria-label={t('table.choose', { name: select.label(row) })}
-                />
+                {select.isOffered?.(row) === false ? null : (
+                  <input
+                    type="checkbox"
+                    name={select.name}
+                    value={select.value(row)}
+                    checked={chosen.has(select.value(row))}
+                    aria-label={t('table.choose', { name: select.label(row) })}
+                  />
+                )}
               </td>
             ) : null}
             {shown.map((column) => (

@@ -1,0 +1,230 @@
+import { AppError, type ErrorCode } from '../../core/errors.js'
+import * as service from '../../service/invitations.js'
+import type { Invitation } from '../../service/invitations.js'
+import * as users from '../../service/users.js'
+import { pageNumber, withParameters } from '../kit/addresses.js'
+import { action, page, type LiveView, type View } from '../kit/page.js'
+import { Confirm } from '../parts/confirm.js'
+import { Empty } from '../parts/empty.js'
+import { errorText, Field, Form, Submit, Summary } from '../parts/form.js'
+import { assertTidy } from '../parts/lists.js'
+import { Foreign } from '../parts/foreign.js'
+import { Outcomes } from '../parts/outcomes.js'
+import { Pager } from '../parts/pager.js'
+import { nameOf, Person } from '../parts/person.js'
+import { Refused } from '../parts/refused.js'
+import { Table } from '../parts/table.js'
+import { Time } from '../parts/time.js'
+import { Top } from '../parts/top.js'
+
+const HOME = '/dashboard/invitations'
+const STATES = ['waiting', 'expired', 'accepted'] as const
+
+/** A form for many addresses, and the invitations that were sent. */
+export const invitations = page({
+  cache: 'never',
+  section: 'invitations',
+  forms: [service.create],
+  async load(view) {
+    assertTidy(view)
+    const state = STATES.find((each) => each === view.query.state)
+    return view.call(service.list, { ...(state && { state: [state] }), page: pageNumber(view), limit: 50 })
+  },
+  title: ({ t }) => t('nav.invitations'),
+  show(view, { invitations: rows, page_info: { has_next_page: hasNext } }) {
+    const { t, query } = view
+    return (
+      <>
+        <Top view={view} title={t('nav.invitations')} />
+        <Summary view={view} />
+        <Refused view={view} of={service.create} />
+        <Form view={view} to={HOME} class="settings-form">
+          <Field
+            view={view}
+            of={service.create}
+            name="emails"
+            label={t('invite.emails')}
+            hint={t('invite.emailsHint')}
+            rows={5}
+            required
+            autocomplete="off"
+          />
+          <Submit>{t('invite.send')}</Submit>
+        </Form>
+        <nav class="tabs" aria-label={t('user.state')}>
+          {[undefined, ...STATES].map((state) => (
+            <a
+              href={view.href(withParameters(view.url, { state, page: undefined }))}
+              aria-current={query.state === state ? 'true' : undefined}
+            >
+              {t(state === undefined ? 'invite.all' : `invite.state.${state}`)}
+            </a>
+          ))}
+        </nav>
+        {rows.length > 0 ? (
+          <Invited view={view} rows={rows} />
+        ) : query.state === undefined ? (
+          <Empty title={t('invite.none')}>
+            <p>{t('invite.noneNext')}</p>
+          </Empty>
+        ) : (
+          <Empty title={t('invite.noneSo')} />
+        )}
+        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} />
+      </>
+    )
+  },
+})
+
+/** What a row is called: the address where the reader may see it. */
+const labelOf = (view: View, invitation: Invitation): string => invitation.email || nameOf(view, invitation)
+
+const Invited = ({ view, rows }: { view: View; rows: readonly Invitation[] }) => {
+  const { t } = view
+  return (
+    <Table
+      view={view}
+      label={t('nav.invitations')}
+      rows={rows}
+      columns={[
+        { label: t('invite.person'), kind: 'title', cell: (row) => <Foreign text={labelOf(view, row)} /> },
+        {
+          label: t('user.state'),
+          cell: ({ state }) => <span class={state === 'waiting' ? 'mark' : 'soft'}>{t(`invite.state.${state}`)}</span>,
+        },
+        {
+          label: t('invite.by'),
+          cell: ({ invitedBy }) => (invitedBy ? <Person view={view} person={invitedBy} /> : t('invite.byNobody')),
+        },
+        { label: t('invite.sent'), cell: ({ sentAt }) => <Time view={view} at={sentAt} /> },
+        {
+          label: t('invite.expires'),
+          cell: ({ state, expiresAt }) => (state === 'waiting' ? view.words.date(expiresAt) : ''),
+        },
+        { label: t('invite.actions'), cell: (row) => <Actions view={view} row={row} /> },
+      ]}
+    />
+  )
+}
+
+const pathOf = ({ username }: Pick<Invitation, 'username'>) => `${HOME}/${encodeURIComponent(username)}`
+
+const Actions = ({ view, row }: { view: View; row: Invitation }) => {
+  const whose = (
+    <span class="hidden">
+      {' '}
+      <Foreign text={labelOf(view, row)} />
+    </span>
+  )
+  return row.may.length === 0 ? null : (
+    <div class="row-actions">
+      {row.may.includes('resend') ? (
+        <Form view={view} to={`${pathOf(row)}/resend`}>
+          <button type="submit" class="link">
+            {view.t('invite.resend')}
+            {whose}
+          </button>
+        </Form>
+      ) : null}
+      {row.may.includes('revoke') ? (
+        <a href={view.href(`${pathOf(row)}/revoke`)}>
+          {view.t('invite.revoke')}
+          {whose}
+        </a>
+      ) : null}
+    </div>
+  )
+}
+
+/** Lines, or what stands between commas and semicolons. */
+const addressesIn = (text = ''): string[] => text.split(/[\n,;]+/).map((each) => each.trim()).filter((each) => each !== '') // prettier-ignore
+
+/** Invites everybody, and names those who could not be invited with the reasons. */
+export const invite = action({
+  operation: service.create,
+  page: async () => invitations,
+  input: (_view, form) => ({ emails: addressesIn(form.emails) }),
+  done(view, { outcomes, invited, failed }) {
+    const { t } = view
+    if (failed === 0) return { to: HOME, flash: { flash: 'invited', count: invited } }
+    const title = t('invite.outcome', { done: invited, count: failed })
+    const done = outcomes.filter(({ outcome }) => outcome === 'invited')
+    return {
+      to: HOME,
+      title,
+      section: 'invitations',
+      show: (
+        <Outcomes
+          view={view}
+          title={title}
+          back={HOME}
+          failed={outcomes.flatMap(({ given, error }) => (error ? [{ name: given, error }] : []))}
+          textOf={(error, name) => reasonOf(view, error, name)}
+        >
+          {done.length > 0 ? (
+            <section>
+              <h2>{t('invite.invited')}</h2>
+              <ul class="outcomes">
+                {done.map(({ given }) => (
+                  <li>
+                    <bdi>{given}</bdi>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ) : null}
+        </Outcomes>
+      ),
+    }
+  },
+})
+
+function reasonOf({ words }: View, { code, message }: { code: string; message: string }, address: string): string {
+  const key = `error.${code}.invite`
+  const domain = address.slice(address.lastIndexOf('@') + 1)
+  return words.has(key) ? words.t(key, { domain }) : errorText({ words }, new AppError(code as ErrorCode, message))
+}
+
+export const resend = action({
+  operation: service.resend,
+  page: async () => invitations,
+  input: ({ params }) => ({ user: params.username }),
+  done: () => ({ to: HOME, flash: 'invitedAgain' }),
+})
+
+/** The address, where the reader may see it, or the user name. */
+async function invitedAt({ call, may, refusalOf, params: { username = '' } }: LiveView): Promise<string> {
+  const refusal = await refusalOf(service.revoke)
+  if (refusal) throw refusal
+  return may(users.show) ? (await call(users.show, { user: username })).user.email : username
+}
+
+export const revokePage = page({
+  cache: 'never',
+  section: 'invitations',
+  load: invitedAt,
+  title: ({ t }) => t('invite.revokeTitle'),
+  show: (view, invited) => (
+    <Confirm
+      view={view}
+      to={`${pathOf({ username: view.params.username ?? '' })}/revoke`}
+      back={HOME}
+      title={view.t('invite.revokeTitle')}
+      action={view.t('invite.revoke')}
+      quote={
+        <p>
+          <Foreign text={invited} />
+        </p>
+      }
+    >
+      {view.t('invite.revokeLoss')}
+    </Confirm>
+  ),
+})
+
+export const revoke = action({
+  operation: service.revoke,
+  page: async () => revokePage,
+  input: ({ params }) => ({ user: params.username }),
+  done: () => ({ to: HOME, flash: 'invitationRevoked' }),
+})

@@ -1,0 +1,202 @@
+import { languageName } from '../../core/language.js'
+import * as roles from '../../service/roles.js'
+import * as service from '../../service/users.js'
+import { links } from '../kit/links.js'
+import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
+import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
+import { Foreign } from '../parts/foreign.js'
+import { nameOf } from '../parts/person.js'
+import { Time } from '../parts/time.js'
+import { Top } from '../parts/top.js'
+import { HOME, State } from './users.js'
+
+type Shown = Awaited<ReturnType<typeof personAt>>
+
+/** A former user name leads to the present one. */
+export async function personAt(view: LiveView) {
+  const { user } = await view.call(service.show, { user: view.params.username })
+  if (user.username !== view.params.username && view.form.error === undefined)
+    throw new Redirect(links.person(user.username))
+  return user
+}
+
+export const pathOf = ({ username }: Pick<Shown, 'username'>, verb: string) => `${links.person(username)}/${verb}`
+
+/** One person: what they may do, how they sign in, notes, and what can be done with the account. */
+export const person = page({
+  cache: 'never',
+  section: 'users',
+  async load(view) {
+    const user = await personAt(view)
+    const all = view.may(roles.list) ? (await view.call(roles.list, { limit: 100 })).roles : []
+    return { user, all }
+  },
+  title: (view, { user }) => nameOf(view, user),
+  show(view, { user, all }) {
+    const { t } = view
+    return (
+      <>
+        <Top view={view} title={nameOf(view, user)} back={{ to: HOME, text: t('nav.users') }} />
+        <Summary view={view} />
+        <div class="panels">
+          <Facts view={view} user={user} />
+          <Roles view={view} user={user} all={all} />
+          {view.may(service.update) ? (
+            <section>
+              <Form view={view} to={pathOf(user, 'notes')}>
+                <Field
+                  view={view}
+                  of={service.update}
+                  name="notes"
+                  label={t('user.notes')}
+                  hint={t('user.notesHint')}
+                  rows={4}
+                  value={user.notes ?? ''}
+                />
+                <Submit>{t('form.save')}</Submit>
+              </Form>
+            </section>
+          ) : null}
+          <Account view={view} user={user} />
+        </div>
+      </>
+    )
+  },
+})
+
+function Facts({ view, user }: { view: View; user: Shown }) {
+  const { t, words } = view
+  return (
+    <section>
+      <h2>{t('user.account')}</h2>
+      <dl class="about">
+        <dt>{t('user.state')}</dt>
+        <dd>
+          <State view={view} person={user} />
+        </dd>
+        <dt>{t('user.email')}</dt>
+        <dd>
+          <Foreign text={user.email} />
+        </dd>
+        <dt>{t('user.username')}</dt>
+        <dd>
+          <Foreign text={user.username} />
+        </dd>
+        <dt>{t('user.joined')}</dt>
+        <dd>{words.date(user.createdAt)}</dd>
+        <dt>{t('user.seen')}</dt>
+        <dd>{user.lastSeenAt === null ? t('user.never') : <Time view={view} at={user.lastSeenAt} />}</dd>
+        {user.language === undefined ? null : (
+          <>
+            <dt>{t('user.language')}</dt>
+            <dd>
+              <Foreign text={languageName(user.language)} />
+            </dd>
+          </>
+        )}
+        <dt>{t('user.wrote')}</dt>
+        <dd>
+          {t('user.posts', { count: Number(user.posts) })}, {t('user.voted', { count: Number(user.votes) })}
+        </dd>
+      </dl>
+    </section>
+  )
+}
+
+/** The roles that the person has, and those that the reader may give. */
+function Roles({ view, user, all }: { view: View; user: Shown; all: readonly roles.Role[] }) {
+  const { t } = view
+  const own = user.roles.filter(({ isSystem }) => !isSystem)
+  const mayTake = (id: string) => all.some((role) => role.id === id && role.may.includes('unassign'))
+  const offered = all.filter(
+    (role) => !role.isSystem && role.may.includes('assign') && !own.some(({ id }) => id === role.id),
+  )
+  return (
+    <section>
+      <h2>{t('user.roles')}</h2>
+      {own.length === 0 ? <p class="soft">{t('user.noRoles')}</p> : null}
+      <ul class="outcomes">
+        {own.map(({ id, name }) => (
+          <li>
+            {view.may(roles.show) ? <a href={view.href(links.role(id))}>{name}</a> : <bdi>{name}</bdi>}
+            {mayTake(id) ? (
+              <Form view={view} to={pathOf(user, `roles/${id}/remove`)}>
+                <button type="submit" class="link" aria-label={t('user.removeRole', { name })}>
+                  {t('user.remove')}
+                </button>
+              </Form>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {offered.length > 0 ? (
+        <Form view={view} to={pathOf(user, 'roles')}>
+          <Choice
+            view={view}
+            name="role_id"
+            label={t('user.role')}
+            options={offered.map(({ id, name }) => ({ value: id, text: name }))}
+          />
+          <Submit kind="plain">{t('user.addRole')}</Submit>
+        </Form>
+      ) : null}
+    </section>
+  )
+}
+
+/** What may be done with the account. Nothing is offered that would be refused. */
+function Account({ view, user }: { view: View; user: Shown }) {
+  const { t, href } = view
+  const mayReset = user.hasTotp && view.may(service.resetTotp)
+  const link = (verb: string, text: string) => (
+    <a class="button plain" href={href(pathOf(user, verb))}>
+      {text}
+    </a>
+  )
+  if (user.may.length === 0 && user.hasTotp === undefined) return null
+  return (
+    <section>
+      <h2>{t('user.access')}</h2>
+      {user.hasTotp === undefined ? null : <p>{t(user.hasTotp ? 'user.totpOn' : 'user.totpOff')}</p>}
+      <div class="buttons">
+        {user.may.includes('signOut') ? link('sign-out', t('user.signOut')) : null}
+        {mayReset ? link('reset-totp', t('user.resetTotp')) : null}
+        {user.isBlocked && user.may.includes('unblock') ? (
+          <Form view={view} to={pathOf(user, 'unblock')}>
+            <Submit kind="plain">{t('user.unblock')}</Submit>
+          </Form>
+        ) : null}
+        {!user.isBlocked && user.may.includes('block') ? link('block', t('user.block')) : null}
+        {user.may.includes('delete') ? (
+          <a class="danger" href={href(pathOf(user, 'delete'))}>
+            {t('user.delete')}
+          </a>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+export const named = ({ params }: Pick<View, 'params'>) => ({ user: params.username })
+export const back = ({ params }: Pick<View, 'params'>): string => links.person(params.username ?? '')
+
+export const saveNotes = action({
+  operation: service.update,
+  page: async () => person,
+  input: (view, form) => ({ ...named(view), notes: form.notes ?? '' }),
+  done: (view) => ({ to: back(view), flash: 'saved' }),
+})
+
+export const giveRole = action({
+  operation: roles.assign,
+  page: async () => person,
+  input: ({ params }, form) => ({ role_id: form.role_id, user_id: params.username }),
+  done: (view) => ({ to: back(view), flash: 'roleGiven' }),
+})
+
+export const takeRole = action({
+  operation: roles.unassign,
+  page: async () => person,
+  input: ({ params }) => ({ role_id: params.role, user_id: params.username }),
+  done: (view) => ({ to: back(view), flash: 'roleTaken' }),
+})

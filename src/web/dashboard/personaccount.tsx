@@ -1,0 +1,136 @@
+import { invalidField } from '../../core/fields.js'
+import * as service from '../../service/users.js'
+import { links } from '../kit/links.js'
+import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
+import { Confirm } from '../parts/confirm.js'
+import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
+import { Foreign } from '../parts/foreign.js'
+import { nameOf } from '../parts/person.js'
+import { Top } from '../parts/top.js'
+import { back, named, pathOf, person, personAt } from './person.js'
+import { HOME } from './users.js'
+
+/** The account, where the reader may do this with it. Otherwise their page is shown. */
+const changeable = (verb: 'block' | 'signOut' | 'resetTotp' | 'delete') => async (view: LiveView) => {
+  const shown = await personAt(view)
+  const isOffered = verb === 'resetTotp' ? shown.hasTotp && view.may(service.resetTotp) : shown.may.includes(verb)
+  if (!isOffered && !view.form.error) throw new Redirect(links.person(shown.username))
+  return shown
+}
+
+/** A question before something that ends the person's sessions, or weakens the account. */
+const question = (verb: 'block' | 'signOut' | 'resetTotp', path: string) =>
+  page({
+    cache: 'never',
+    section: 'users',
+    load: changeable(verb),
+    title: (view, user) => view.t(`user.${verb}Title`, { name: nameOf(view, user) }),
+    show: (view, user) => (
+      <Confirm
+        view={view}
+        to={pathOf(user, path)}
+        back={links.person(user.username)}
+        title={view.t(`user.${verb}Title`, { name: nameOf(view, user) })}
+        action={view.t(`user.${verb}`)}
+      >
+        {view.t(`user.${verb}Loss`)}
+      </Confirm>
+    ),
+  })
+
+export const blockPage = question('block', 'block')
+export const signOutPage = question('signOut', 'sign-out')
+export const resetPage = question('resetTotp', 'reset-totp')
+
+/** What is lost, and the user name to type. */
+export const deletePage = page({
+  cache: 'never',
+  section: 'users',
+  load: changeable('delete'),
+  title: (view, user) => view.t('user.deleteTitle', { name: nameOf(view, user) }),
+  show(view, user) {
+    const { t } = view
+    return (
+      <>
+        <Top
+          view={view}
+          title={t('user.deleteTitle', { name: nameOf(view, user) })}
+          back={{ to: links.person(user.username), text: nameOf(view, user) }}
+        />
+        <Summary view={view} />
+        <p>{t('user.deleteLoss', { votes: t('user.voted', { count: Number(user.votes) }) })}</p>
+        <Form view={view} to={pathOf(user, 'delete')} class="settings-form">
+          <Choice
+            view={view}
+            name="posts"
+            label={t('user.deletePosts', { posts: t('user.posts', { count: Number(user.posts) }) })}
+            options={[
+              { value: 'keep', text: t('user.keepPosts') },
+              { value: 'delete', text: t('user.deleteThem') },
+            ]}
+          />
+          <Field
+            view={view}
+            of={service.remove}
+            name="typed"
+            label={t('user.typeName')}
+            hint={<Foreign text={user.username} />}
+            required
+            autocomplete="off"
+          />
+          <div class="buttons">
+            <Submit kind="danger">{t('user.delete')}</Submit>
+            <a class="button plain" href={view.href(links.person(user.username))}>
+              {t('form.cancel')}
+            </a>
+          </div>
+        </Form>
+      </>
+    )
+  },
+})
+
+export const block = action({
+  operation: service.block,
+  page: async () => blockPage,
+  input: named,
+  done: (view) => ({ to: back(view), flash: 'blocked' }),
+})
+
+export const unblock = action({
+  operation: service.unblock,
+  page: async () => person,
+  input: named,
+  done: (view) => ({ to: back(view), flash: 'unblocked' }),
+})
+
+export const signOut = action({
+  operation: service.signOut,
+  page: async () => signOutPage,
+  input: named,
+  done: (view) => ({ to: back(view), flash: 'signedOut' }),
+})
+
+export const resetTotp = action({
+  operation: service.resetTotp,
+  page: async () => resetPage,
+  input: named,
+  done: (view) => ({ to: back(view), flash: 'totpReset' }),
+})
+
+export const remove = action({
+  operation: service.remove,
+  page: async () => deletePage,
+  input(view, form) {
+    assertTyped(view, form.typed)
+    return { ...named(view), posts: form.posts }
+  },
+  done: () => ({ to: HOME, flash: 'personDeleted' }),
+})
+
+/** The page leads to the present user name, so that is the one in its address. */
+function assertTyped({ t, params }: View, typed = ''): void {
+  if (typed.trim() === params.username) return
+  const message = t('error.NAME_NOT_TYPED')
+  throw invalidField({ code: 'NAME_NOT_TYPED', message, field: 'typed', rule: message, value: typed.slice(0, 100) })
+}

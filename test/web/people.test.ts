@@ -1,0 +1,345 @@
+import { describe, expect, it } from 'vitest'
+import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
+import * as invitations from '../../src/service/invitations.js'
+import * as roles from '../../src/service/roles.js'
+import * as settings from '../../src/service/settings.js'
+import * as users from '../../src/service/users.js'
+import { engines, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
+
+const SITE = 'http://localhost'
+const cookieOf = (token?: string) => ({ accept: 'text/html', ...(token !== undefined && { cookie: `feedbackctl=${token}` }) }) // prettier-ignore
+
+async function open(engine: Engine) {
+  const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+  const owner = await site.owner()
+  const get = async (path: string, token?: string) => {
+    const { status, text, headers } = await site.http(`GET /${path}`, { headers: cookieOf(token) })
+    return { status, text, to: headers.location as string | undefined }
+  }
+  const send = async (path: string, token: string, form: Record<string, string> | [string, string][] = {}) => {
+    const { status, text, headers } = await site.http(`POST /${path}`, {
+      headers: { ...cookieOf(token), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+    })
+    return { status, text, to: headers.location as string | undefined }
+  }
+  const person = async (name: string, permissions: Permission[] = []) => {
+    const made = await site.member(permissions, { email: `${name}@example.org` })
+    await site.call(users.update, { user: made.userId, username: name, name: name.toUpperCase() })
+    return made
+  }
+  const staff = async (...permissions: Permission[]) => (await site.member(['dashboard:read', ...permissions])).token
+  return { site, owner, get, send, person, staff }
+}
+
+/** Where the forms and links of a page lead, but for its menu and footer. */
+const offered = (text: string): string[] => {
+  const main = /<main[^>]*>(.*)<\/main>/s.exec(text)?.[1] ?? ''
+  return Array.from(main.matchAll(/(?:href|action)="(\/dashboard\/[^"?]*)/g), ([, path = '']) => path)
+}
+const named = (site: TestSite, username: string) => site.call(users.show, { user: username })
+
+describe.each(engines)('the people of the dashboard on %s', (engine) => {
+  it('are found by name, address, role, state and the time they were seen, and the filter stays in the address', async () => {
+    const { site, owner, get, person, staff } = await open(engine)
+    for (const name of ['eve', 'bob', 'li']) await person(name)
+    const { role } = await site.call(roles.create, { name: 'Helpers' })
+    await site.call(roles.assign, { role_id: role.id, user_id: 'bob' })
+    await site.call(users.block, { user: 'li' })
+    const found = async (query: string, token = owner) =>
+      offered((await get(`/dashboard/users?${query}`, token)).text)
+        .filter((path) => /\/users\/(eve|bob|li)$/.test(path))
+        .map((path) => path.replace(/.*\//, ''))
+    expect(await found('sort=name')).toEqual(['bob', 'eve', 'li'])
+    expect(await found('q=eve%40example')).toEqual(['eve'])
+    expect(await found(`role=${role.id}`)).toEqual(['bob'])
+    expect(await found('state=blocked')).toEqual(['li'])
+    expect(await found('since=2099-01-01')).toEqual([])
+    const { text } = await get(`/dashboard/users?q=e&role=${role.id}&sort=posts`, owner)
+    expect(text).toContain('name="q" value="e"')
+    expect(text).toContain(`value="${role.id}" selected`)
+    expect(text).toContain('<input type="hidden" name="sort" value="posts"/>')
+    expect((await get('/dashboard/users?q=&role=&state=blocked', owner)).to).toBe('/dashboard/users?state=blocked')
+    expect((await get('/dashboard/users', await staff('user:block'))).status, 'it needs user:read').toBe(404)
+    expect(await found('q=eve', await staff('user:read'))).toEqual(['eve'])
+  })
+
+  it('are blocked together, and a page names those who could not be', async () => {
+    const { site, owner, get, send, person, staff } = await open(engine)
+    const [eve, bob, strong] = [await person('eve'), await person('bob'), await person('strong', ['settings:update'])]
+    const guard = await staff('user:read', 'user:block')
+    const { text } = await get('/dashboard/users', guard)
+    const boxes = Array.from(text.matchAll(/name="users" value="([^"]+)"/g), ([, id = '']) => id)
+    expect(boxes.toSorted(), 'neither the owner, nor oneself, nor the stronger').toEqual([eve.userId, bob.userId].toSorted()) // prettier-ignore
+    const both: [string, string][] = [['users', eve.userId], ['users', bob.userId], ['block', 'true'], ['to', '/dashboard/users?q=e']] // prettier-ignore
+    expect((await send('/dashboard/users', guard, both)).to).toBe('/dashboard/users?q=e&done=peopleBlocked.2')
+    expect((await named(site, 'eve')).user.isBlocked).toBe(true)
+    const forged = await send('/dashboard/users', guard, [['users', strong.userId], ['users', eve.userId], ['block', 'true']]) // prettier-ignore
+    expect([forged.status, forged.text.includes('0 done, 1 failed')]).toEqual([200, true])
+    expect((await named(site, 'strong')).user.isBlocked).toBe(false)
+    expect((await send('/dashboard/users', owner, [['users', bob.userId], ['block', 'false']])).to).toBe('/dashboard/users?done=peopleUnblocked.1') // prettier-ignore
+    const nobody = await send('/dashboard/users', guard, { block: 'true' })
+    expect([nobody.status, nobody.text.includes('Choose at least one person.')]).toEqual([422, true])
+    const reader = await staff('user:read')
+    expect((await get('/dashboard/users', reader)).text).not.toContain('name="users"')
+    expect((await send('/dashboard/users', reader, both)).status).toBe(403)
+  })
+
+  it('have a page each, which offers what may be done and nothing else', async () => {
+    const { owner, get, person, staff, site } = await open(engine)
+    await person('eve')
+    await person('strong', ['settings:update'])
+    const { role } = await site.call(roles.create, { name: 'Helpers' })
+    await site.call(roles.assign, { role_id: role.id, user_id: 'eve' })
+    const self = await person('self', ['dashboard:read', 'user:read', 'user:block'])
+    const all = ['block', 'delete', 'notes', 'sign-out']
+    const verbs = async (username: string, token: string) =>
+      [...new Set(offered((await get(`/dashboard/users/${username}`, token)).text).flatMap((path) => path.split(`/users/${username}/`)[1]?.replace(/[0-9a-f-]{36}/, 'ROLE') ?? []))].toSorted() // prettier-ignore
+    expect(await verbs('eve', owner)).toEqual([...all, 'roles', 'roles/ROLE/remove'].toSorted())
+    expect(await verbs('strong', owner)).toEqual([...all, 'roles', 'roles/ROLE/remove'].toSorted())
+    expect(await verbs('eve', await staff('user:read'))).toEqual([])
+    expect(await verbs('eve', self.token)).toEqual(['block', 'sign-out'])
+    expect(await verbs('strong', self.token), 'above their own rights').toEqual([])
+    expect(await verbs('self', self.token), 'nobody blocks their own account').toEqual(['sign-out'])
+    expect(await verbs('strong', await staff('user:read', 'role:read', 'role:assign'))).toEqual(['roles'])
+    expect(await verbs('eve', await staff('user:read', 'role:read', 'role:unassign'))).toEqual(['roles/ROLE/remove']) // prettier-ignore
+    const { user } = (await site.http('GET /users/profile', { token: owner })).body
+    expect(await verbs(user.username, owner), 'the owner cannot shut out or delete the owner').toEqual(['notes', 'roles', 'sign-out']) // prettier-ignore
+    expect((await get('/dashboard/users/nobody', owner)).status).toBe(404)
+  })
+
+  it('get and lose roles, notes, sessions and their second factor; the old user name leads to the new one', async () => {
+    const { site, owner, get, send, person } = await open(engine)
+    const eve = await person('eve')
+    const { role } = await site.call(roles.create, { name: 'Helpers' })
+    const at = '/dashboard/users/eve'
+    expect((await send(`${at}/roles`, owner, { role_id: role.id })).to).toBe(`${at}?done=roleGiven`)
+    expect((await named(site, 'eve')).user.roles.map(({ name }) => name)).toContain('Helpers')
+    expect((await send(`${at}/roles/${role.id}/remove`, owner)).to).toBe(`${at}?done=roleTaken`)
+    expect((await named(site, 'eve')).user.roles.map(({ name }) => name)).toEqual(['@everyone'])
+    expect((await send(`${at}/notes`, owner, { notes: 'Knows the moon.' })).to).toBe(`${at}?done=saved`)
+    expect((await get(at, owner)).text).toContain('Knows the moon.')
+    expect((await get(`${at}/sign-out`, owner)).text).toContain('Sign EVE out?')
+    expect((await send(`${at}/sign-out`, owner)).to).toBe(`${at}?done=signedOut`)
+    expect((await site.http('GET /users/profile', { token: eve.token })).status).toBe(401)
+    expect((await send(`${at}/reset-totp`, owner)).status, 'there is none').toBe(409)
+    await site.db.insertInto('totp').values({ userId: eve.userId, secret: '', enabledAt: site.clock.now.toISOString() }).execute() // prettier-ignore
+    expect(offered((await get(at, owner)).text)).toContain(`${at}/reset-totp`)
+    expect((await send(`${at}/reset-totp`, owner)).to).toBe(`${at}?done=totpReset`)
+    expect((await send(`${at}/block`, owner)).to).toBe(`${at}?done=blocked`)
+    expect(offered((await get(at, owner)).text)).toContain(`${at}/unblock`)
+    expect((await send(`${at}/unblock`, owner)).to).toBe(`${at}?done=unblocked`)
+    expect((await get(`/dashboard/users/${eve.userId}`, owner)).to).toBe(at)
+  })
+
+  it('are deleted with the user name typed, after what is lost is said', async () => {
+    const { site, owner, get, send, person } = await open(engine)
+    const eve = await person('eve')
+    const { post } = (await site.http('POST /posts', { token: eve.token, body: { title: 'Dark mode' } })).body
+    await site.http('POST /votes', { token: eve.token, body: { postId: post.postId } })
+    const at = '/dashboard/users/eve/delete'
+    const { text } = await get(at, owner)
+    expect(text).toContain('roles and 1 vote are deleted.')
+    expect(text).toContain('Type the user name to confirm')
+    const untyped = await send(at, owner, { posts: 'keep', typed: 'Eve' })
+    expect([untyped.status, untyped.text.includes('Type the user name as it is shown.')]).toEqual([422, true])
+    expect((await named(site, 'eve')).user.username).toBe('eve')
+    expect((await send(at, owner, { posts: 'delete', typed: 'eve' })).to).toBe('/dashboard/users?done=personDeleted')
+    expect((await site.http(`GET /users/eve`, { token: owner })).status).toBe(404)
+    expect((await site.call(users.list, {})).total_count).toBe(1)
+    const { user } = (await site.http('GET /users/profile', { token: owner })).body
+    const own = await send(`/dashboard/users/${user.username}/delete`, owner, { posts: 'keep', typed: user.username })
+    expect(own.status).toBe(403)
+  })
+
+  it('are invited fifty at a time, with an outcome for each; invitations are sent again and revoked', async () => {
+    const { site, owner, get, send, person, staff } = await open(engine)
+    await person('eve')
+    await site.call(settings.blockDomains, { domains: ['spam.example'] })
+    const token = await staff('user:invite')
+    const good = Array.from({ length: 47 }, (_, number) => `new${number}@example.com`)
+    const emails = `${good.join('\n')}, eve@example.org; x@spam.example\nnonsense`
+    const answer = await send('/dashboard/invitations', token, { emails })
+    expect([answer.status, answer.text.includes('47 invited, 3 failed')]).toEqual([200, true])
+    const lines = Array.from(answer.text.matchAll(/<li><bdi>([^<]+)<\/bdi> <span class="problem">([^<]+)/g), ([, name, why]) => [name, why]) // prettier-ignore
+    expect(lines).toEqual([
+      ['eve@example.org', 'Has an account already, or was invited already.'],
+      ['x@spam.example', 'The domain spam.example is blocked.'],
+      ['nonsense', 'This is not an e-mail address.'],
+    ])
+    expect((await send('/dashboard/invitations', token, { emails: 'one@example.com' })).to).toBe('/dashboard/invitations?done=invited.1') // prettier-ignore
+    const tooMany = await send('/dashboard/invitations', token, { emails: Array.from({ length: 51 }, (_, n) => `m${n}@example.com`).join(' ,') }) // prettier-ignore
+    expect([
+      tooMany.status,
+      tooMany.text.includes('m50@example.com'),
+      tooMany.text.includes('At most 50 addresses at once.'),
+    ]).toEqual([422, true, true])
+    const newest = (await site.call(invitations.list, { limit: 1 })).invitations[0]!
+    const at = `/dashboard/invitations/${newest.username}`
+    expect(offered((await get('/dashboard/invitations', token)).text)).toContain(`${at}/resend`)
+    expect((await send(`${at}/resend`, token)).to).toBe('/dashboard/invitations?done=invitedAgain')
+    expect((await get(`${at}/revoke`, token)).text).toContain('is deleted.')
+    expect((await send(`${at}/revoke`, token)).to).toBe('/dashboard/invitations?done=invitationRevoked')
+    expect((await site.call(invitations.list, { limit: 1 })).invitations[0]?.username).not.toBe(newest.username)
+    await site.call(invitations.create, { emails: ['other@example.com'] })
+    const other = (await site.call(invitations.list, { limit: 1 })).invitations[0]!
+    const theirs = offered((await get('/dashboard/invitations', token)).text).filter((path) => path.includes(other.username)) // prettier-ignore
+    expect(theirs, 'the command line sent it').toEqual([`/dashboard/invitations/${other.username}/resend`])
+    expect((await send(`/dashboard/invitations/${other.username}/revoke`, token)).status).toBe(403)
+    expect((await get('/dashboard/invitations?state=waiting', owner)).text).toContain('other@example.com')
+    expect((await get('/dashboard/invitations?state=expired', owner)).text).toContain('No invitation is in this state.')
+  })
+})
+
+describe.each(engines)('the roles of the dashboard on %s', (engine) => {
+  it('are listed with their people, created from a recipe, changed and deleted', async () => {
+    const { site, owner, get, send, person } = await open(engine)
+    await person('eve')
+    const { text } = await get('/dashboard/settings/roles/new?recipe=moderator', owner)
+    expect(text).toContain('Hide posts as spam and delete them')
+    expect(text).toMatch(/value="post:destroy" checked/)
+    expect(text).not.toMatch(/value="settings:update" checked/)
+    const form: [string, string][] = [['name', 'Guards'], ['description', 'Keep it tidy'], ['permissions', 'user:block'], ['permissions', 'post:update'], ['require_totp', 'true']] // prettier-ignore
+    const made = await send('/dashboard/settings/roles/new', owner, form)
+    const [at = ''] = (made.to ?? '').split('?')
+    expect(made.to).toMatch(/^\/dashboard\/settings\/roles\/[0-9a-f-]{36}\?done=roleCreated$/)
+    const id = at.replace(/.*\//, '')
+    expect((await site.call(roles.show, { id })).role).toMatchObject({ name: 'Guards', description: 'Keep it tidy', require_totp: true, permissions: ['post:update', 'user:block'] }) // prettier-ignore
+    await site.call(roles.assign, { role_id: id, user_id: 'eve' })
+    const list = (await get('/dashboard/settings/roles', owner)).text
+    expect(list).toContain(`<a href="/dashboard/users?role=${id}">1</a>`)
+    expect(
+      (
+        await send(at, owner, [
+          ['name', 'Team'],
+          ['permissions', 'post:update'],
+        ])
+      ).to,
+    ).toBe(`${at}?done=saved`)
+    expect((await site.call(roles.show, { id })).role).toMatchObject({ name: 'Team', description: null, require_totp: false, permissions: ['post:update'] }) // prettier-ignore
+    const wrong = await send(at, owner, [
+      ['name', ''],
+      ['permissions', 'board:read'],
+    ])
+    expect([wrong.status, /value="board:read" checked/.test(wrong.text)]).toEqual([422, true])
+    expect((await get(`${at}/delete`, owner)).text).toContain('1 person loses what it permits.')
+    expect((await send(`${at}/delete`, owner)).to).toBe('/dashboard/settings/roles?done=roleDeleted')
+    expect((await named(site, 'eve')).user.roles.map(({ name }) => name)).toEqual(['@everyone'])
+    const { roles: built } = await site.call(roles.list, {})
+    const everyone = await get(`/dashboard/settings/roles/${built[0]?.id}`, owner)
+    expect(everyone.text).toContain('This role is built in.')
+    expect(offered(everyone.text).filter((path) => path.endsWith('/delete'))).toEqual([])
+  })
+
+  it('never give what their author lacks: it is off in the form, and a forged form is refused', async () => {
+    const { site, get, send, person, staff } = await open(engine)
+    await person('eve')
+    const own: Permission[] = ['role:read', 'role:create', 'role:update', 'role:destroy', 'role:assign', 'role:unassign', 'user:read'] // prettier-ignore
+    const token = await staff(...own)
+    const held = new Set<string>((await site.http('GET /users/permissions', { token })).body.permissions)
+    const { text } = await get('/dashboard/settings/roles/new?recipe=moderator', token)
+    const boxes = PERMISSIONS.map((permission) => {
+      const box = new RegExp(`<input[^>]*value="${permission}"[^>]*>`).exec(text)?.[0] ?? ''
+      const isLacking = !held.has(permission)
+      return { permission, isRight: box.includes('disabled') === isLacking && !(isLacking && box.includes('checked')) }
+    })
+    expect(boxes.filter(({ isRight }) => !isRight)).toEqual([])
+    expect(text).toContain('What you lack yourself is off: you cannot give it.')
+    const before = (await site.call(roles.list, {})).total_count
+    for (const permission of PERMISSIONS.filter((each) => !held.has(each))) {
+      const forged = await send('/dashboard/settings/roles/new', token, [
+        ['name', 'x'],
+        ['permissions', permission],
+      ])
+      expect([permission, forged.status]).toEqual([permission, 403])
+    }
+    expect((await site.call(roles.list, {})).total_count).toBe(before)
+    const { role: weak } = await site.call(roles.create, { name: 'weak' })
+    const { role: strong } = await site.call(roles.create, { name: 'strong', permissions: ['settings:update'] })
+    expect((await send(`/dashboard/settings/roles/${weak.id}`, token, [['name', 'x'], ['permissions', 'settings:update']])).status).toBe(403) // prettier-ignore
+    expect((await site.call(roles.show, { id: weak.id })).role).toMatchObject({ name: 'weak', permissions: [] })
+    const page = (await get(`/dashboard/settings/roles/${strong.id}`, token)).text
+    expect([page.includes('You cannot change this role'), page.includes('name="name"')]).toEqual([true, false])
+    for (const [path, form] of [[`/dashboard/settings/roles/${strong.id}`, { name: 'x' }], [`/dashboard/settings/roles/${strong.id}/delete`, {}], ['/dashboard/users/eve/roles', { role_id: strong.id }]] as const) expect([path, (await send(path, token, form)).status]).toEqual([path, 403]) // prettier-ignore
+    expect((await named(site, 'eve')).user.roles.map(({ name }) => name)).toEqual(['@everyone'])
+    expect((await get('/dashboard/users/eve', token)).text).not.toContain(`value="${strong.id}"`)
+  })
+})
+
+/** What each page needs beside `dashboard:read`: its section, and then what it is for. Without that it leads back. */
+const PAGES: Record<string, readonly [Permission, (Permission | 'owner' | 'totp')?]> = {
+  '/dashboard/users': ['user:read'],
+  '/dashboard/users/eve': ['user:read'],
+  '/dashboard/users/eve/block': ['user:read', 'user:block'],
+  '/dashboard/users/eve/sign-out': ['user:read', 'user:block'],
+  '/dashboard/users/eve/reset-totp': ['user:read', 'totp'],
+  '/dashboard/users/eve/delete': ['user:read', 'owner'],
+  '/dashboard/invitations': ['user:invite'],
+  '/dashboard/settings/roles': ['role:read'],
+  '/dashboard/settings/roles/new': ['role:create'],
+  '/dashboard/settings/roles/ROLE': ['role:read'],
+  '/dashboard/settings/roles/ROLE/delete': ['role:read', 'role:destroy'],
+}
+const MENU = ['/dashboard/users', '/dashboard/invitations', '/dashboard/settings/roles']
+
+describe.each(engines)('the pages about people on %s', (engine) => {
+  it('are open to those whose rights they need, whoever asks, and only they find them in the menu', async () => {
+    const { site, owner, get, person, staff } = await open(engine)
+    await person('eve')
+    const { role } = await site.call(roles.create, { name: 'Helpers' })
+    const callers = {
+      visitor: undefined,
+      powerless: (await site.member([], { everyone: false })).token,
+      member: (await site.member()).token,
+      blocked: (await site.member(['dashboard:read', 'user:read'], { blocked: true })).token,
+      outside: (await site.member(['user:read', 'user:invite', 'role:read'])).token,
+      reader: await staff('user:read'),
+      inviter: await staff('user:invite'),
+      roleReader: await staff('role:read'),
+      almost: (await site.member(PERMISSIONS.filter((each) => each !== 'dashboard:read'))).token,
+      all: await staff(...PERMISSIONS.filter((each) => each !== 'dashboard:read')),
+      owner,
+    }
+    const may: Record<string, string[]> = {
+      reader: ['user:read'],
+      inviter: ['user:invite'],
+      roleReader: ['role:read'],
+      all: [...PERMISSIONS],
+      owner: [...PERMISSIONS, 'owner'],
+    }
+    for (const [name, token] of Object.entries(callers))
+      for (const [path, [section, verb]] of Object.entries(PAGES)) {
+        const { status, text } = await get(path.replace('ROLE', role.id), token)
+        const has = (right: string | undefined) => right === undefined || (may[name]?.includes(right) ?? false)
+        const expected = !has(section) ? 'closed' : has(verb) ? 'open' : 'leads back'
+        expect([name, path, status === 200 ? 'open' : status === 303 && token && has(section) ? 'leads back' : 'closed']).toEqual([name, path, expected]) // prettier-ignore
+        const shown = MENU.filter((entry) => text.includes(`href="${entry}"`))
+        const offeredTo = status === 200 ? MENU.filter((entry) => has(PAGES[entry]?.[0])) : shown
+        expect([name, path, shown]).toEqual([name, path, offeredTo])
+        expect([name, path, status !== 200 && text.includes('EVE')]).toEqual([name, path, false])
+      }
+  })
+
+  it('have no address in any byte for who lacks user:read', async () => {
+    const { site, get, send, person } = await open(engine)
+    await person('eve')
+    await site.call(invitations.create, { emails: ['ines@example.com'] })
+    const { role } = await site.call(roles.create, { name: 'Helpers' })
+    await site.call(roles.assign, { role_id: role.id, user_id: 'eve' })
+    const own = PERMISSIONS.filter((each) => each !== 'user:read')
+    const { token, userId } = await site.member(own, { email: 'own@elsewhere.test' })
+    expect(userId).toBeDefined()
+    const { username } = (await site.call(invitations.list, {})).invitations[0]!
+    const answers = [
+      ...Object.keys(PAGES).map((path) => get(path.replace('ROLE', role.id), token)),
+      get('/dashboard', token),
+      get(`/dashboard/invitations/${username}/revoke`, token),
+      send(`/dashboard/invitations/${username}/resend`, token),
+      send('/dashboard/users/eve/block', token),
+      send('/dashboard/users/eve/sign-out', token),
+      send('/dashboard/users/eve/roles', token, { role_id: role.id }),
+    ]
+    for (const { text } of await Promise.all(answers)) expect(text).not.toMatch(/@example\.(org|com)|ada@|eve@|ines@/)
+    expect(OWNER.email).toContain('@example.org')
+  })
+})
