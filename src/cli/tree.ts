@@ -38,6 +38,12 @@ export const branches: readonly Branch[] = [
   { name: 'demo', summary: 'Serve a temporary site with sample data', group: SITE, load: () => import('./demo.js') },
   { name: 'posts', summary: 'Manage posts', group: CONTENT, load: () => import('./posts.js') },
   {
+    name: 'views',
+    summary: 'Save filters of posts by a name, and share them',
+    group: CONTENT,
+    load: () => import('./views.js'),
+  },
+  {
     name: 'votes',
     summary: 'List, add and delete votes',
     group: CONTENT,

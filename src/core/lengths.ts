@@ -8,6 +8,7 @@ export const LENGTHS = {
   name: 100,
   /** Of a board or a roadmap. */
   placeName: 50,
+  viewName: 50,
   roleName: 30,
   purpose: 50,
   notes: 5000,

@@ -173,6 +173,17 @@ export const NOUNS = {
     verbs: ['linked', 'unlinked'],
     details: {},
   },
+  view: {
+    table: 'views',
+    id: 'viewId',
+    plural: 'views',
+    label: 'view',
+    read: null,
+    byName: true,
+    isSubject: false, // only its author sees the name of a private one
+    verbs: ['created', 'updated', 'deleted'],
+    details: {},
+  },
   subject: { group: 'subjects' },
   mail: { verbs: ['retried', 'cancelled', 'tested'] },
   site: {

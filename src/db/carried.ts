@@ -58,6 +58,7 @@ export const CARRIED = [
   'totp',
   'user_uses',
   'users',
+  'views',
   'votes',
 ] as const
 

@@ -19,6 +19,7 @@ const delivery: Kind = { is: 'a kind of delivery', fits: (value) => DELIVERY_KIN
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
 const flags: Kind = { is: 'true or false by name, in JSON', fits: (value) => isFlags(inJson(value)) }
+const filter: Kind = { is: 'a filter of posts, in JSON', fits: (value) => isFilter(inJson(value)) }
 /**
  * Of each column of each table that a backup carries. A site reads what is stored without a check, so a backup that
  * somebody changed must not bring in what it cannot read. A text may be longer than its field takes: what a database
@@ -56,6 +57,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   totp: { userId: free, secret: free, step: free, enabledAt: time },
   user_uses: { userId: free, usedAt: time },
   users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },
+  views: { viewId: free, userId: free, name: free, nameFolded: free, isShared: flag, filter: filter, createdAt: time, updatedAt: time },
   votes: { voteId: free, userId: free, postId: free, createdAt: time },
 } // prettier-ignore
 
@@ -78,8 +80,17 @@ function inJson(value: Value): unknown {
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string')
 
+/** The fields that are lists, and texts or flags; what a list of posts does not take, it refuses. */
+const isFilter = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(([field, each]) =>
+    field === 'boards' || field === 'roadmaps'
+      ? Array.isArray(each) && each.every((id) => id === null || typeof id === 'string')
+      : typeof each === 'string' || each === true,
+  )
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 const isFlags = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.values(value).every((each) => typeof each === 'boolean')
+  isObject(value) && Object.values(value).every((each) => typeof each === 'boolean')

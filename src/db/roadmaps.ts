@@ -47,6 +47,9 @@ export const findRoadmap = (db: Db, urlOrId: string): Promise<RoadmapRow | undef
     .where(isId(urlOrId) ? 'id' : 'url', '=', asStored(urlOrId))
     .executeTakeFirst()
 
+export const roadmapsWithIds = (db: Db, ids: readonly string[]): Promise<RoadmapRow[]> =>
+  ids.length === 0 ? Promise.resolve([]) : db.selectFrom('roadmaps').selectAll().where('id', 'in', ids).execute()
+
 /** Roadmaps whose folded name starts with the folded prefix, by name. */
 export const searchRoadmaps = (db: Db, prefix: string, limit: number): Promise<RoadmapRow[]> =>
   startingWith(db.selectFrom('roadmaps'), prefix).selectAll().orderBy('nameFolded').orderBy('id').limit(limit).execute()

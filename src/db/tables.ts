@@ -290,6 +290,20 @@ export interface Tables {
   event_erasures: { event_id: number; subject_hash: string; details_hash: string | null }
   /** What a change of many things needs to be taken back: JSON, an array of Undoable (`service/lib/bulk.ts`). */
   undos: { undoId: string; userId: string | null; changes: string; expiresAt: string }
+  /**
+   * A filter of posts by its name: JSON, a StoredFilter (`service/lib/views.ts`). `userId` is null after the account of
+   * the person who saved it is deleted, which a shared view outlives.
+   */
+  views: {
+    viewId: string
+    userId: string | null
+    name: string
+    nameFolded: string
+    isShared: number
+    filter: string
+    createdAt: string
+    updatedAt: string
+  }
   /** The last event that a consumer has handled. */
   event_cursors: { consumer: string; last_id: number }
 }
@@ -308,4 +322,5 @@ export type IdentityRow = Selectable<Tables['identities']>
 export type SessionRow = Selectable<Tables['sessions']>
 export type UserRow = Selectable<Tables['users']>
 export type SettingsRow = Selectable<Tables['settings']>
+export type ViewRow = Selectable<Tables['views']>
 export type DeliveryRow = Selectable<Tables['deliveries']>

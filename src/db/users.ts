@@ -201,6 +201,7 @@ export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: 
 /** Deletes a user with votes, roles and mails. Posts and comments stay, without an author. */
 export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userId' | 'email'>): Promise<boolean> {
   await db.deleteFrom('deliveries').where('kind', '=', 'mail').where('recipient', '=', email).execute()
+  await db.deleteFrom('views').where('userId', '=', userId).where('isShared', '=', 0).execute()
   const { numDeletedRows } = await db.deleteFrom('users').where('userId', '=', userId).executeTakeFirst()
   return numDeletedRows > 0n
 }

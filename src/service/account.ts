@@ -22,6 +22,7 @@ import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { oneTimeTokenOf, TOKEN_ERRORS, useUp } from './lib/tokens.js'
 import { Session, sessionsOf } from './sessions.js'
+import { View, viewsOf } from './views.js'
 
 /** Rows of a page: a post is 64 kB at most, a comment 1 kB. */
 const SIZES = { posts: 20, comments: 1000, votes: 1000 } as const
@@ -64,7 +65,7 @@ const Vote = Type.Object({ voteId: uuid, postId: uuid, createdAt: time })
 export const exportData = download({
   id: 'account.export',
   summary:
-    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, sessions and keys, without secrets',
+    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, saved views, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   types: ['application/json'],
@@ -76,6 +77,7 @@ export const exportData = download({
     identities: Type.Array(KnownIdentity),
     sessions: Type.Array(Session),
     keys: Type.Array(Key),
+    views: Type.Array(View),
     posts: Type.Array(Post),
     comments: Type.Array(Comment),
     votes: Type.Array(Vote),
@@ -89,6 +91,7 @@ export const exportData = download({
       identities: (await waysOf(ctx, user)).map(withoutRights),
       sessions: await sessionsOf(ctx, userId),
       keys: await keysOf(ctx, userId),
+      views: await viewsOf(ctx, userId),
     }
     const pieces = jsonDocument(head, contentOf(ctx, userId), { next: null })
     return { file: `${username}.json`, type: 'application/json', pieces }

@@ -30,6 +30,7 @@ import * as totp from './totp.js'
 import * as undos from './undos.js'
 import * as users from './users.js'
 import * as usersmany from './usersmany.js'
+import * as views from './views.js'
 import * as votes from './votes.js'
 
 /** The registry: every operation, in the order of the documentation. */
@@ -96,6 +97,11 @@ export const operations = [
   posts.update,
   postmoves.move,
   posts.remove,
+  views.list,
+  views.show,
+  views.create,
+  views.update,
+  views.remove,
   moderation.reportPost,
   reports.reported,
   votes.list,

@@ -8,6 +8,7 @@ import { operation } from './lib/operation.js'
 import { filterFields, filterFrom, queryField, wordsGiven } from './lib/postfilter.js'
 import { Place } from './lib/postshapes.js'
 import { fields } from './lib/schemas.js'
+import { viewField, withView } from './lib/views.js'
 
 /** Roadmaps that are counted, in their order. */
 const MOST_ROADMAPS = 100
@@ -40,12 +41,13 @@ export const facets = operation({
   http: 'GET /posts/facets 200',
   access: 'public',
   cache: 'actor',
-  errors: [...SIGN_IN_ERRORS, 'NOT_ENOUGH_PERMISSION'],
-  input: fields({ ...filterFields, query: queryField }),
+  errors: [...SIGN_IN_ERRORS, 'NOT_ENOUGH_PERMISSION', 'VIEW_NOT_FOUND'],
+  input: fields({ ...filterFields, query: queryField, view: viewField }),
   output: PostFacets,
   async run(ctx, input) {
     const { db, actor } = ctx
-    const filter = await filterFrom(ctx, input, wordsGiven(input.query))
+    const { input: asked, isNothing } = await withView(ctx, input)
+    const filter = await filterFrom(ctx, asked, isNothing ? [] : wordsGiven(asked.query))
     const { boards, roadmaps } = await postFacets(db, filter)
     const ids = [...new Set([...most(boards.posts), ...filter.boards])].filter((id) => id !== null)
     const known = (await boardsWithIds(db, ids)).filter(({ display }) => display === 1 || filter.hidden)

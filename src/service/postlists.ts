@@ -24,6 +24,7 @@ import { filterFields, filterFrom, queryField, wordsGiven, wordsOf } from './lib
 import { Post, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { orderFields } from './lib/times.js'
+import { OpenView, viewField, withView } from './lib/views.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
@@ -45,7 +46,7 @@ export const list = operation({
   http: 'POST /posts/get 200',
   access: 'public',
   cache: 'actor',
-  errors: [...SIGN_IN_ERRORS, 'NOT_ENOUGH_PERMISSION'],
+  errors: [...SIGN_IN_ERRORS, 'NOT_ENOUGH_PERMISSION', 'VIEW_NOT_FOUND'],
   input: fields({
     sort: Type.Optional(
       oneOf(SORTS, {
@@ -63,14 +64,22 @@ export const list = operation({
     ...pageFields(POSTS),
     ...filterFields,
     query: queryField,
+    view: viewField,
     votes: votesGiven,
     userId: voterGiven,
   }),
-  output: Type.Object({ posts: Type.Array(Post), results: alias(Post), ...pageKeys, ...cappedKey }),
+  output: Type.Object({
+    posts: Type.Array(Post),
+    results: alias(Post),
+    view: Type.Optional(OpenView),
+    ...pageKeys,
+    ...cappedKey,
+  }),
   async run(ctx, input) {
     const { db } = ctx
-    const { sort, created, votes, userId } = input
-    const filter = await filterFrom(ctx, input, wordsGiven(input.query))
+    const { input: asked, view, isNothing } = await withView(ctx, input)
+    const { sort, created, votes, userId } = asked
+    const filter = await filterFrom(ctx, asked, isNothing ? [] : wordsGiven(asked.query))
     const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
     const found = postList(db, filter, order)
     const totalOf = async () => (await found.count()).total
@@ -81,7 +90,7 @@ export const list = operation({
       show: (rows) => postsShown(ctx, rows, { votes, voter: userId }),
     })
     const { isCapped } = await found.count()
-    return { posts, ...keys, ...(isCapped && { is_capped: true }) }
+    return { posts, ...(view && { view }), ...keys, ...(isCapped && { is_capped: true }) }
   },
 })
 

@@ -297,6 +297,9 @@ export const UNSHOWN = [
   'invitations.create', // writes users, as others here do
   'invitations.resend',
   'invitations.revoke',
+  'views.create',
+  'views.update',
+  'views.delete',
   'posts.report',
   'comments.report',
   'undo.apply', // moves posts, and decides, as others here do

@@ -50,6 +50,7 @@ const RACES: Record<string, Race | string> = {
   'totp.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /totp', body: {} })),
   'undos.userId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'POST /posts/move', body: { ids: [postId], boardId } })), // prettier-ignore
   'user_uses.userId': 'triggers of the user and of sessions write it',
+  'views.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /views', body: { name: 'Triage' } })),
   'votes.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
   'votes.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
 }
@@ -60,7 +61,7 @@ const EMAIL = 'bob@example.org'
 async function world(engine: Engine) {
   const site = await makeSite(engine)
   const owner = await site.owner()
-  const { userId, token: user } = await site.member(['post:update', 'user:invite'], {
+  const { userId, token: user } = await site.member(['post:update', 'user:invite', 'dashboard:read'], {
     email: EMAIL,
     password: PASSWORD,
   })
@@ -70,7 +71,7 @@ async function world(engine: Engine) {
   const { roadmap } = await made('POST /roadmaps', { name: 'Next' })
   const { role } = await made('POST /roles', { name: 'Team' })
   const { activity } = await made(`POST /posts/${post.postId}/comments`, { body: 'first' })
-  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '' } // prettier-ignore
+  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '', view: '' } // prettier-ignore
   const named = { postId: ids.post, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, commentId: ids.comment, userId } // prettier-ignore
   return { site, tokens: { user, owner, nobody: undefined }, email: EMAIL, ids, ...named }
 }

@@ -137,6 +137,20 @@ export const table: Record<string, Row> = {
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 
+  'views.list': { needs: 'dashboard:read' },
+  'views.show': {
+    needs: 'dashboard:read',
+    own: true,
+    differs: true,
+    input: async (w, caller) => ({ view: await w.view(caller) }),
+  },
+  'views.create': { needs: 'dashboard:read', input: (w) => ({ name: w.word() }) },
+  'views.update': {
+    needs: 'dashboard:read',
+    input: async (w, caller) => ({ view: await w.view(caller), shared: true }),
+  },
+  'views.delete': { needs: 'dashboard:read', input: async (w, caller) => ({ view: await w.view(caller) }) },
+
   'posts.report': { needs: 'account', input: async (w) => ({ post_id: await w.post() }) },
   'posts.reported': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'comments.report': { needs: 'account', input: (w) => w.comment() },

@@ -92,6 +92,12 @@ export async function makeWorld(engine: Engine) {
       await site.db.insertInto('undos').values(undo).execute()
       return undo.undoId
     },
+    /** A view of the caller, or one that somebody shares where nobody calls. */
+    async view(userId: string | null) {
+      const view = { viewId: newId(), userId: userId ?? author.userId, name: word(), nameFolded: word(), isShared: userId === null ? 1 : 0, filter: '{}', createdAt: site.clock.now.toISOString(), updatedAt: site.clock.now.toISOString() } // prettier-ignore
+      await site.db.insertInto('views').values(view).execute()
+      return view.viewId
+    },
     async voted(userId: string | null) {
       const postId = await post((await person()).userId)
       if (userId !== null) await onBehalfOf(userId)(votes.add, { postId })

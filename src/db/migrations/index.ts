@@ -37,6 +37,7 @@ import { up as people } from './0035_people.js'
 import { up as boardSizes } from './0036_board_sizes.js'
 import { up as invitations } from './0037_invitations.js'
 import { up as reviewsLogged } from './0038_reviews_logged.js'
+import { up as views } from './0039_views.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -81,4 +82,5 @@ export const migrations: Record<string, Migration> = {
   '0036_board_sizes': { up: boardSizes },
   '0037_invitations': { up: invitations },
   '0038_reviews_logged': { up: reviewsLogged },
+  '0039_views': { up: views },
 }

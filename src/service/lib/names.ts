@@ -27,11 +27,13 @@ import { findPost } from '../../db/posts/row.js'
 import { findRoadmap } from '../../db/roadmaps.js'
 import { findRoles, listRoles } from '../../db/roles.js'
 import { listSessions } from '../../db/sessions.js'
+import { listViews } from '../../db/views.js'
 import { can, type Actor } from './access.js'
 import { isLinked } from './identities.js'
 import type { Context as Whole } from './context.js'
 import { findPerson } from './people.js'
 import { personOf, viewerOf } from './sessions.js'
+import { VIEWERS } from './views.js'
 
 type Context = Pick<Whole, 'db' | 'actor' | 'now'>
 
@@ -109,6 +111,7 @@ const BY_START: Readonly<Record<NounWithRows, Find>> = {
   key: among(keysSeen).byStart,
   session: among(sessionsSeen).byStart,
   identity: among(identitiesSeen).byStart,
+  view: among(viewsSeen).byStart,
 }
 
 /** Rows by their name, in any letter case. */
@@ -117,6 +120,7 @@ const BY_NAME: Readonly<Record<NounWithName, Find>> = {
   roadmap: titled('roadmap').byName,
   role: among(rolesSeen).byName,
   key: among(keysSeen).byName,
+  view: among(viewsSeen).byName,
 }
 
 /** Rows whose events somebody looks for, by what operations find them by. */
@@ -193,6 +197,13 @@ async function sessionsSeen(ctx: Context): Promise<Candidate[]> {
     { limit: MOST_COMPARED },
   )
   return rows.map(({ sessionId, userAgent, address }) => ({ id: sessionId, name: userAgent, handle: address }))
+}
+
+/** Their own, and those that are shared. */
+async function viewsSeen(ctx: Context): Promise<Candidate[]> {
+  if (ctx.actor.refusal || !can(ctx.actor, VIEWERS)) return []
+  const rows = await listViews(ctx.db, await personOf(ctx))
+  return rows.map(({ viewId, name, username }) => ({ id: viewId, name, handle: username }))
 }
 
 async function identitiesSeen(ctx: Context): Promise<Candidate[]> {

@@ -150,6 +150,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
           ? of('comments show', 'COMMENT')
           : of('posts show', 'POST'),
     KEY_LIMIT: run('keys list'),
+    VIEW_EXISTS: run('views list'),
+    VIEW_LIMIT: run('views list'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),
     IDENTITY_EXISTS: run('identities list'),
