@@ -7,6 +7,7 @@ import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
+import * as views from '../../src/service/views.js'
 import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 import { OWNER } from '../support/site.js'
@@ -95,6 +96,14 @@ it.each([
   await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board')
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
   await look('/dashboard', '/dashboard/comments')
+  const { view } = await site.call(views.create, { name: 'Triage', roadmapIds: ['none', 'planned'], shared: true })
+  await look('/dashboard/posts', '/dashboard/posts?view=Triage', '/dashboard/posts?q=nothing&board=none&sort=votes')
+  await look(`/dashboard/views/${view.viewId}/delete`)
+  await page.goto(`${site.url}/dashboard/posts`)
+  await page.click('.verbs .primary')
+  await page.locator('.summary').waitFor()
+  await page.click('.views summary')
+  await check('/dashboard/posts refused, with the views open')
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
   for (const each of ['general', 'domains', 'mail', 'log', 'keys']) await look(`/dashboard/settings/${each}`)
   await look('/dashboard/overview', '/dashboard/settings/mail?sent=true')

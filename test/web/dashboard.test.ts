@@ -33,12 +33,12 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect((await get(site, '/', outsider)).text).not.toContain('href="/dashboard"')
     const editor = await member(['dashboard:read', 'board:update'])
     const home = await get(site, '/dashboard', editor)
-    expect([home.status, home.headers.location]).toEqual([303, '/dashboard/comments'])
+    expect([home.status, home.headers.location]).toEqual([303, '/dashboard/posts'])
     const { text } = await get(site, '/dashboard/boards', editor)
     expect(text).toContain('href="/dashboard/boards" aria-current="page"')
     expect(text, 'it needs board:create').not.toContain('/dashboard/boards/new')
     const reader = await get(site, '/dashboard', await member(['dashboard:read']))
-    expect(reader.headers.location, 'the comments are for all of the team').toBe('/dashboard/comments')
+    expect(reader.headers.location, 'the posts are for all of the team').toBe('/dashboard/posts')
   })
 
   it('makes, changes and deletes boards', async () => {

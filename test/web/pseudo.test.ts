@@ -9,6 +9,7 @@ import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
+import * as views from '../../src/service/views.js'
 import { routes } from '../../src/web/index.js'
 import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE, type ServedSite } from '../support/browser.js'
@@ -73,7 +74,12 @@ async function fill(site: ServedSite) {
 }
 
 /** An address that shows nothing itself: a comment is on the page of its post. */
-const LEADS_ELSEWHERE = ['/posts/:slug/comments/:comment']
+const LEADS_ELSEWHERE = [
+  '/dashboard/posts/move',
+  '/dashboard/posts/decide',
+  '/dashboard/posts/views',
+  '/posts/:slug/comments/:comment',
+]
 
 it.each([
   { viewport: WIDE, colorScheme: 'light' },
@@ -157,6 +163,10 @@ it.each([
   })
   const [boardAt, roadmapAt] = [encodeURIComponent(board.url), encodeURIComponent(roadmap)]
   await look({ '/dashboard': '/dashboard', '/dashboard/comments': '/dashboard/comments' })
+  const { view } = await site.call(views.create, { name: 'Πρώτα', roadmapIds: ['none'] })
+  await look({ '/dashboard/posts': '/dashboard/posts?view=Πρώτα&q=Θέμα&by=me' })
+  await look({ '/dashboard/posts': '/dashboard/posts' })
+  await look({ '/dashboard/views/:view/delete': `/dashboard/views/${view.viewId}/delete` })
   await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
   await look({ '/dashboard/overview': '/dashboard/overview' })
   await look({ '/dashboard/roadmaps': '/dashboard/roadmaps', '/dashboard/roadmaps/new': '/dashboard/roadmaps/new' })

@@ -19,6 +19,8 @@ export const VIEWERS = 'dashboard:read'
 
 const { roadmapId: _one, ...several } = filterFields
 
+export const VIEW_SORTS = SORTS
+
 /** What a view keeps: fields of a list of posts. */
 export const viewFields = {
   sort: Type.Optional(oneOf(SORTS, { anyCase: true, description: 'Order' })),
@@ -143,18 +145,18 @@ export async function opened(ctx: CachedContext, stored: StoredFilter): Promise<
   ): Missing[] =>
     // prettier-ignore
     ids.filter((id) => (id === null ? !none : !known.has(id))).map((id) => ({ field, value: id ?? NONE }))
-  const isThere = author === undefined || (await findPerson(ctx, author)) !== undefined
+  const person = author === undefined ? undefined : await findPerson(ctx, author)
   return {
     filter: {
       ...others,
       ...(boards.length > 0 && { boardId: urlsOf(boards, places, true) }),
       ...(roadmaps.length > 0 && { roadmapIds: urlsOf(roadmaps, stages, follows) }),
-      ...(author !== undefined && isThere && { authorId: author }),
+      ...(person && { authorId: person.username }),
     },
     missing: [
       ...lacking('boardId', boards, places, true),
       ...lacking('roadmapIds', roadmaps, stages, follows),
-      ...(isThere || author === undefined ? [] : [{ field: 'authorId' as const, value: author }]),
+      ...(person || author === undefined ? [] : [{ field: 'authorId' as const, value: author }]),
     ],
   }
 }

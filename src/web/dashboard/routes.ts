@@ -7,12 +7,14 @@ const events = () => import('./events.js')
 const inbox = () => import('./inbox.js')
 const invitations = () => import('./invitations.js')
 const person = () => import('./person.js')
+const posts = () => import('./posts.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
 const settings = () => import('./settings.js')
 const site = () => import('./site.js')
 const roles = () => import('./roles.js')
+const views = () => import('./views.js')
 const undo = () => import('./undo.js')
 const users = () => import('./users.js')
 
@@ -21,6 +23,11 @@ export const routes = {
   pages: {
     '/dashboard': async () => (await inbox()).inbox,
     '/dashboard/comments': async () => (await comments()).comments,
+    '/dashboard/posts': async () => (await posts()).postsPage,
+    '/dashboard/posts/move': async () => (await posts()).sentTo,
+    '/dashboard/posts/decide': async () => (await posts()).sentTo,
+    '/dashboard/posts/views': async () => (await posts()).sentTo,
+    '/dashboard/views/:view/delete': async () => (await views()).deleteView,
     '/dashboard/boards': async () => (await boards()).boards,
     '/dashboard/boards/new': async () => (await boards()).newBoard,
     '/dashboard/boards/:url/settings': async () => (await boards()).boardSettings,
@@ -52,6 +59,10 @@ export const routes = {
   actions: {
     '/dashboard': async () => (await inbox()).decide,
     '/dashboard/comments': async () => (await comments()).decide,
+    '/dashboard/posts/move': async () => (await posts()).move,
+    '/dashboard/posts/decide': async () => (await posts()).decide,
+    '/dashboard/posts/views': async () => (await posts()).saveView,
+    '/dashboard/views/:view/delete': async () => (await views()).remove,
     '/dashboard/boards/new': async () => (await boards()).create,
     '/dashboard/boards/:url/settings': async () => (await boards()).update,
     '/dashboard/boards/:url/delete': async () => (await boards()).remove,

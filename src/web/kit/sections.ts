@@ -12,6 +12,7 @@ import * as settings from '../../service/settings.js'
 import * as site from '../../service/site.js'
 import * as roles from '../../service/roles.js'
 import * as users from '../../service/userlists.js'
+import * as views from '../../service/views.js'
 
 /** A part of the dashboard. It is offered to those who may run one of the operations. */
 interface SectionOf {
@@ -24,6 +25,7 @@ interface SectionOf {
 /** The parts of the dashboard, in the order of its menu. */
 export const SECTIONS = {
   inbox: { path: '/dashboard', label: 'inbox.title', group: 'work', operations: [moderation.list] },
+  posts: { path: '/dashboard/posts', label: 'nav.posts', group: 'work', operations: [views.list] },
   comments: { path: '/dashboard/comments', label: 'comments.title', group: 'work', operations: [comments.listAll] },
   boards: {
     path: '/dashboard/boards',

@@ -23,6 +23,8 @@ interface Selection<Row> {
   label(this: void, row: Row): string
   /** Whether the form could do anything with the row. Absent: with each. */
   isOffered?(this: void, row: Row): boolean
+  /** Whether keys go from row to row and choose one: the page shows a `KeyHelp`. */
+  hasKeys?: true
 }
 
 interface TableProps<Row> {
@@ -69,7 +71,7 @@ export function Table<Row>({ view, label, columns, rows, sort, select }: TablePr
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr>
+          <tr data-row={select?.hasKeys} tabIndex={select?.hasKeys ? -1 : undefined}>
             {select ? (
               <td class="pick">
                 {select.isOffered?.(row) === false ? null : (
@@ -79,6 +81,7 @@ export function Table<Row>({ view, label, columns, rows, sort, select }: TablePr
                     value={select.value(row)}
                     checked={chosen.has(select.value(row))}
                     aria-label={t('table.choose', { name: select.label(row) })}
+                    data-key={select.hasKeys ? 'x' : undefined}
                   />
                 )}
               </td>

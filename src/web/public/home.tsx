@@ -13,6 +13,7 @@ import { Filters, Select } from '../parts/filters.js'
 import { Head } from '../parts/head.js'
 import { Pager } from '../parts/pager.js'
 import { PostList } from '../parts/postlist.js'
+import { askedOf } from '../parts/postquery.js'
 import { SearchForm } from '../parts/search.js'
 
 /** All posts, by board and roadmap. */
@@ -84,13 +85,11 @@ export const home = page({
 /** The posts of all pages of the list at this address. */
 export const postsFile: Download = {
   operation: posts.downloadAll,
-  input: (view) => ({
-    ...(view.query.board && { boardId: [view.query.board] }),
-    ...(view.query.roadmap && { roadmapId: view.query.roadmap }),
-    ...(view.query.by === 'me' && { mine: true }),
-    ...(view.query.q && { query: filterOf(view) }),
+  input(view) {
     // In the order of time, as that is the one that votes do not change meanwhile
-  }),
+    const { sort: _sort, ...filter } = askedOf(view)
+    return filter
+  },
 }
 
 /** The same list is at several addresses: only the page counts. */

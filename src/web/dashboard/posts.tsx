@@ -1,0 +1,245 @@
+import { AppError } from '../../core/errors.js'
+import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
+import type { ViewInput } from '../../service/lib/views.js'
+import * as moderation from '../../service/moderationmany.js'
+import { facets as postFacets } from '../../service/postfacets.js'
+import * as posts from '../../service/postlists.js'
+import { move as movePosts } from '../../service/postmoves.js'
+import * as views from '../../service/views.js'
+import { pageNumber, within, withParameters, withQuery } from '../kit/addresses.js'
+import { listed } from '../kit/fields.js'
+import { links } from '../kit/links.js'
+import {
+  action,
+  page,
+  Redirect,
+  type AnyPage,
+  type Flash,
+  type LiveView,
+  type Outcome,
+  type View,
+} from '../kit/page.js'
+import { Empty } from '../parts/empty.js'
+import { KeyHelp } from '../parts/keyhelp.js'
+import { assertTidy, roadmapsWith, boardsWith } from '../parts/lists.js'
+import { Pager } from '../parts/pager.js'
+import { ActiveFilters, PostFilters } from '../parts/postfilters.js'
+import { askedOf } from '../parts/postquery.js'
+import { Failures, PostRows, Problem, type Rest } from '../parts/postrows.js'
+import { Top } from '../parts/top.js'
+import { SavedViews } from '../parts/savedviews.js'
+
+const HOME = '/dashboard/posts'
+
+/** The keys of the rows, and what undoes the last change. */
+const KEYS = [
+  ['j', 'shortcuts.next'],
+  ['k', 'shortcuts.previous'],
+  ['x', 'shortcuts.choose'],
+  ['o', 'shortcuts.open'],
+  ['z', 'shortcuts.undo'],
+] as const
+
+/** Posts on a page: as many as one change takes. */
+const SIZE = 50
+
+/** The page at its own address, where a form shows it again. */
+const atHome = (view: LiveView, chosen?: string): LiveView => ({
+  ...view,
+  path: HOME,
+  url: HOME + view.url.slice(view.path.length),
+  ...(chosen !== undefined && { form: { ...view.form, values: { ids: chosen } } }),
+})
+
+const pageWith = (rest?: Rest): AnyPage =>
+  page({
+    cache: 'never',
+    section: 'posts',
+    load: (view) => load(atHome(view)),
+    title: ({ t }) => t('nav.posts'),
+    show: (view, data) => <Posts view={atHome(view as LiveView, rest && chosenOf(rest))} {...data} rest={rest} />,
+  })
+
+const chosenOf = ({ failed }: Rest): string => failed.map(({ given }) => given).join('\n')
+
+export const postsPage = pageWith()
+
+/** A change is sent to an address of its own: whoever reads it anew sees the list. */
+export const sentTo = page({
+  cache: 'never',
+  section: 'posts',
+  load(view) {
+    throw new Redirect(withParameters(atHome(view).url, {}))
+  },
+  title: () => '',
+  show: () => <></>,
+})
+
+const NOTHING = { posts: [], total_count: 0, total_pages: 0 }
+
+const shownOf = ({ posts: rows, total_count: total, total_pages: pages, is_capped: isCapped }: Listed) => ({
+  rows,
+  total,
+  pages,
+  isCapped,
+})
+type Listed = Pick<Awaited<ReturnType<typeof posts.list.run>>, 'posts' | 'total_count' | 'total_pages' | 'is_capped'>
+
+async function load(view: LiveView) {
+  assertTidy(view)
+  const asked = askedOf(view)
+  const { sort, ...filter } = asked
+  const { views: saved } = await view.call(views.list, {})
+  try {
+    const list = await view.call(posts.list, {
+      ...filter,
+      ...(sort && { sort }),
+      page: pageNumber(view),
+      limit: SIZE,
+      votes: false,
+    })
+    if (list.total_count > 0 && pageNumber(view) > list.total_pages)
+      throw new Redirect(withParameters(view.url, { page: list.total_pages }))
+    const opened = saved.find(({ viewId }) => viewId === list.view?.viewId)
+    const places = view.may(movePosts) && list.posts.length > 0 ? await placesOf(view) : undefined
+    return {
+      ...shownOf(list),
+      saved,
+      opened,
+      places,
+      error: undefined,
+      filter: { ...opened?.filter, ...asked } as ViewInput,
+      facets: await view.call(postFacets, filter),
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
+    const facets = await view.call(postFacets, {})
+    return {
+      ...shownOf(NOTHING),
+      saved,
+      opened: undefined,
+      places: undefined,
+      error,
+      filter: asked as ViewInput,
+      facets,
+    }
+  }
+}
+
+const placesOf = async (view: View) => ({
+  boards: (await boardsWith(view)).rows,
+  roadmaps: (await roadmapsWith(view)).rows,
+})
+
+type Data = Awaited<ReturnType<typeof load>>
+
+function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefined }) {
+  const { t, href } = view
+  const { filter, facets, saved, opened, error } = data
+  const refused = error ? { ...view, form: { values: {}, error } } : view
+  const isFiltered = Object.keys(filter).some((field) => field !== 'sort')
+  return (
+    <>
+      <Top view={view} title={t('nav.posts')} count={t('board.posts', { count: data.total })}>
+        {data.rows.length > 0 && (data.places ?? view.may(moderation.decideMany)) ? (
+          <KeyHelp view={view} keys={KEYS} />
+        ) : null}
+        <SavedViews view={view} path={HOME} saved={saved} opened={opened} filter={filter} />
+      </Top>
+      {rest ? <Failures view={view} rest={rest} rows={data.rows} /> : <Problem view={refused} />}
+      <PostFilters view={view} path={HOME} filter={filter} facets={facets} />
+      <ActiveFilters view={view} path={HOME} filter={filter} facets={facets} />
+      {opened && opened.missing.length > 0 ? (
+        <p class="note">{t('views.missing', { count: opened.missing.length })}</p>
+      ) : null}
+      {data.rows.length > 0 ? (
+        <PostRows view={view} path={HOME} rows={data.rows} query={filter.query ?? ''} places={data.places} />
+      ) : isFiltered || error ? (
+        <Empty title={t('empty.filtered')}>
+          <p>
+            <a class="button plain" href={href(HOME)}>
+              {t('empty.showAll')}
+            </a>
+          </p>
+        </Empty>
+      ) : (
+        <Empty title={t('empty.posts')}>
+          <p>
+            {t('posts.emptyNext')} <code>feedbackctl posts create - &lt; posts.csv</code>
+          </p>
+          <a class="button primary" href={href('/posts/new')}>
+            {t('post.new')}
+          </a>
+        </Empty>
+      )}
+      <Pager view={view} page={pageNumber(view)} pages={data.pages} isCapped={data.isCapped} />
+      {data.rows.length > 0 ? (
+        <p class="next csv">
+          <a
+            href={href(
+              withParameters(links.postsFile + view.url.slice(view.path.length), { page: undefined, sort: undefined }),
+            )}
+          >
+            {t('list.csv')}
+          </a>
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+interface Done {
+  outcomes: readonly OutcomeOfOne[]
+  changed: number
+  undo: { undo_id: string } | null
+}
+
+/** Back to the list, or the list with what could not be done, and what could be. */
+function done({ outcomes, changed, undo }: Done, to: string | undefined, flash: Flash): Outcome {
+  const failed = outcomes.filter(({ outcome }) => outcome === 'failed')
+  const id = undo?.undo_id
+  return {
+    to: within(to) ?? HOME,
+    flash: { flash, count: changed },
+    undo: id,
+    ...(failed.length > 0 && { again: pageWith({ changed, failed, undo: id }) }),
+  }
+}
+
+const many = ['ids']
+
+export const move = action({
+  operation: movePosts,
+  page: async () => postsPage,
+  many,
+  input: (_view, { ids, boardId, roadmapId }) => ({
+    ids: listed(ids),
+    ...(boardId && { boardId }),
+    ...(roadmapId && { roadmapId }),
+  }),
+  done: (_view, answer, { to }) => done(answer, to, 'postsChanged'),
+})
+
+export const decide = action({
+  operation: moderation.decideMany,
+  page: async () => postsPage,
+  many,
+  input: (_view, { ids, decision }) => ({ ids: listed(ids), decision }),
+  done: (_view, answer, { to, decision }) => done(answer, to, decision === 'spam' ? 'postsSpam' : 'postsKept'),
+})
+
+export const saveView = action({
+  operation: views.create,
+  page: async () => postsPage,
+  many: ['board', 'roadmap'],
+  fields: { q: 'query', board: 'boardId', roadmap: 'roadmapIds', author: 'authorId', by: 'mine' },
+  input: (_view, { name, shared, q, board, roadmap, author, since, until, by, voted, sort }) => ({
+    name,
+    shared: shared === 'true',
+    ...askedOf({
+      query: Object.fromEntries(Object.entries({ q, author, since, until, by, voted, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
+      queried: (field) => listed(field === 'board' ? board : roadmap),
+    }),
+  }),
+  done: (_view, { view: { name } }) => ({ to: withQuery(HOME, { view: name }), flash: 'viewSaved' }),
+})

@@ -1,0 +1,143 @@
+import type { ViewInput } from '../../service/lib/views.js'
+import type { PostFacets } from '../../service/postfacets.js'
+import type { View } from '../kit/page.js'
+import { addressOf } from './postquery.js'
+
+/** Counted posts above this are told as at least so many. */
+const MOST_COUNTED = 1000
+
+interface Option {
+  value: string
+  name: string
+  count: string
+}
+
+const NONE = 'none'
+
+const optionsOf = (view: View, { boards, roadmaps }: PostFacets) => {
+  const count = (posts: number, isCapped = false) =>
+    isCapped && posts > 0 ? `${view.words.number(Math.min(posts, MOST_COUNTED))}+` : view.words.number(posts)
+  return {
+    board: boards.counts.map(({ board, posts }): Option => ({ value: board?.url ?? NONE, name: board?.name ?? view.t('post.noBoard'), count: count(posts, boards.is_capped) })), // prettier-ignore
+    roadmap: roadmaps.counts.map(({ roadmap, posts }): Option => ({ value: roadmap?.url ?? NONE, name: roadmap?.name ?? view.t('post.noRoadmap'), count: count(posts, roadmaps.is_capped) })), // prettier-ignore
+  }
+}
+
+interface FilterProps {
+  view: View
+  path: string
+  filter: ViewInput
+  facets: PostFacets
+}
+
+/** Filters of posts, which only the button and Enter send, with how many posts each choice has. */
+export function PostFilters({ view, path, filter, facets }: FilterProps) {
+  const { t } = view
+  const options = optionsOf(view, facets)
+  return (
+    <form class="filter-bar" action={view.href(path)}>
+      {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
+      <input
+        type="search"
+        name="q"
+        value={filter.query}
+        maxLength={200}
+        aria-label={t('filter.words')}
+        placeholder={t('filter.words')}
+      />
+      <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
+      <Picks name="roadmap" label={t('filter.roadmap')} options={options.roadmap} chosen={filter.roadmapIds ?? []} />
+      <label>
+        <span>{t('posts.author')}</span>
+        <input name="author" value={filter.authorId} maxLength={100} autocomplete="off" autocapitalize="none" />
+      </label>
+      <label>
+        <span>{t('posts.since')}</span>
+        <input type="date" name="since" value={filter.since?.slice(0, 10)} />
+      </label>
+      <label class="check">
+        <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
+        <span>{t('filter.own')}</span>
+      </label>
+      <label class="check">
+        <input type="checkbox" name="voted" value="true" checked={filter.voted ?? false} />
+        <span>{t('posts.voted')}</span>
+      </label>
+      <button type="submit" class="button plain">
+        {t('filter.apply')}
+      </button>
+    </form>
+  )
+}
+
+/** Several choices behind a button that says how many are chosen. */
+const Picks = ({
+  name,
+  label,
+  options,
+  chosen,
+}: {
+  name: string
+  label: string
+  options: readonly Option[]
+  chosen: readonly string[]
+}) =>
+  // prettier-ignore
+  options.length === 0 ? null : (
+    <details class="picks">
+      <summary class="button plain">{chosen.length > 0 ? `${label} (${chosen.length})` : label}</summary>
+      <fieldset>
+        <legend class="hidden">{label}</legend>
+        {options.map((option) => (
+          <label class="check">
+            <input type="checkbox" name={name} value={option.value} checked={chosen.includes(option.value)} />
+            <bdi>{option.name}</bdi>
+            <span class="soft number">{option.count}</span>
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  )
+
+/** What is filtered by, each with a link to the list without it. */
+export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
+  const { t } = view
+  const options = optionsOf(view, facets)
+  const nameIn = (all: readonly Option[], value: string) => all.find((each) => each.value === value)?.name ?? value
+  const without = (change: ViewInput) => addressOf(path, { ...filter, ...change })
+  const active = [
+    ...(filter.query ? [{ text: `“${filter.query}”`, to: without({ query: '' }) }] : []),
+    ...(filter.boardId ?? []).map((value) => ({
+      text: `${t('filter.board')}: ${nameIn(options.board, value)}`,
+      to: without({ boardId: filter.boardId?.filter((each) => each !== value) ?? [] }),
+    })),
+    ...(filter.roadmapIds ?? []).map((value) => ({
+      text: `${t('filter.roadmap')}: ${nameIn(options.roadmap, value)}`,
+      to: without({ roadmapIds: filter.roadmapIds?.filter((each) => each !== value) ?? [] }),
+    })),
+    ...(filter.authorId ? [{ text: `${t('posts.author')}: ${filter.authorId}`, to: without({ authorId: '' }) }] : []),
+    ...(filter.since
+      ? [{ text: `${t('posts.since')}: ${filter.since.slice(0, 10)}`, to: without({ since: '' }) }]
+      : []),
+    ...(filter.until
+      ? [{ text: `${t('posts.until')}: ${filter.until.slice(0, 10)}`, to: without({ until: '' }) }]
+      : []),
+    ...(filter.mine ? [{ text: t('filter.own'), to: without({ mine: false }) }] : []),
+    ...(filter.voted ? [{ text: t('posts.voted'), to: without({ voted: false }) }] : []),
+  ]
+  if (active.length === 0) return null
+  return (
+    <ul class="active-filters" aria-label={t('posts.filters')}>
+      {active.map(({ text, to }) => (
+        <li>
+          <a class="chip status" href={view.href(to)} aria-label={t('posts.without', { filter: text })}>
+            <bdi>{text}</bdi> <span aria-hidden="true">×</span>
+          </a>
+        </li>
+      ))}
+      <li>
+        <a href={view.href(path)}>{t('posts.clear')}</a>
+      </li>
+    </ul>
+  )
+}

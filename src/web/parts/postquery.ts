@@ -1,0 +1,38 @@
+import { VIEW_SORTS, type ViewInput } from '../../service/lib/views.js'
+import { withQuery } from '../kit/addresses.js'
+import type { View } from '../kit/page.js'
+
+/** Which posts an address asks for: the parameters that every list of the team's posts has. */
+export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
+  const { q, author, since, until, by, voted, sort, view: saved } = view.query
+  const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
+  const order = VIEW_SORTS.find((each) => each === sort)
+  return {
+    ...(saved && { view: saved }),
+    ...(q?.trim() && { query: q.trim().slice(0, 200) }),
+    ...(boardId.length > 0 && { boardId }),
+    ...(roadmapIds.length > 0 && { roadmapIds }),
+    ...(author && { authorId: author }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(by === 'me' && { mine: true }),
+    ...(voted === 'true' && { voted: true }),
+    ...(order && { sort: order }),
+  }
+}
+
+/** The parameters of the address that asks for these posts. */
+export const queryOf = ({ query, boardId, roadmapIds, authorId, since, until, mine, voted, sort }: ViewInput) => ({
+  q: query,
+  board: boardId,
+  roadmap: roadmapIds,
+  author: authorId,
+  since,
+  until,
+  by: mine ? 'me' : undefined,
+  voted: voted ? 'true' : undefined,
+  sort,
+})
+
+/** The address of these posts. */
+export const addressOf = (path: string, filter: ViewInput): string => withQuery(path, queryOf(filter))

@@ -1,0 +1,141 @@
+import type { Outcome } from '../../service/lib/bulk.js'
+import type { Post } from '../../service/lib/postshapes.js'
+import { decideMany } from '../../service/moderationmany.js'
+import { withParameters } from '../kit/addresses.js'
+import type { View } from '../kit/page.js'
+import { Form, Hidden, Summary } from './form.js'
+import { numberOf, PostTable } from './posttable.js'
+
+/** What a change did not do, said above the rows. */
+export interface Rest {
+  changed: number
+  failed: readonly Outcome[]
+  undo: string | undefined
+}
+
+/** What is wrong with a form: without a chosen row, in words that say so. */
+export function Problem({ view }: { view: View }) {
+  const isUnchosen = view.form.error?.errors?.some(({ field }) => field === 'ids') ?? false
+  if (!isUnchosen) return <Summary view={view} />
+  return (
+    <div class="summary" role="alert" tabIndex={-1} autofocus>
+      <h2>{view.t('posts.unchosen')}</h2>
+    </div>
+  )
+}
+
+export function Failures({
+  view,
+  rest: { changed, failed, undo },
+  rows,
+}: {
+  view: View
+  rest: Rest
+  rows: readonly Post[]
+}) {
+  const titles = new Map(rows.map((post) => [numberOf(post), post.title]))
+  const { t } = view
+  return (
+    <div class="summary" role="alert" tabIndex={-1} autofocus>
+      <h2>{t('posts.failed', { count: failed.length })}</h2>
+      <ul>
+        {failed.map(({ given, error }) => (
+          <li>
+            <bdi>{[given, titles.get(given)].join(' ').trim()}</bdi>: {reasonOf(view, error)}
+          </li>
+        ))}
+      </ul>
+      {changed > 0 ? <p>{t('flash.postsChanged', { count: changed })}</p> : null}
+      {undo === undefined ? null : (
+        <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
+          <Hidden name="to" value={withParameters(view.url, {})} />
+          <button type="submit" class="button plain" data-key="z">
+            {t('undo.button')}
+          </button>
+        </Form>
+      )}
+    </div>
+  )
+}
+
+function reasonOf({ words }: View, error: Outcome['error']): string {
+  const key = `error.${error?.code}`
+  return words.has(key) ? words.t(key) : (error?.message ?? '')
+}
+
+/** The rows, and what can be done with those that are chosen. The buttons of one form lead to different addresses. */
+export function PostRows({ view, path, rows, query, places }: RowsProps) {
+  const { t } = view
+  const search = withParameters(view.url, {}).slice(view.path.length)
+  const [moves, decides] = [places !== undefined, view.may(decideMany) && rows.some(({ may }) => may.includes('spam'))]
+  const table = <PostTable view={view} posts={rows} query={query} canChoose={moves || decides} />
+  if (!moves && !decides) return table
+  return (
+    <Form view={view} to={`${path}/move${search}`} class="bulk">
+      <Hidden name="to" value={withParameters(view.url, {})} />
+      {table}
+      <div class="verbs">
+        <output data-count={t('posts.chosen', { count: 2 })} />
+        {places ? (
+          <>
+            <Where name="roadmapId" label={t('filter.roadmap')} none={t('post.noRoadmap')} rows={places.roadmaps} />
+            <Where name="boardId" label={t('filter.board')} none={t('post.noBoard')} rows={places.boards} />
+            <button type="submit" class="button primary">
+              {t('posts.move')}
+            </button>
+          </>
+        ) : null}
+        {decides
+          ? (['spam', 'keep'] as const).map((decision) => (
+              <button
+                type="submit"
+                class="button plain"
+                name="decision"
+                value={decision}
+                formaction={view.href(`${path}/decide${search}`)}
+              >
+                {t(`posts.${decision}`)}
+              </button>
+            ))
+          : null}
+      </div>
+    </Form>
+  )
+}
+
+const Where = ({
+  name,
+  label,
+  none,
+  rows,
+}: {
+  name: string
+  label: string
+  none: string
+  rows: readonly { name: string; url: string }[]
+}) =>
+  // prettier-ignore
+  rows.length === 0 ? null : (
+    <select name={name} aria-label={label}>
+      <option value="">{label}</option>
+      {rows.map((row) => (
+        <option value={row.url}>{row.name}</option>
+      ))}
+      <option value="none">{none}</option>
+    </select>
+  )
+
+interface Place {
+  name: string
+  url: string
+}
+
+interface RowsProps {
+  view: View
+  path: string
+  rows: readonly Post[]
+  /** Words to mark. */
+  query: string
+  /** Where posts can be moved to. Absent: they cannot be moved. */
+  places: { boards: readonly Place[]; roadmaps: readonly Place[] } | undefined
+}

@@ -1,0 +1,78 @@
+import type { Post } from '../../service/lib/postshapes.js'
+import { searchWords } from '../../core/words.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
+import { BoardChip, RoadmapChip } from './chip.js'
+import { Marked } from './marked.js'
+import { nameOf } from './person.js'
+import { Table } from './table.js'
+import { Time } from './time.js'
+
+/** Names a post in a form. Unlike its id, it tells people which one it is where the post is gone. */
+export const numberOf = ({ number }: Post): string => `#${number}`
+
+/** Posts as rows, of which a form around them can change several. */
+export function PostTable({ view, posts, query, canChoose }: PostTableProps) {
+  const { t, words } = view
+  const marked = searchWords(query)
+  return (
+    <Table
+      view={view}
+      label={t('nav.posts')}
+      rows={posts}
+      sort="newest"
+      {...(canChoose && {
+        select: { name: 'ids', hasKeys: true, value: numberOf, label: ({ title }: Post) => title },
+      })}
+      columns={[
+        {
+          label: t('posts.votes'),
+          sort: 'votes',
+          kind: 'number',
+          cell: (post) => words.number(post.voters.votesCount),
+        },
+        {
+          label: t('post.title'),
+          kind: 'title',
+          cell: (post) => (
+            <>
+              <a href={view.href(links.post(post.slug))} data-key={canChoose ? 'o' : undefined}>
+                <bdi>
+                  <Marked text={post.title} words={marked} />
+                </bdi>
+              </a>
+              {post.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+            </>
+          ),
+        },
+        { label: t('filter.board'), cell: ({ board }) => (board ? <BoardChip view={view} board={board} /> : null) },
+        {
+          label: t('filter.roadmap'),
+          cell: ({ roadmap }) => (roadmap ? <RoadmapChip view={view} roadmap={roadmap} /> : null),
+        },
+        { label: t('posts.author'), cell: ({ author }) => <bdi>{nameOf(view, author)}</bdi> },
+        {
+          label: t('comment.title'),
+          sort: 'discussed',
+          kind: 'number',
+          cell: (post) => words.number(post.commentsCount),
+        },
+        {
+          label: t('posts.age'),
+          sort: 'newest',
+          kind: 'number',
+          cell: (post) => <Time view={view} at={post.createdAt} />,
+        },
+      ]}
+    />
+  )
+}
+
+interface PostTableProps {
+  view: View
+  posts: readonly Post[]
+  /** Words to mark. */
+  query: string
+  /** Whether rows can be chosen. */
+  canChoose: boolean
+}

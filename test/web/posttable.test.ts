@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import { engines, makeSite, type TestSite } from '../support/site.js'
+
+const SITE = 'http://localhost'
+const HOME = '/dashboard/posts'
+const cookieOf = (token: string) => ({ accept: 'text/html', cookie: `feedbackctl=${token}` })
+const get = (site: TestSite, path: string, token: string) => site.http(`GET /${path}`, { headers: cookieOf(token) })
+const send = (site: TestSite, path: string, token: string, form: [string, string][]) =>
+  site.http(`POST /${path}`, {
+    headers: { ...cookieOf(token), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  })
+
+/** The titles of the rows. */
+const rowsOf = (text: string): string[] => [...text.matchAll(/aria-label="Choose ([^"]*)"/g)].map(([, title = '']) => title) // prettier-ignore
+
+/** The numbers of the rows that are chosen. */
+const chosenIn = (text: string): string[] =>
+  [...text.matchAll(/<input type="checkbox" name="ids" value="(#\d+)" checked/g)].map(([, number = '']) => number)
+
+const TEAM: Permission[] = ['dashboard:read', 'post:update', 'post:destroy', 'board:read', 'roadmap:read']
+
+describe.each(engines)('the table of posts on %s', (engine) => {
+  const open = async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+    const owner = await site.owner()
+    for (const name of ['Ideas', 'Bugs', 'Plans']) await site.call(boards.create, { name, display: name !== 'Plans' })
+    for (const name of ['Soon', 'Done']) await site.call(roadmaps.create, { name, display: true })
+    for (let number = 1; number <= 9; number++) {
+      site.clock.now = new Date(Date.UTC(2026, 2, 3, 10, number))
+      const { post } = await site.call(posts.create, { title: `Post ${number}`, boardId: ['ideas', 'bugs', 'plans'][number % 3]! }) // prettier-ignore
+      if (number % 2 === 0) await site.call(posts.update, { id: post.postId, roadmapId: 'soon', partial: true })
+    }
+    await site.db.updateTable('posts').set({ votesCount: 10_432 }).where('number', '=', 2).execute()
+    return { site, owner, team: await site.member(TEAM) }
+  }
+  const roadmapOf = async (site: TestSite, id: string) => (await site.call(posts.show, { id })).post.roadmap?.url
+
+  it('shows what the address asks for, with a link that takes each filter away, and no empty ones', async () => {
+    const { site, team } = await open()
+    const { status, text } = await get(site, HOME, team.token)
+    expect([status, rowsOf(text).length]).toEqual([200, 9])
+    expect(text).toContain('10,432')
+    const tidy = await get(site, `${HOME}?q=&board=ideas&board=bugs&roadmap=none&author=&since=&sort=votes`, team.token)
+    expect([tidy.status, tidy.headers.location]).toEqual([
+      303,
+      `${HOME}?board=ideas&board=bugs&roadmap=none&sort=votes`,
+    ])
+    const { text: found } = await get(site, String(tidy.headers.location), team.token)
+    expect(rowsOf(found)).toEqual(['Post 9', 'Post 7', 'Post 3', 'Post 1'])
+    expect(found).toContain(`href="${HOME}?board=bugs&amp;roadmap=none&amp;sort=votes"`)
+    expect(found).toContain(`href="${HOME}?board=ideas&amp;board=bugs&amp;sort=votes"`)
+    expect(found).toContain('aria-sort="descending"')
+    expect(found).toMatch(/<bdi>Ideas<\/bdi><span class="soft number">2</)
+    const { text: none } = await get(site, `${HOME}?q=nothing`, team.token)
+    expect([rowsOf(none), none.includes('No posts match this filter')]).toEqual([[], true])
+    const { status: wrong, text: unknown } = await get(site, `${HOME}?board=nowhere`, team.token)
+    expect([wrong, unknown.includes('role="alert"')]).toEqual([200, true])
+    const file = await get(site, '/export/posts?board=ideas&board=bugs&roadmap=none', team.token)
+    expect(file.text.trim().split('\n')).toHaveLength(5)
+  })
+
+  it('moves the chosen rows, leads back to the same list, and takes it back', async () => {
+    const { site, team } = await open()
+    const at = `${HOME}?board=ideas&page=1`
+    const chosen: [string, string][] = [['ids', '#3'], ['ids', '#9'], ['to', at], ['roadmapId', 'done'], ['boardId', '']] // prettier-ignore
+    const { status, headers } = await send(site, `${HOME}/move?board=ideas`, team.token, chosen)
+    expect([status, headers.location]).toEqual([303, expect.stringContaining(`${at}&done=postsChanged.2&undo=`)])
+    expect([await roadmapOf(site, '3'), await roadmapOf(site, '9'), await roadmapOf(site, '6')]).toEqual(['done', 'done', 'soon']) // prettier-ignore
+    const { text } = await get(site, String(headers.location), team.token)
+    expect(text).toContain('2 posts are changed.')
+    const [, undo = ''] = /action="(\/undo\/[^"]+)"/.exec(text) ?? []
+    await send(site, undo, team.token, [['to', at]])
+    expect([await roadmapOf(site, '3'), await roadmapOf(site, '9')]).toEqual([undefined, undefined])
+    const spam = await send(site, `${HOME}/decide`, team.token, [['ids', '#5'], ['decision', 'spam']]) // prettier-ignore
+    expect(spam.headers.location).toContain(`${HOME}?done=postsSpam.1`)
+    expect((await site.call(posts.show, { id: '5' })).post.is_spam).toBe(true)
+  })
+
+  it('names each post that could not be changed, with the reason, and keeps it chosen', async () => {
+    const { site, team } = await open()
+    await site.call(posts.remove, { id: '3' })
+    const form: [string, string][] = [['ids', '#3'], ['ids', '#6'], ['ids', '#9'], ['to', HOME], ['roadmapId', 'done']] // prettier-ignore
+    const { status, text } = await send(site, `${HOME}/move?board=ideas`, team.token, form)
+    expect(status).toBe(200)
+    expect(text).toContain('1 post could not be changed')
+    expect(text).toMatch(/#3<\/bdi>: This post no longer exists\./)
+    expect(text).toContain('2 posts are changed.')
+    expect(text).toMatch(/action="\/undo\//)
+    expect([rowsOf(text), await roadmapOf(site, '9')]).toEqual([['Post 9', 'Post 6'], 'done'])
+    const refused = await send(site, `${HOME}/move`, team.token, [['roadmapId', 'done']])
+    expect([refused.status, refused.text.includes('Select at least one post first.')]).toEqual([422, true])
+    const nowhere = await send(site, `${HOME}/move`, team.token, [['ids', '#6']])
+    expect([nowhere.status, nowhere.text.includes('Choose a status or a board first.'), chosenIn(nowhere.text)]).toEqual([422, true, ['#6']]) // prettier-ignore
+    expect((await get(site, `${HOME}/move?board=ideas`, team.token)).headers.location).toBe(`${HOME}?board=ideas`)
+  })
+
+  it('opens, saves and deletes views, and says what of one is gone', async () => {
+    const { site, owner, team } = await open()
+    const form: [string, string][] = [['name', 'Triage'], ['shared', 'true'], ['board', 'ideas'], ['board', 'bugs'], ['roadmap', 'none'], ['sort', 'oldest']] // prettier-ignore
+    const { headers } = await send(site, `${HOME}/views?board=ideas`, team.token, form)
+    expect(headers.location).toBe(`${HOME}?view=Triage&done=viewSaved`)
+    const { text } = await get(site, `${HOME}?view=triage`, team.token)
+    expect(rowsOf(text)).toEqual(['Post 1', 'Post 3', 'Post 7', 'Post 9'])
+    expect(text).toContain('View: Triage')
+    expect(rowsOf((await get(site, `${HOME}?view=triage&sort=newest`, team.token)).text)[0]).toBe('Post 9')
+    const again = await send(site, `${HOME}/views`, team.token, form)
+    expect([again.status, again.text.includes('There is a view with this name already.')]).toEqual([409, true])
+    await site.http('DELETE /boards', { token: owner, body: { boardId: 'bugs' } })
+    const { text: later } = await get(site, `${HOME}?view=triage`, team.token)
+    expect([rowsOf(later), later.includes('1 choice of this view is gone')]).toEqual([['Post 3', 'Post 9'], true])
+    const [, path = ''] = /href="(\/dashboard\/views\/[^"]+\/delete)"/.exec(later) ?? []
+    expect((await get(site, path, team.token)).text).toContain('The team loses it too.')
+    expect((await send(site, path, team.token, [])).headers.location).toBe(`${HOME}?done=deleted`)
+    expect((await get(site, `${HOME}?view=triage`, team.token)).status).toBe(404)
+  })
+
+  it('shows to each what they may do and see, and no address', async () => {
+    const { site } = await open()
+    const reader = (await site.member(['dashboard:read'])).token
+    const { status, text } = await get(site, HOME, reader)
+    expect([status, text.includes('name="ids"'), text.includes('Plans')]).toEqual([200, false, false])
+    const mover = (await get(site, HOME, (await site.member(['dashboard:read', 'post:update'])).token)).text
+    expect([mover.includes('name="roadmapId"'), mover.includes('value="spam"')]).toEqual([true, false])
+    const judge = (await get(site, HOME, (await site.member(['dashboard:read', 'post:destroy'])).token)).text
+    expect([judge.includes('name="roadmapId"'), judge.includes('value="spam"')]).toEqual([false, true])
+    for (const page of [text, mover, judge]) expect(page).not.toMatch(/@example\.org/)
+    expect((await get(site, HOME, (await site.member(['post:update'])).token)).status).toBe(404)
+    expect((await site.http(`GET /${HOME}`, { headers: { accept: 'text/html' } })).headers.location).toBe(`/login?redirect=${encodeURIComponent(HOME)}`) // prettier-ignore
+    const forged = await send(site, `${HOME}/move`, reader, [['ids', '#3'], ['roadmapId', 'done']]) // prettier-ignore
+    expect(forged.status).toBe(403)
+  })
+})
