@@ -91,6 +91,7 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     await person('strong', ['settings:update'])
     const { role } = await site.call(roles.create, { name: 'Helpers' })
     await site.call(roles.assign, { role_id: role.id, user_id: 'eve' })
+    expect((await get('/dashboard/users/eve', owner)).text).toContain('href="/dashboard/comments?author=eve"')
     const self = await person('self', ['dashboard:read', 'user:read', 'user:block'])
     const all = ['block', 'delete', 'notes', 'sign-out']
     const verbs = async (username: string, token: string) =>

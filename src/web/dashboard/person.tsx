@@ -1,8 +1,10 @@
 import { languageName } from '../../core/language.js'
 import * as roles from '../../service/roles.js'
 import * as service from '../../service/users.js'
+import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
+import { SECTIONS } from '../kit/sections.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Foreign } from '../parts/foreign.js'
 import { nameOf } from '../parts/person.js'
@@ -97,6 +99,14 @@ function Facts({ view, user }: { view: View; user: Shown }) {
         <dt>{t('user.wrote')}</dt>
         <dd>
           {t('user.posts', { count: Number(user.posts) })}, {t('user.voted', { count: Number(user.votes) })}
+          {view.may(SECTIONS.comments.operations[0]) ? (
+            <>
+              {', '}
+              <a href={view.href(withQuery(SECTIONS.comments.path, { author: user.username }))}>
+                {t(SECTIONS.comments.label)}
+              </a>
+            </>
+          ) : null}
         </dd>
       </dl>
     </section>
