@@ -191,7 +191,10 @@ const People = ({ view, rows, canChoose }: { view: View; rows: readonly Row[]; c
           ),
         },
         { label: t('user.email'), cell: ({ email }) => <Foreign text={email} /> },
-        { label: t('user.roles'), cell: (person) => <span class="words">{namesOf(person)}</span> },
+        {
+          label: t('user.roles'),
+          cell: (person) => (namesOf(person) === '' ? '' : <span class="words">{namesOf(person)}</span>),
+        },
         { label: t('nav.posts'), kind: 'number', sort: 'posts', cell: ({ posts }) => words.number(Number(posts)) },
         { label: t('user.votes'), kind: 'number', sort: 'votes', cell: ({ votes }) => words.number(Number(votes)) },
         {
