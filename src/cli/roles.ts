@@ -83,7 +83,8 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'create <name>',
       examples: ['roles create moderators --permissions comment:update:any,comment:delete:any'],
-      output: { columns, id, rows: ({ role }) => [role] },
+      // Nobody has a new role; one that exists already says how many have it
+      output: { columns, id, rows: ({ role }) => [{ user_count: 0, ...role }] },
       lines: 'alone',
       existing: {
         by: 'a role with this name',

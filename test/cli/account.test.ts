@@ -27,6 +27,7 @@ describe.each(engines)('account on %s', (engine) => {
       'identities',
       'sessions',
       'keys',
+      'views',
       'posts',
       'comments',
       'votes',
