@@ -51,7 +51,7 @@ const noun = named<RoadmapRow>({
   id: 'id',
   createdAt: 'created_at',
   find: findRoadmap,
-  routes: (): { http: string }[] => [search, sort],
+  routes: (): { http: string }[] => [search, sort, createUsual],
 })
 const { name, url, color, display, partial, visibility } = noun.fields
 const ROADMAPS: Listing<RoadmapRow> = { row: 'roadmap', rows: 'Roadmaps', id: 'id', size: 20, alias: true }

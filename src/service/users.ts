@@ -162,7 +162,8 @@ export const update = operation({
   output: Shown,
   subject: userOf('owner'),
   async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
-    const reserved = reservedWords(Object.values(ownAccount))
+    // 'block' is the word of users.blockMany, which is made of this file
+    const reserved = [...reservedWords(Object.values(ownAccount)), 'block']
     if (username !== undefined && reserved.includes(username.toLowerCase())) throw usernameTaken(username)
     if (input.password !== undefined || input.email !== undefined) assertNoKey(ctx.actor)
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
