@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { lock } from '../db/counters.js'
 import { blockIn } from './lib/blocking.js'
 import { eachOnce, idsField, outcomeError, refusalIn } from './lib/bulk.js'
 import { change, type Change } from './lib/change.js'
@@ -9,7 +10,7 @@ import { userOf } from './users.js'
 const BlockOutcome = Type.Object({
   given: Type.String({ description: 'What the request said' }),
   outcome: oneOf(['changed', 'unchanged', 'failed']),
-  userId: nullable('string', { description: 'null if it failed' }),
+  userId: nullable('string', { description: 'null if nobody was found' }),
   username: nullable('string'),
   error: outcomeError,
 })
@@ -33,6 +34,7 @@ export const blockMany = operation({
   }),
   run: (ctx, { users, block: isBlock }) =>
     change(ctx, async (tx) => {
+      await lock(tx.db, 'post_counts') // as decisions that block do: otherwise two requests could wait for each other
       const outcomes: BlockOutcome[] = []
       for (const given of eachOnce(users)) outcomes.push(await blockOutcome(tx, given, isBlock ? 'block' : 'unblock'))
       const count = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length
@@ -42,11 +44,13 @@ export const blockMany = operation({
 
 /** A refusal comes before anything is written, so the others are done all the same. */
 async function blockOutcome(tx: Change, given: string, verb: 'block' | 'unblock'): Promise<BlockOutcome> {
+  let found: Pick<BlockOutcome, 'userId' | 'username'> = { userId: null, username: null }
   try {
-    const { userId } = await userOf('user:block')(tx, { user: given })
-    const { user, isChanged } = await blockIn(tx, userId, verb)
-    return { given, outcome: isChanged ? 'changed' : 'unchanged', userId, username: user.username }
+    const { userId, username } = await userOf('user:block')(tx, { user: given })
+    found = { userId, username }
+    const { isChanged } = await blockIn(tx, userId, verb)
+    return { given, outcome: isChanged ? 'changed' : 'unchanged', ...found }
   } catch (error) {
-    return { given, outcome: 'failed', userId: null, username: null, error: refusalIn(error) }
+    return { given, outcome: 'failed', ...found, error: refusalIn(error) }
   }
 }

@@ -751,6 +751,15 @@ describe.each(engines)('people who are blocked together on %s', (engine) => {
     const token = await site.owner()
     const ids = await Promise.all(Array.from({ length: 100 }, async () => (await site.member()).userId))
     expect((await site.http('POST /users/block', { token, body: { users: ids } })).body.changed).toBe(100)
+    const some = ids.slice(0, 20)
+    const bothWays = [some, some.toReversed(), some, some.toReversed()]
+    const answers = await Promise.all(
+      bothWays.map((users, at) => site.http('POST /users/block', { token, body: { users, block: at > 1 } })),
+    )
+    expect(
+      answers.map(({ status }) => status),
+      'none waits for another for ever',
+    ).toEqual([200, 200, 200, 200])
     expect((await site.http('POST /users/block', { token, body: { users: [...ids, 'x'] } })).body.code).toBe('VALIDATION_ERROR') // prettier-ignore
   })
 })

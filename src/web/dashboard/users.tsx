@@ -232,7 +232,7 @@ export const block = action({
     const flash = form.block === 'false' ? 'peopleUnblocked' : 'peopleBlocked'
     if (failed === 0) return { to: back, flash: { flash, count: changed } }
     const title = view.t('bulk.outcome', { done: changed, count: failed })
-    const lines = outcomes.flatMap(({ given, error }) => (error ? [{ name: given, error }] : []))
+    const lines = outcomes.flatMap(({ given, username, error }) => (error ? [{ name: username ?? given, error }] : []))
     return {
       to: back,
       title,
