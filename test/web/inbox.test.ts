@@ -104,6 +104,18 @@ describe.each(engines)('the inbox on %s', (engine) => {
     expect((await send('/dashboard', { verb: 'keep' })).headers.location).toBe('/dashboard?done=chooseFirst')
   })
 
+  it('refuses a form that was tampered with, or never says what it does not know', async () => {
+    const { wish, get, send } = await open(engine)
+    const post = await wish('One')
+    const unread = await send('/dashboard', { chosen: post.postId, verb: 'spam' })
+    expect([unread.status, unread.headers.location], 'a text that was not read').toEqual([303, expect.stringContaining('VALIDATION_ERROR')]) // prettier-ignore
+    const odd = await send('/dashboard', { one: `keep ${versionOf(post)} x\ny` })
+    expect([odd.status, odd.headers.location]).toEqual([303, expect.not.stringContaining('#')])
+    expect((await get(`/dashboard?unmet=${post.postId}.SITE_IS_HACKED`)).text).not.toContain('SITE_IS_HACKED')
+    const many = Array.from({ length: 199 }, () => versionOf(post))
+    expect((await send('/dashboard', { chosen: many, verb: 'spam' })).status).toBeLessThan(500)
+  })
+
   it('keeps its filter, and offers only what the person may do', async () => {
     const { site, owner, wish, get } = await open(engine)
     await wish('One')

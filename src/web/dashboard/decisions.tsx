@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Key } from '../../core/catalogue.js'
+import { isId } from '../../core/ids.js'
 import { decideMany } from '../../service/moderationmany.js'
 import { withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
@@ -33,7 +34,7 @@ export interface Decidable {
   verbs: readonly Verb[]
 }
 
-/** The text that was read: another one is not decided about. */
+/** The id, and the version that was shown. If the text has changed since, the decision is refused. */
 const valueOf = ({ id, updated_at: version }: Decidable): string => `${id} ${version}`
 
 /** The address of a row on its page. */
@@ -107,7 +108,7 @@ interface RowVerbsProps {
   about: string
 }
 
-/** What could not be decided, by id: the code of the reason. The address has them after a form was sent. */
+/** The error code of each failed decision, by id. They are in the address after a form was sent. */
 function unmetIn({ query }: Pick<View, 'query'>): Map<string, string> {
   const pairs = (query.unmet ?? '').split(',', 100).map((each) => each.split('.', 2))
   return new Map(pairs.flatMap(([id = '', code = '']) => (/^\w+$/.test(code) ? [[id, code]] : [])))
@@ -120,7 +121,7 @@ export function Unmet({ view, titles }: { view: View; titles: ReadonlyMap<string
   if (unmet.length === 0) return null
   const why = (code: string): string => {
     const [own, general] = [`decision.why.${code}`, `error.${code}`]
-    return words.has(own) ? words.t(own) : words.has(general) ? words.t(general) : code
+    return words.has(own) ? words.t(own) : words.has(general) ? words.t(general) : t('error.title')
   }
   return (
     <section class="unmet">
@@ -138,9 +139,11 @@ export function Unmet({ view, titles }: { view: View; titles: ReadonlyMap<string
 
 /** What a form says: the button of one row, or that for the chosen ones. */
 function sentBy(form: Fields): { verb: string | undefined; items: string[][]; next: string | undefined } {
-  const [verb, id = '', version = '', next] = (form.one ?? '').split(' ')
-  if (verb) return { verb, items: [[id, version]], next }
-  return { verb: form.verb, items: listed(form.chosen).map((each) => each.split(' ')), next: undefined }
+  const [verb, id = '', version = '', next = ''] = (form.one ?? '').split(' ')
+  if (verb) return { verb, items: [[id, version]], next: isId(next) ? next : undefined }
+  const items = listed(form.chosen).map((each) => each.split(' '))
+  // Without a version, the decision is refused.
+  return { verb: form.verb, items: items.map(([chosen = '', seen = 'unread']) => [chosen, seen]), next: undefined }
 }
 
 /** The action of such a form, on a page that shows the list again. */

@@ -41,7 +41,7 @@ export const signInFrom = (
 
 export type Query = Record<string, string | number | readonly string[] | undefined>
 
-/** A path with a query and a fragment. Parameters that are undefined or empty are left out; one of several values is there for each. */
+/** A path with a query and a fragment. Parameters that are undefined or empty are left out. An array repeats its parameter. */
 export function withQuery(path: string, query: Query, fragment?: string): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     (Array.isArray(value) ? (value as readonly string[]) : [value]).map((each) => [name, String(each ?? '')]),
@@ -50,13 +50,13 @@ export function withQuery(path: string, query: Query, fragment?: string): string
   return `${path}${search && `?${search}`}${fragment ? `#${fragment}` : ''}`
 }
 
-/** What says on a page what was done before it. */
+/** The parameters that report the last action. */
 const SAID = ['done', 'undo', 'unmet']
 
-/** An address with other parameters: undefined or empty takes one out. It does not say again what was done before. */
+/** Changes parameters of an address. Undefined or empty removes one. The report of the last action is removed too. */
 export function withParameters(url: string, query: Query): string {
-  const [path = '', search = ''] = url.split('?', 2)
-  const given = new URLSearchParams(search)
+  const [path = ''] = url.split('?', 1)
+  const given = new URLSearchParams(url.slice(path.length))
   const kept = [...new Set(given.keys())].filter((name) => !SAID.includes(name) && !(name in query))
   return withQuery(path, { ...Object.fromEntries(kept.map((name) => [name, given.getAll(name)])), ...query })
 }
