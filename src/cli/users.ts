@@ -65,7 +65,7 @@ const one = { ...table, rows: ({ user }: { user: Person }) => [user] }
 /** Without the address where the caller may not read it. */
 const label = (user: Person) => `${printable(nameOf(user))}${user.email && ` <${user.email}>`}`
 
-/** Whoever may block people may not read them, where they lack user:read. */
+/** The right to block people does not include the right to read them (user:read). */
 const readable = async (call: Call, user: unknown): Promise<Person | undefined> =>
   (await unlessRefused(() => call(users.show, { user })))?.user
 

@@ -80,7 +80,7 @@ function inJson(value: Value): unknown {
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string')
 
-/** The fields that are lists, and texts or flags; what a list of posts does not take, it refuses. */
+/** The fields that are lists, texts and flags. A list of posts refuses values that it does not know. */
 const isFilter = (value: unknown): boolean =>
   isObject(value) &&
   Object.entries(value).every(([field, each]) =>

@@ -15,7 +15,7 @@ export type ListedInvitation = Invitation & Person & { [Key in keyof Inviter as 
 
 export interface InvitationFilter extends Period {
   states?: readonly InvitationState[] | undefined
-  /** Of this moment the states are. */
+  /** The states are those at this time. */
   now: string
 }
 
@@ -57,7 +57,7 @@ export const listInvitations = (
   page: Page<ListedInvitation>,
 ): Promise<ListedInvitation[]> => pageOf(filtered(db, filter), orderOf(filter), page).execute()
 
-/** An invitation, if it is in this list. */
+/** Returns the invitation if it matches the filter. */
 export const findListedInvitation = (
   db: Db,
   filter: InvitationFilter,

@@ -12,39 +12,39 @@ export interface Candidate {
   reason: Reason
   kind: 'post' | 'comment'
   id: string
-  /** Of one that waits as edited: when it was edited. */
+  /** When it was edited, if it waits because of that. */
   createdAt: string
   /** Of the post. */
   boardId: string | null
 }
 
-/** What of the queue a person decides about. */
+/** Which parts of the queue a person may decide about. */
 export interface QueueRights {
   posts: boolean
   comments: boolean
-  /** Whether posts of private boards, and comments for the team, are among them. */
+  /** Whether to include posts of private boards, and internal comments. */
   hidden: boolean
   internal: boolean
 }
 
 export interface QueueFilter extends QueueRights, Sorting {
   reasons: readonly Reason[]
-  /** Posts and comments since then are new. ISO 8601. */
+  /** Posts and comments from this time on are new. ISO 8601. */
   since: string
 }
 
 /** Candidates per reason and kind: the first in list order; for reports, the oldest. */
 export const MOST = 1000
-/** How far a count goes. */
+/** Counting stops at this number. */
 export const COUNTED = 100
 
-/** All that waits for a decision, in no order. The same post or comment may come for several reasons. */
+/** Lists what waits for a decision, in no order. An item appears once for each reason. */
 export async function listCandidates(db: Db, filter: QueueFilter): Promise<Candidate[]> {
   const found = await Promise.all(queries(filter).map(async ({ query }) => (await query.execute(db)).rows))
   return found.flat()
 }
 
-/** How many wait, up to `COUNTED`: by reason, and in all, where each counts once. */
+/** Counts what waits, up to `COUNTED`: for each reason, and in total. The total counts each item once. */
 export async function countCandidates(
   db: Db,
   { since, ...rights }: QueueRights & { since: string },
@@ -65,7 +65,7 @@ export async function countCandidates(
   return { counts, total: Math.min(total, COUNTED) }
 }
 
-/** Counts the items of each set of reasons, which is a bit for each reason. */
+/** Counts items by their set of reasons. A set has a bit for each reason. */
 function countOf(filter: QueueRights & { since: string }): RawBuilder<{ reasons: number; count: number }> {
   const parts = queries({ ...filter, reasons: REASONS, created: 'desc' }, COUNTED).map(
     ({ reason, query }) => sql`select id, ${sql.lit(1 << REASONS.indexOf(reason))} as reason from (${query}) as part`,
@@ -73,7 +73,7 @@ function countOf(filter: QueueRights & { since: string }): RawBuilder<{ reasons:
   return sql`select reasons, count(*) as count from (select cast(sum(distinct reason) as integer) as reasons from (${sql.join(parts, sql` union all `)}) as waiting group by id) as items group by reasons`
 }
 
-/** PostgreSQL would otherwise join, as it takes most rows to be reviewed, and read all to find the first. */
+/** Keeps PostgreSQL from a join that reads all rows. It assumes that most rows are reviewed. */
 const EACH = sql`limit 1 offset 0`
 
 const REVIEWED = {
@@ -98,7 +98,7 @@ function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueF
   const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
   const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
   const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
-  // A post or comment may have many reports
+  // An item may have many reports.
   const most = (reason: Reason) => sql.lit(reason === 'reported' ? MOST : items)
   const direction = sql.raw(created)
   const found: Query[] = []

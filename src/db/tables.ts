@@ -292,7 +292,7 @@ export interface Tables {
   undos: { undoId: string; userId: string | null; changes: string; expiresAt: string }
   /**
    * A filter of posts by its name: JSON, a StoredFilter (`service/lib/views.ts`). `userId` is null after the account of
-   * the person who saved it is deleted, which a shared view outlives.
+   * the person who saved it is deleted. A shared view stays.
    */
   views: {
     viewId: string

@@ -53,7 +53,7 @@ export const listAll = operation({
     spam: Type.Optional(
       Type.Boolean({
         description:
-          'Only comments hidden as spam, or only others; you see the hidden ones with comment:update:any, or if you wrote them',
+          'Only comments hidden as spam, or only others; hidden ones need comment:update:any, except your own',
       }),
     ),
     authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),

@@ -239,7 +239,7 @@ async function one(ctx: Shower, userId: string): Promise<Invitation> {
   return invitation
 }
 
-/** With what the roles of each account permit; the system roles, which everybody has, do not count. */
+/** Adds the permissions of each account's roles. System roles do not count, because everybody has them. */
 async function held({ db }: Pick<Context, 'db'>, rows: readonly ListedInvitation[]): Promise<Held[]> {
   if (rows.length === 0) return []
   const roles = (await rolesOf(db, rows.map(({ userId }) => userId))).filter(({ isSystem }) => !isSystem) // prettier-ignore

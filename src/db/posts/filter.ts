@@ -47,7 +47,7 @@ interface ByTime {
   time: '>=' | '<'
 }
 
-/** Another table names the posts. */
+/** The filter starts from another table, which has the posts. */
 interface ByIndex {
   index(this: void, db: Db): PostIndex
 }

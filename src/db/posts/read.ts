@@ -110,7 +110,7 @@ const merged = (ranges: readonly RawBuilder<PostRow>[], order: RawBuilder<unknow
 interface Counted {
   /** Posts in the list. */
   total: number
-  /** Posts that the index has, up to one more than a list looks at. */
+  /** The posts in the index, up to one more than a list reads. */
   looked: number
 }
 
@@ -134,7 +134,7 @@ function pageOfLed(
     ) as page cross join posts where posts.number = page.number`
 }
 
-/** So many of the newest posts that pass the filters by column and by time. */
+/** The newest posts that pass the filters by column and by time, at most `most` of them. */
 export function newestOf(conditions: Conditions, most: number, columns = sql`*`): RawBuilder<PostRow> {
   const ranges = rangesOf(conditions).map(
     ({ where, nulls }) =>
@@ -143,7 +143,7 @@ export function newestOf(conditions: Conditions, most: number, columns = sql`*`)
   return sql`${merged(ranges, orderBy('newest'), sql.lit(most))} limit ${sql.lit(most)}`
 }
 
-/** The rows of a page, sorted from the newest of a period. */
+/** Sorts the newest posts of a period, and returns one page. */
 function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after }: Slice): RawBuilder<PostRow> {
   const beyond = after ? sql`where ${isAfter(sort, after)}` : sql``
   return sql`select * from (${newestOf(conditions, MOST_FOUND)}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`

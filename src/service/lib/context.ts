@@ -82,7 +82,7 @@ export interface Context {
   body?: Body | undefined
   /** Who sends the request by now. A download asks again while it runs, as does an upload. Absent at the command line. */
   actorNow?(this: void): Promise<Actor>
-  /** Called where a response depends on the time: it may be cached until then, Unix ms. */
+  /** Limits how long the response is cached: until this time, Unix ms. */
   lasts?(this: void, until: number): void
   /** Called after each change that recorded events. */
   recorded?(this: void): void
@@ -95,7 +95,7 @@ export type CachedContext = Pick<Context, 'db' | 'actor' | 'siteUrl' | 'siteLang
 
 /** What a cached operation has besides its input. */
 export interface HourlyContext extends CachedContext {
-  /** When the present hour began. The response of whoever asks is cached until the hour ends at most. */
+  /** The start of the current hour. An operation that reads it is cached until the hour ends at most. */
   hour(this: void): Date
 }
 

@@ -72,7 +72,7 @@ const isOwn = ({ userId }: Actor, view: Pick<NamedView, 'userId'>) => userId !==
 const byAuthor = (actor: Actor, view: Pick<NamedView, 'userId'>) =>
   refusedBy(VIEWERS, actor) ?? (actor.isOwner || isOwn(actor, view) ? undefined : notAuthor())
 
-/** The owner of the site may change those of others that are shared: others they do not see. */
+/** The owner of the site may also change the shared views of others. Private views of others are not visible to anyone else. */
 export const viewPolicy = policy({ update: byAuthor, delete: byAuthor })
 
 const notAuthor = () =>

@@ -25,7 +25,7 @@ const DAYS = ['7', '1', '30', '365'] as const
 const reasonOf = ({ query }: View) => service.REASONS.find((reason) => reason === query.reason)
 const daysOf = ({ query }: View): number => Number(DAYS.find((days) => days === query.days) ?? DAYS[0])
 
-/** Leads whoever decides about nothing to the first section that they may use. */
+/** People who cannot moderate are redirected to their first section. */
 async function load(view: LiveView) {
   if (!view.may(service.list)) {
     const [first] = sectionsFor(view)

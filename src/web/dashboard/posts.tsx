@@ -40,7 +40,7 @@ const KEYS = [
   ['z', 'shortcuts.undo'],
 ] as const
 
-/** Posts on a page: as many as one change takes. */
+/** Posts on a page. One bulk change takes up to 100. */
 const SIZE = 50
 
 /** The page at its own address, where a form shows it again. */
@@ -64,7 +64,7 @@ const chosenOf = ({ failed }: Rest): string => failed.map(({ given }) => given).
 
 export const postsPage = pageWith()
 
-/** A change is sent to an address of its own: whoever reads it anew sees the list. */
+/** Bulk forms post to their own address. Reloading that address leads to the list. */
 export const sentTo = page({
   cache: 'never',
   section: 'posts',

@@ -91,7 +91,7 @@ function Backups({ view, backups }: { view: View; backups: Overview['backups'] }
 
 interface Step {
   text: string
-  /** Without it, it is done in the terminal. */
+  /** Absent for steps that are done in the terminal. */
   to?: string
 }
 

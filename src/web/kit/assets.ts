@@ -50,7 +50,7 @@ const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 export const style = assetOf('site.css')
 /** One file to load. The later parts use what the first one declares. */
 export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', 'writing.js'].map(read)))
-/** Of the dashboard alone. */
+/** Loaded by the dashboard only. */
 export const dashboardStyle = assetOf('dashboard.css')
 export const dashboardScript = assetOf('dashboard.js')
 export const icon = assetOf('icon.svg')

@@ -4,7 +4,7 @@ import type { Fields } from './page.js'
 /** Maximum number of form fields. A body has room for tens of thousands, which would block the event loop. */
 export const MAX_FIELDS = 200
 
-/** The fields of a form. Of a field that is there twice, the last counts, but for those in `many`: see `listed`. */
+/** Reads the fields of a form. If a field is repeated, the last value counts. Fields in `many` keep every value, see `listed`. */
 export function fieldsOf(body: unknown, many: readonly string[] = []): Fields {
   if (typeof body !== 'object' || body === null) return {}
   const entries = Object.entries(body)

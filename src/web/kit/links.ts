@@ -5,7 +5,7 @@ export const links = {
   comment: (slug: string, id: string): string => `${links.post(slug)}/comments/${encodeURIComponent(id)}`,
   board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
-  /** Of the team. */
+  /** Pages of the dashboard. */
   person: (username: string): string => `/dashboard/users/${encodeURIComponent(username)}`,
   role: (id: string): string => `/dashboard/settings/roles/${encodeURIComponent(id)}`,
   /** All posts of a list as CSV. The query is that of the list. */

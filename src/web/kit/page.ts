@@ -49,7 +49,7 @@ export interface View extends Addresses {
   said: readonly Said[]
   /** How many posts and comments wait for a decision by whoever is signed in, see `moderation.count`. */
   waiting: number | undefined
-  /** What takes it back. */
+  /** The id of the undo for the last action. */
   undo: string | undefined
   /** The form that was sent, where the page shows it again. */
   form: Form
@@ -90,7 +90,7 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
   cache: Cache
   /** Leads visitors to the sign-in page, and back. */
   signedIn?: true
-  /** It is a page of the team, in this section of the dashboard. It is not there without `dashboard:read`. */
+  /** The section of the dashboard that the page is in. Without `dashboard:read` the page responds with 404. */
   section?: Section
   /** Asks search engines to leave it out. */
   isUnlisted?: true
@@ -145,7 +145,7 @@ export interface Outcome {
   /** A page to show instead, where something is shown only once. */
   show?: VNode
   title?: string
-  /** Of that page. */
+  /** The section of that page. */
   section?: Section
   /** A page with a form to show instead, with what was sent. */
   again?: AnyPage
@@ -188,7 +188,7 @@ export const action = <In, Out, Subject>(
 
 export type AnyAction = Action
 
-/** A text about what was done. `count` is that of its plural form. */
+/** A message about the last action. `count` selects its plural form. */
 export interface Said {
   flash: Flash
   count?: number | undefined

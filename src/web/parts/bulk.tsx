@@ -29,5 +29,5 @@ export const Bulk = ({
   </Form>
 )
 
-/** Where a choice decides what is done. */
+/** The button for a menu of actions. */
 export const Apply = ({ view }: { view: View }) => <Submit>{view.t('table.apply')}</Submit>

@@ -50,7 +50,7 @@ export function Form({
   'data-vote'?: string | undefined
   'data-label'?: string | undefined
   'data-confirm'?: string
-  /** Its page asks who leaves it with changes. */
+  /** The browser asks before leaving the page with unsaved changes. */
   'data-unsaved'?: ''
 }) {
   return (

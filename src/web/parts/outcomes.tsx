@@ -10,7 +10,7 @@ interface Failed {
   error: { code: string; message: string }
 }
 
-/** What a change of many things came to, where some of them failed. */
+/** The page after a bulk change of which some failed. */
 export const Outcomes = ({
   view,
   title,

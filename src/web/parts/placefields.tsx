@@ -12,7 +12,7 @@ export const PlaceFields = ({
   view: View
   of: { input: TObject }
   place: { name: string; url: string; color: string; display: boolean } | undefined
-  /** Of the page, up to the url. */
+  /** The path of its page, up to the url. */
   path: string
 }) => {
   const { t } = view

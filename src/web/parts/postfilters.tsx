@@ -3,7 +3,7 @@ import type { PostFacets } from '../../service/postfacets.js'
 import type { View } from '../kit/page.js'
 import { addressOf } from './postquery.js'
 
-/** Counted posts above this are told as at least so many. */
+/** Counts above this number are shown as a lower bound. */
 const MOST_COUNTED = 1000
 
 interface Option {

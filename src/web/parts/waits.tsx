@@ -1,11 +1,11 @@
 import { COUNTED } from '../../service/moderation.js'
 import type { View } from '../kit/page.js'
 
-/** How many wait for a decision, as far as it is counted. */
+/** The number of waiting items, such as 7 or 99+. */
 export const waitsText = ({ words }: View, count: number): string =>
   count < COUNTED ? words.number(count) : `${words.number(COUNTED - 1)}+`
 
-/** Beside a link to the inbox: how many wait, where any do. */
+/** The number beside a link to the inbox. Nothing is shown for 0. */
 export const Waits = ({ view }: { view: View }) =>
   view.waiting === undefined || view.waiting === 0 ? null : (
     <>

@@ -30,7 +30,7 @@ export async function unlessMissing<T>(show: () => Promise<T>): Promise<T | unde
   }
 }
 
-/** What `show` answers; undefined where the caller may not read it, although perhaps change it. */
+/** The answer of `show`, or undefined if the caller may not read the row. They may still be allowed to change it. */
 export async function unlessRefused<T>(show: () => Promise<T>): Promise<T | undefined> {
   try {
     return await show()
