@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { printable } from '../core/text.js'
+import { answer, unanswer } from '../service/answers.js'
 import * as comments from '../service/comments.js'
 import { commentCells, marksOf, type ListedComment } from '../service/lib/cells.js'
 import type { Activity } from '../service/lib/commentshapes.js'
@@ -140,6 +141,32 @@ export function register(group: Command, cli: Cli): void {
       confirm: async (call, given) => `Delete ${await commentNamed(call, given)}? Replies to it stay.`,
       names: commentNamed,
       done: (_answer, _given, { named }) => `Deleted ${named}.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    answer,
+    {
+      usage: 'answer <comment_id:comment>',
+      examples: ['comments answer 0190e5f0'],
+      output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
+      input: { flags, finds },
+      names: commentNamed,
+      done: (_answer, _given, { named }) => `Marked ${named} as the answer.`,
+    },
+    cli,
+  )
+  command(
+    group,
+    unanswer,
+    {
+      usage: 'unanswer <comment_id:comment>',
+      examples: ['comments unanswer 0190e5f0'],
+      output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
+      input: { flags, finds },
+      names: commentNamed,
+      done: (_answer, _given, { named }) => `Unmarked ${named} as the answer.`,
     },
     cli,
   )

@@ -197,6 +197,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'update <id:post...>',
       examples: [
         'posts update 12 --roadmap planned',
+        'posts update 12 --roadmap shipped --message "It is there."',
         'posts update 12 --title "Dark theme"',
         'posts update 12',
         'posts list -q --board ideas | feedbackctl posts update - --roadmap planned',
@@ -204,6 +205,7 @@ export function register(group: Command, cli: Cli): void {
       output: row,
       input: {
         ...text,
+        texts: ['message'],
         hidden: [...idAliases, 'partial'],
         defaults: { partial: true },
         async editor(call, { id: given, ...changes }) {

@@ -63,7 +63,7 @@ export const NOUNS = {
     byName: false,
     isSubject: true,
     verbs: ['created', 'updated', 'deleted', 'reported', 'kept', 'marked_spam', 'reopened'],
-    details: { is_internal: 'flag', is_spam: 'flag' },
+    details: { is_internal: 'flag', is_spam: 'flag', official: 'text' },
   },
   item: { group: ['post', 'comment'] },
   board: {

@@ -16,6 +16,7 @@ const free: Kind = { is: 'anything', fits: () => true }
 const key: Kind = { is: 'a whole number', isRequired: true, fits: (value) => Number.isSafeInteger(value) }
 const time: Kind = { is: 'a time', fits: (value) => typeof value === 'string' && isTime(value) }
 const delivery: Kind = { is: 'a kind of delivery', fits: (value) => DELIVERY_KINDS.some((kind) => kind === value) }
+const official: Kind = { is: 'update or answer', fits: (value) => value === 'update' || value === 'answer' }
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
 const flags: Kind = { is: 'true or false by name, in JSON', fits: (value) => isFlags(inJson(value)) }
@@ -29,7 +30,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   api_key_uses: { keyId: free, usedAt: time },
   api_keys: { keyId: free, keyHash: free, userId: free, name: free, permissions: list, createdAt: time, expiresAt: time },
   boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, createdAt: time, updatedAt: time },
-  comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: flag, created_at: time, updated_at: time },
+  comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: flag, official, roadmap_id: free, created_at: time, updated_at: time },
   counters: { name: free, value: free },
   deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   event_cursors: { consumer: free, last_id: free },

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { asStored } from '../core/ids.js'
-import { flagOf, PARENT, type CommentFilter } from './comments.js'
+import { flagOf, BESIDE, type CommentFilter } from './comments.js'
 import { pageOf, within, type Order, type Page, type Sorting } from './paging.js'
 import type { CommentRow, Db } from './tables.js'
 
@@ -47,8 +47,9 @@ const withNames = (query: ReturnType<typeof filtered>) =>
   query
     .leftJoin('users', 'users.userId', 'comments.author_id')
     .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
+    .leftJoin('roadmaps as stage', 'stage.id', 'comments.roadmap_id')
     .selectAll('comments')
-    .select(['users.name', 'users.username', 'users.avatar', ...PARENT])
+    .select(['users.name', 'users.username', 'users.avatar', ...BESIDE])
     .select(['posts.number as postNumber', 'posts.title as postTitle', 'posts.slug as postSlug'])
 
 export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>

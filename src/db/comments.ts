@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely'
+import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
@@ -13,6 +13,8 @@ export interface CommentFilter {
   spam: boolean
   viewer: string | null
   author: string | undefined
+  /** Only updates of the team and the answer. */
+  official?: boolean
   period: Period
 }
 
@@ -24,11 +26,12 @@ export type CommentView = Awaited<ReturnType<typeof listComments>>[number]
 
 export const flagOf = (visibility: 'public' | 'internal'): number => (visibility === 'internal' ? 1 : 0)
 
-const filtered = (db: Db, { postId, visibility, spam, viewer, author, period }: CommentFilter) =>
+const filtered = (db: Db, { postId, visibility, spam, viewer, author, official, period }: CommentFilter) =>
   within(db.selectFrom('comments'), 'comments.created_at', period)
     .where('comments.post_id', '=', postId)
     .where((eb) => (visibility.length === 0 ? eb.lit(false) : eb('comments.is_internal', 'in', visibility.map(flagOf))))
     .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
+    .$if(official === true, (query) => query.where('comments.official', 'is not', null))
     .$if(!spam, (query) =>
       query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
     )
@@ -36,20 +39,25 @@ const filtered = (db: Db, { postId, visibility, spam, viewer, author, period }: 
 const orderOf = ({ created: direction }: Sorting) =>
   ({ by: ['created_at', 'id'], direction, table: 'comments' }) as const
 
-/** What decides whether the reader learns which comment a reply is to. */
-export const PARENT = [
+/** What decides whether the reader learns which comment a reply is to, and the roadmap of an update. */
+export const BESIDE = [
   'parent.is_internal as parentInternal',
   'parent.is_spam as parentSpam',
   'parent.author_id as parentAuthor',
+  'stage.name as roadmapName',
+  'stage.url as roadmapUrl',
+  'stage.color as roadmapColor',
+  'stage.display as roadmapDisplay',
 ] as const
 
 const withNames = (query: ReturnType<typeof filtered>) =>
   query
     .leftJoin('users', 'users.userId', 'comments.author_id')
     .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
+    .leftJoin('roadmaps as stage', 'stage.id', 'comments.roadmap_id')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar'])
-    .select(PARENT)
+    .select(BESIDE)
 
 export const listComments = (db: Db, filter: CommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
@@ -110,6 +118,13 @@ export async function commentsWithReplies(
     { comments: comments.map(({ post_id: postId }) => postId) },
   )
   return rows.flatMap(({ parent_id: id }) => id ?? [])
+}
+
+/** Makes a comment the answer of its post, in place of another; null: the post has none. Lock the post first. */
+export async function setAnswer(db: Db, postId: string, id: string | null, at: string): Promise<void> {
+  const answers = db.updateTable('comments').where('post_id', '=', postId)
+  await answers.set({ official: null, updated_at: at }).where('official', '=', sql.lit('answer')).execute()
+  if (id !== null) await answers.set({ official: 'answer', updated_at: at }).where('id', '=', id).execute()
 }
 
 export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>

@@ -64,6 +64,10 @@ export interface Tables {
     is_internal: number
     is_edited: Generated<number>
     is_spam: Generated<number>
+    /** An update of the team, or the answer of the post: at most one comment is. Null: neither. */
+    official: Generated<'update' | 'answer' | null>
+    /** The roadmap that an update moved the post to. */
+    roadmap_id: Generated<string | null>
     created_at: string
     updated_at: string
   }

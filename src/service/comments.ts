@@ -67,13 +67,19 @@ export const list = operation({
         description: 'Which comments; internal ones need comment:view_internal',
       }),
       authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
+      official: Type.Optional(
+        Type.Boolean({
+          fromText: true,
+          description: 'Only updates of the team, and the comment that answers the post',
+        }),
+      ),
       ...periodFields('comments written'),
     },
     ['sort'],
   ),
   output: Type.Object({ activity: Type.Array(Activity), ...pageKeys }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { visibility, per_page: perPage, authorId, created, since, until, ...input }, { postId }) {
+  async run(ctx, { visibility, per_page: perPage, authorId, official, created, since, until, ...input }, { postId }) {
     const { db, actor } = ctx
     const page = { ...(perPage !== undefined && { limit: perPage }), ...input }
     const words = can(actor, 'comment:view_internal') ? visibility : visibility.filter((word) => word === 'public')
@@ -84,6 +90,7 @@ export const list = operation({
       spam: can(actor, 'comment:update:any'),
       viewer: await viewerOf(ctx),
       author: await authorIdFrom(ctx, authorId),
+      ...(official && { official }),
       period: periodFrom({ since, until }),
     }
     const { rows: activity, keys } = await pageOf(COMMENTS, page, {
@@ -270,8 +277,10 @@ function assertMay(actor: Actor, permission: Permission): void {
   if (!can(actor, permission)) throw notAllowed([permission])
 }
 
-const isListed = ({ author, period }: CommentFilter, comment: CommentView): boolean =>
-  (author === undefined || comment.author_id === author) && isWithin(period, comment.created_at)
+const isListed = ({ author, official, period }: CommentFilter, comment: CommentView): boolean =>
+  (!official || comment.official !== null) &&
+  (author === undefined || comment.author_id === author) &&
+  isWithin(period, comment.created_at)
 
 /** The comment, with the title of its post. */
 export async function commentGiven(
@@ -306,7 +315,7 @@ export async function shownComment(ctx: Context, input: Record<string, unknown>)
 }
 
 /** Locks the comment and looks it up again: it, or who may see it, may have changed since the first look-up. */
-async function lockedComment<T>({ db }: Context, id: string, lookUp: () => Promise<T>): Promise<T> {
+export async function lockedComment<T>({ db }: Context, id: string, lookUp: () => Promise<T>): Promise<T> {
   await lockComment(db, id)
   return lookUp()
 }
@@ -324,7 +333,7 @@ async function parentIn(
   return parent
 }
 
-async function existing({ db }: Context, id: string): Promise<CommentView> {
+export async function existing({ db }: Context, id: string): Promise<CommentView> {
   const comment = await findComment(db, id)
   if (!comment) throw commentNotFound(id)
   return comment

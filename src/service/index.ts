@@ -2,6 +2,7 @@ import * as account from './account.js'
 import * as audit from './audit.js'
 import * as auth from './auth.js'
 import * as boards from './boards.js'
+import * as answers from './answers.js'
 import * as comments from './comments.js'
 import * as events from './events.js'
 import * as identities from './identities.js'
@@ -116,6 +117,8 @@ export const operations = [
   comments.create,
   comments.update,
   comments.remove,
+  answers.answer,
+  answers.unanswer,
   moderation.reportComment,
   moderation.list,
   moderation.count,

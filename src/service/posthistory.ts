@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { listComments } from '../db/comments.js'
 import { listMovers, listMoves, type Mover, type PostMove } from '../db/posts/moves.js'
 import { can, type Actor } from './lib/access.js'
 import type { CachedContext } from './lib/context.js'
@@ -17,6 +18,12 @@ const Move = Type.Object({
   from: end('null: none, one that is deleted, or one that you may not see'),
   to: end('null, as for from'),
   movedAt: Type.String({ format: 'date-time' }),
+  comment_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'The comment with what the team said about it; absent if it said nothing',
+    }),
+  ),
   movedBy: Type.Optional(
     Type.Union([PublicUser, Type.Null()], {
       description:
@@ -39,14 +46,29 @@ export const history = operation({
   async run(ctx, _input, { postId }) {
     const { db, actor } = ctx
     const moves = await listMoves(db, postId, MOST)
+    const said = moves.length > 0 ? await messagesOf(ctx, postId) : new Map<string, string>()
     const movers = can(actor, 'post:update') ? await listMovers(db, postId, MOST) : undefined
     return {
       history: moves.flatMap((move) =>
-        shown(actor, move).map((each) => (movers ? { ...each, movedBy: moverOf(ctx, movers.get(move.id)) } : each)),
+        shown(actor, move).map((each) => {
+          const message = move.kind === 'roadmap' ? said.get(move.movedAt) : undefined
+          return {
+            ...each,
+            ...(message !== undefined && { comment_id: message }),
+            ...(movers && { movedBy: moverOf(ctx, movers.get(move.id)) }),
+          }
+        }),
       ),
     }
   },
 })
+
+/** The ids of the updates that everybody sees, by their time: that of the move that they came with. */
+async function messagesOf({ db }: CachedContext, postId: string): Promise<ReadonlyMap<string, string>> {
+  const filter = { postId, official: true, visibility: ['public'], spam: false, viewer: null, author: undefined, period: {}, created: 'desc' } as const // prettier-ignore
+  const updates = await listComments(db, filter, { limit: MOST })
+  return new Map(updates.map(({ created_at: at, id }) => [at, id]))
+}
 
 const moverOf = (ctx: CachedContext, mover: Mover | undefined) => (mover?.userId == null ? null : authorOf(ctx, mover))
 

@@ -21,6 +21,7 @@ import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
+import { announce, assertSpeaks, updateFields, type Update } from './lib/updates.js'
 import { voterGiven, votersOf } from './lib/voters.js'
 
 const contentMarkdown = nullable('string', {
@@ -120,6 +121,7 @@ export const update = operation({
           description: 'Keep the title if none is given; otherwise a title is needed',
         }),
       ),
+      ...updateFields,
       ifUpdatedAt: ifUnchanged('updatedAt'),
     },
     ['slugId', 'userId', 'createdAt', 'updatedAt', 'author', 'board', 'roadmap', 'roadmap_id', 'voters', 'may'],
@@ -131,18 +133,20 @@ export const update = operation({
     return post
   },
   async run(ctx, input, { postId }) {
+    assertSpeaks(ctx.actor, input)
     if (!input.partial && input.title === undefined) throw titleMissing('given, unless partial is true')
     const contentMarkdown = await withoutHtml(input.contentMarkdown ?? '')
     const text = input.contentMarkdown === undefined ? {} : { contentMarkdown: contentMarkdown || null }
+    const message = await withoutHtml(input.message ?? '')
     return change(ctx, async (tx) => {
-      const { after } = await updateIn(tx, postId, { ...input, ...text })
+      const { after } = await updateIn(tx, postId, { ...input, ...text, message })
       return { post: toPostRow(ctx.actor, after) }
     })
   },
 })
 
 /** What a change of a post may set. */
-interface PostChange {
+interface PostChange extends Update {
   title?: string | undefined
   /** Without HTML. */
   contentMarkdown?: string | null | undefined
@@ -157,7 +161,7 @@ interface PostChange {
 export async function updateIn(
   tx: Change,
   given: string,
-  { title, contentMarkdown, boardId, roadmapId, ifUpdatedAt }: PostChange,
+  { title, contentMarkdown, boardId, roadmapId, message, ifUpdatedAt }: PostChange,
 ): Promise<{ before: PostView; after: PostView }> {
   await lock(tx.db, 'post_counts')
   const before = await visiblePost(tx, given) // after the lock: it, or who may see it, may have changed
@@ -182,7 +186,8 @@ export async function updateIn(
   const after = await visiblePost(tx, postId)
   if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
     await reviewAgain(tx, { postId })
-  tx.record('post.updated', postId, after.title, undefined, changesOf('post', before, after))
+  const said = await announce(tx, after, { message, isMoved: after.roadmap_id !== before.roadmap_id })
+  tx.record('post.updated', postId, after.title, undefined, [...changesOf('post', before, after), ...said])
   return { before, after }
 }
 

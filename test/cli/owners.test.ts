@@ -68,6 +68,8 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'views delete': { args: 'triage --yes' },
   'comments create': { args: 'POST --body Yes' },
   'comments update': { args: 'x --body No', code: 3 },
+  'comments answer': { args: 'x', code: 3 },
+  'comments unanswer': { args: 'x', code: 3 },
   'comments report': { args: 'x', code: 3 },
   'comments delete': { args: 'x --yes', code: 3 },
   'votes delete': { args: 'POST' },

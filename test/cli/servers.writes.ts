@@ -100,6 +100,14 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     const { post_id, id } = draw(rows.comments)
     return http(`PUT /posts/${post_id}/comments/${id}`, { body: text, is_internal: draw([true, false]) })
   },
+  'comments.answer': ({ rows, draw }) => {
+    const { post_id, id } = draw(rows.comments.filter((comment) => !comment.is_internal))
+    return http(`PUT /posts/${post_id}/comments/${id}/answer`)
+  },
+  'comments.unanswer': ({ rows, draw }) => {
+    const { post_id, id } = draw(rows.comments)
+    return http(`DELETE /posts/${post_id}/comments/${id}/answer`)
+  },
   'comments.delete': ({ rows, draw }) => {
     const { post_id, id } = draw(rows.comments)
     return http(`DELETE /posts/${post_id}/comments/${id}`)

@@ -25,6 +25,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0037_invitations': { sqlite: '4e5d51eb77e374e8', postgres: '7a221be3df57c386' },
   '0038_reviews_logged': { sqlite: '3b83f8634784edd9', postgres: '0126b0d5bbc806ae' },
   '0039_views': { sqlite: '3b83f8634784edd9', postgres: '0126b0d5bbc806ae' },
+  '0040_updates': { sqlite: '3b83f8634784edd9', postgres: '0126b0d5bbc806ae' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -3,8 +3,8 @@ import { DRY_RUN_HEADER } from '../../src/core/wire.js'
 import { EVERYONE, PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
-/** Codes that say that rights refuse something, not its state. */
-const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED'] // prettier-ignore
+/** Codes that `may` heeds. */
+const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED', 'COMMENT_CANNOT_ANSWER'] // prettier-ignore
 
 /** Whether the operation refuses the caller. Nothing is changed. */
 async function isRefused(site: TestSite, token: string | undefined, [request, body]: [string, object]) {
@@ -75,6 +75,7 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
             update: [`PUT ${at}`, { body: 'Another' }],
             delete: [`DELETE ${at}`, {}],
             spam: [`POST /moderation/${comment.id}`, { decision: 'spam' }],
+            answer: [`PUT ${at}/answer`, {}],
           }),
         )
       }

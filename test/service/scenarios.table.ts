@@ -199,6 +199,8 @@ export const table: Record<string, Row> = {
     input: async (w) => ({ ...(await w.comment()), body: 'Changed' }),
     but: { member: NOT_AUTHOR, almost: NOT_AUTHOR },
   },
+  'comments.answer': { needs: 'post:update', input: (w) => w.comment() },
+  'comments.unanswer': { needs: 'post:update', input: (w) => w.comment() },
   'comments.delete': {
     needs: 'comment:delete:any',
     input: (w) => w.comment(),

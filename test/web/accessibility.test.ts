@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { answer } from '../../src/service/answers.js'
 import * as auth from '../../src/service/auth.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -57,9 +58,10 @@ it.each([
     contentMarkdown: `# Dark heading\n\n- one\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | d |\n\n|${columns}\n|${'-|'.repeat(20)}\n|${columns}\n\n\`\`\`\n${'code '.repeat(50)}\n\`\`\`\n`,
     boardId: board.boardId,
   })
-  await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true })
+  await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true, message: '# Soon\n\nOr later.' })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
   await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
+  await site.call(answer, { post_id: post.postId, comment_id: activity.id })
   await site.db.updateTable('posts').set({ votesCount: 98_765, commentsCount: 12_345 }).execute()
   const path = `/posts/${post.slug}`
   const lists = [
@@ -93,7 +95,7 @@ it.each([
   await page.fill('#field-password', OWNER.password)
   await page.click('main form button')
   await page.locator('text=Sign out').waitFor()
-  await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board')
+  await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board', `${path}/update`)
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
   await look('/dashboard', '/dashboard/comments')
   const { view } = await site.call(views.create, { name: 'Triage', roadmapIds: ['none', 'planned'], shared: true })

@@ -148,6 +148,7 @@ it.each([
     '/posts/new': '/posts/new',
     '/posts/:slug': at,
     '/posts/:slug/voters': `${at}/voters`,
+    '/posts/:slug/update': `${at}/update`,
     missing: '/nowhere',
   }
   await look(lists)

@@ -38,6 +38,7 @@ import { up as boardSizes } from './0036_board_sizes.js'
 import { up as invitations } from './0037_invitations.js'
 import { up as reviewsLogged } from './0038_reviews_logged.js'
 import { up as views } from './0039_views.js'
+import { up as updates } from './0040_updates.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -83,4 +84,5 @@ export const migrations: Record<string, Migration> = {
   '0037_invitations': { up: invitations },
   '0038_reviews_logged': { up: reviewsLogged },
   '0039_views': { up: views },
+  '0040_updates': { up: updates },
 }

@@ -30,9 +30,20 @@ export const marksOf = ({
   is_internal: internal,
   is_spam: spam,
   is_edited: edited,
+  is_update: update,
+  is_answer: answers,
   parent_id: parent,
 }: Activity['comment']): string =>
-  [parent !== null && 'answer', internal && 'internal', spam && 'spam', edited && 'edited'].filter(Boolean).join(', ')
+  [
+    update && 'update',
+    answers && 'official answer',
+    parent !== null && 'answer',
+    internal && 'internal',
+    spam && 'spam',
+    edited && 'edited',
+  ]
+    .filter(Boolean)
+    .join(', ')
 
 export const commentCells = {
   'comment.body': ({ comment }) => comment.body,

@@ -10,13 +10,14 @@ import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext } from './context.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
+import { Place } from './postshapes.js'
 import { nullable } from './schemas.js'
 
 const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
   actor.userId !== null && actor.userId === author
 
 /** A comment, and whether others replied to it: known where its author may delete it for that reason alone. */
-type Judged = Pick<CommentRow, 'id' | 'author_id' | 'is_spam'> & { isTaken?: boolean }
+type Judged = Pick<CommentRow, 'id' | 'author_id' | 'is_internal' | 'is_spam' | 'official'> & { isTaken?: boolean }
 
 /** The author sees a comment that is hidden as spam, but nothing more can be done with it, as with a hidden post. */
 export const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): boolean =>
@@ -45,7 +46,19 @@ export const commentPolicy = policy({
   delete: (actor: Actor, comment: Judged) =>
     deletes(actor, comment) ?? (comment.isTaken ? othersTookPart('comment:delete:any') : undefined),
   spam: needs('comment:update:any'),
+  answer: (actor: Actor, comment: Judged) =>
+    can(actor, 'post:update') ? cannotAnswer(comment) : notAllowed(['post:update']),
 })
+
+/** Everybody must be able to read the answer, and an update stands above it already. */
+function cannotAnswer({ is_internal, is_spam, official }: Judged): AppError | undefined {
+  const [what] = [
+    is_internal === 1 && 'An internal comment',
+    is_spam === 1 && 'A comment that is hidden as spam',
+    official === 'update' && 'An update',
+  ].filter((each) => each !== false)
+  return what === undefined ? undefined : new AppError('COMMENT_CANNOT_ANSWER', `${what} cannot be the answer of a post.`)
+}
 
 export const Comment = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -54,6 +67,13 @@ export const Comment = Type.Object({
   is_internal: Type.Boolean({ description: 'Shown only with comment:view_internal' }),
   is_edited: Type.Boolean(),
   is_spam: Type.Boolean({ description: 'Shown only to the author and with comment:update:any' }),
+  is_update: Type.Optional(
+    Type.Boolean({ description: 'true if the team says what became of the post; otherwise absent' }),
+  ),
+  roadmap: Type.Optional(Type.Object(Place.roadmap.properties, { description: 'Where this update moved the post' })),
+  is_answer: Type.Optional(
+    Type.Boolean({ description: 'true of the comment that answers the post; otherwise absent' }),
+  ),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
   may: commentPolicy.field,
@@ -120,7 +140,7 @@ export function toActivity(ctx: CachedContext, comment: CommentView, taken: Read
 
 export const toComment = (
   actor: Actor,
-  { id, body: text, is_internal, is_edited, is_spam, created_at, updated_at, ...row }: CommentView,
+  { id, body: text, is_internal, is_edited, is_spam, official, created_at, updated_at, ...row }: CommentView,
   taken: ReadonlySet<string>,
 ): Type.Static<typeof Comment> => ({
   id,
@@ -131,9 +151,27 @@ export const toComment = (
   is_spam: is_spam === 1,
   created_at,
   updated_at,
-  may: commentPolicy.may(actor, { id, is_spam, author_id: row.author_id, isTaken: taken.has(id) }),
+  may: commentPolicy.may(actor, {
+    id,
+    is_internal,
+    is_spam,
+    official,
+    author_id: row.author_id,
+    isTaken: taken.has(id),
+  }),
+  ...(official === 'update' && { is_update: true, ...roadmapMoved(actor, row) }),
+  ...(official === 'answer' && { is_answer: true }),
   ...(taken.has(id) && { others_took_part: true }),
 })
+
+/** A private roadmap is shown only with roadmap:read. */
+function roadmapMoved(
+  actor: Actor,
+  { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: Partial<CommentView>, // prettier-ignore
+) {
+  const isKnown = id != null && name != null && url != null && color != null
+  return isKnown && (display === 1 || can(actor, 'roadmap:read')) ? { roadmap: { id, name, url, color } } : {}
+}
 
 /** Hidden with the comment: the id tells that it exists, and when it was created. */
 const parentSeen = (actor: Actor, row: Pick<CommentView, 'parentInternal' | 'parentSpam' | 'parentAuthor'>): boolean =>

@@ -1,4 +1,5 @@
 import type { Move } from '../../service/posthistory.js'
+import { links } from '../kit/links.js'
 import { isolated } from '../kit/bidi.js'
 import type { View } from '../kit/page.js'
 import { BoardSwatch, StatusSwatch } from './chip.js'
@@ -6,7 +7,7 @@ import { nameOf } from './person.js'
 import { Time } from './time.js'
 
 /** Through which roadmaps and boards a post went, oldest first. */
-export const History = ({ view, moves }: { view: View; moves: readonly Move[] }) =>
+export const History = ({ view, slug, moves }: { view: View; slug: string; moves: readonly Move[] }) =>
   moves.length === 0 ? null : (
     <details class="history">
       <summary>{view.t('history.title')}</summary>
@@ -18,6 +19,12 @@ export const History = ({ view, moves }: { view: View; moves: readonly Move[] })
               <Time view={view} at={move.movedAt} />
               <span>
                 {move.to ? <Swatch color={move.to.color} /> : null} {sentenceOf(view, move)}
+                {move.comment_id ? (
+                  <>
+                    {' '}
+                    <a href={view.href(links.comment(slug, move.comment_id))}>{view.t('history.message')}</a>
+                  </>
+                ) : null}
                 {move.movedBy ? (
                   <span class="soft"> {view.t('history.by', { name: isolated(nameOf(view, move.movedBy)) })}</span>
                 ) : null}

@@ -4,6 +4,8 @@ const PATHS = {
   dashboard: 'M4 4h7v9H4zm9 0h7v5h-7zm0 7h7v9h-7zm-9 4h7v5H4z',
   comment: 'M4 5h16v11H10l-4 4v-4H4z',
   lock: 'M7 11V8a5 5 0 0 1 10 0v3h1v9H6v-9zm2 0h6V8a3 3 0 0 0-6 0z',
+  megaphone: 'M4 10v4h3l8 5V5l-8 5zm13-2a5 5 0 0 1 0 8z',
+  check: 'M9.5 18.5l-6-6 2-2 4 4 9-9 2 2z',
   search: 'M10 4a6 6 0 1 0 3.6 10.8l4.8 4.8 1.4-1.4-4.8-4.8A6 6 0 0 0 10 4zm0 2a4 4 0 1 1 0 8 4 4 0 0 1 0-8z',
   feed: 'M5 4a15 15 0 0 1 15 15h-3A12 12 0 0 0 5 7zm0 6a9 9 0 0 1 9 9h-3a6 6 0 0 0-6-6zm2 5a2 2 0 1 1 0 4 2 2 0 0 1 0-4z',
 } as const

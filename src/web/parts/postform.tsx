@@ -4,10 +4,11 @@ import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
 import type { View } from '../kit/page.js'
 import { BoardField } from './boardfield.js'
-import { Choice, Field, Form, Hidden, Submit } from './form.js'
+import { Field, Form, Hidden, Submit } from './form.js'
 import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
 import { Refused } from './refused.js'
+import { RoadmapField } from './roadmapfield.js'
 
 interface Named {
   name: string
@@ -98,18 +99,7 @@ export function PostForm({
       </section>
       <BoardField view={view} boards={boards} value={values.boardId} />
       {similar ? <NameField view={view} /> : null}
-      {roadmaps && roadmaps.rows.length > 0 ? (
-        <Choice
-          view={view}
-          name="roadmapId"
-          label={t('filter.roadmap')}
-          value={values.roadmapId}
-          options={[
-            { value: '', text: t('post.noRoadmap') },
-            ...roadmaps.rows.map(({ name, url }) => ({ value: url, text: name })),
-          ]}
-        />
-      ) : null}
+      {roadmaps ? <RoadmapField view={view} roadmaps={roadmaps} value={values.roadmapId} /> : null}
       <div class="buttons">
         <Submit>{submit}</Submit>
         <button type="submit" class="button plain" name="preview" value="yes" formnovalidate>

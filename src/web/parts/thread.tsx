@@ -3,6 +3,7 @@ import type { Activity } from '../../service/lib/commentshapes.js'
 import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
+import { RoadmapChip } from './chip.js'
 import { CommentForm } from './commentform.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
@@ -94,6 +95,9 @@ function CommentItem({
               <Icon name="lock" /> {t('mark.internal')}
             </span>
           ) : null}
+          {comment.is_update ? <span class="mark">{t('mark.update')}</span> : null}
+          {comment.roadmap ? <RoadmapChip view={view} roadmap={comment.roadmap} /> : null}
+          {comment.is_answer ? <span class="mark">{t('mark.answer')}</span> : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
           <a href={view.href(at)}>
             <Time view={view} at={comment.created_at} />
@@ -111,6 +115,13 @@ function CommentItem({
           {may.includes('update') ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
           {may.includes('delete') || comment.others_took_part ? (
             <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a>
+          ) : null}
+          {may.includes('answer') || (comment.is_answer && view.can('post:update')) ? (
+            <Form view={view} to={`${at}/${comment.is_answer ? 'unanswer' : 'answer'}`}>
+              <button type="submit" class="link">
+                {t(comment.is_answer ? 'answer.unmark' : 'answer.mark')}
+              </button>
+            </Form>
           ) : null}
           {may.includes('spam') ? (
             <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>

@@ -1,4 +1,5 @@
 import { unescaped } from '../../core/text.js'
+import * as answers from '../../service/answers.js'
 import * as service from '../../service/comments.js'
 import * as moderation from '../../service/moderation.js'
 import { withQuery } from '../kit/addresses.js'
@@ -199,3 +200,9 @@ const decision = (word: 'keep' | 'spam') =>
 
 export const spam = decision('spam')
 export const keep = decision('keep')
+
+const answering = (operation: typeof answers.answer, flash: 'answered' | 'unanswered') =>
+  action({ operation, input: given, done: (view) => ({ to: postOf(view), flash }) })
+
+export const answer = answering(answers.answer, 'answered')
+export const unanswer = answering(answers.unanswer, 'unanswered')

@@ -117,7 +117,7 @@ export const postFeed: Document = {
     const path = links.post(post.slug)
     const entries = activity.map(({ comment, author }) => ({
       id: comment.id,
-      title: view.t('feed.comment', { name: nameOf(view, author) }),
+      title: view.t(comment.is_update ? 'feed.update' : 'feed.comment', { name: nameOf(view, author) }),
       path: `${path}/comments/${comment.id}`,
       author: nameOf(view, author),
       at: comment.created_at,

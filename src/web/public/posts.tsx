@@ -16,6 +16,7 @@ import { Form, Hidden, Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
 import { Avatar, nameOf, Person } from '../parts/person.js'
+import { highlighted, Official, OFFICIAL } from '../parts/official.js'
 import { CommentPager } from '../parts/pager.js'
 import { Quote } from '../parts/quote.js'
 import { AskToDelete, ReportForm, ReportLink } from '../parts/report.js'
@@ -59,10 +60,17 @@ export const post = page({
       throw new Redirect(withQuery(view.path, { page: pages > 1 ? pages : undefined }, 'comments'))
     const { history: moves } = await view.call(history, { post_id: shown.postId })
     const stages = view.can('post:update') ? (await roadmapsWith(view, shown.roadmap?.url)).rows : []
+    const official =
+      shown.commentsCount > 0
+        ? (await view.call(comments.list, { post_id: shown.postId, official: true, visibility: ['public'], limit: OFFICIAL })).activity // prettier-ignore
+        : []
     const reports = view.viewer ? (await view.call(reported, { post_id: shown.postId })).reported : []
-    return { post: shown, moves, stages, activity, count, pages, reports }
+    return { post: shown, moves, stages, official, activity, count, pages, reports }
   },
-  texts: (_view, { post: shown, activity }) => [bodyOf(shown), ...activity.map(commentText)],
+  texts: (_view, { post: shown, official, activity }) => [
+    bodyOf(shown),
+    ...[...highlighted(official), ...activity].map(commentText),
+  ],
   title: (_view, { post: { title } }) => title,
   head: (view, { post: shown, count }) => (
     <>
@@ -95,7 +103,7 @@ export const post = page({
       />
     </>
   ),
-  show(view, { post: shown, moves, stages, activity, count, pages, reports }) {
+  show(view, { post: shown, moves, stages, official, activity, count, pages, reports }) {
     const { t, href } = view
     const path = links.post(shown.slug)
     return (
@@ -129,11 +137,12 @@ export const post = page({
           <div id="voters">
             <Voters view={view} post={shown} />
           </div>
-          <History view={view} moves={moves} />
+          <History view={view} slug={shown.slug} moves={moves} />
           <div class="tools">
             <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>
               {t('action.copyLink')}
             </a>
+            {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
             {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
             {shown.may.includes('delete') || shown.others_took_part ? (
               <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
@@ -151,6 +160,7 @@ export const post = page({
             )}
           </div>
         </article>
+        <Official view={view} slug={shown.slug} official={official} />
         <section aria-labelledby="comments">
           <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
           <CommentPager view={view} pages={pages} to="older" />

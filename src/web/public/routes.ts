@@ -3,6 +3,7 @@ import type { RoutesOf } from '../kit/routes.js'
 
 const posts = () => import('./posts.js')
 const postforms = () => import('./postforms.js')
+const updates = () => import('./updates.js')
 const comments = () => import('./comments.js')
 const site = () => import('./site.js')
 const feeds = () => import('./feeds.js')
@@ -27,6 +28,7 @@ export const routes = {
     '/posts/:slug': async () => (await posts()).post,
     '/posts/:slug/voters': async () => (await votes()).voters,
     '/posts/:slug/edit': async () => (await postforms()).editPost,
+    '/posts/:slug/update': async () => (await updates()).postUpdate,
     '/posts/:slug/delete': async () => (await posts()).deletePost,
     '/posts/:slug/report': async () => (await posts()).reportPost,
     [COMMENT]: async () => (await comments()).comment,
@@ -42,6 +44,7 @@ export const routes = {
     '/posts/:slug/edit': async () => (await postforms()).update,
     '/posts/:slug/delete': async () => (await posts()).remove,
     '/posts/:slug/status': async () => (await posts()).setStatus,
+    '/posts/:slug/update': async () => (await updates()).update,
     '/posts/:slug/report': async () => (await posts()).report,
     '/posts/:slug/spam': async () => (await posts()).spam,
     '/posts/:slug/keep': async () => (await posts()).keep,
@@ -51,6 +54,8 @@ export const routes = {
     [`${COMMENT}/edit`]: async () => (await comments()).update,
     [`${COMMENT}/delete`]: async () => (await comments()).remove,
     [`${COMMENT}/report`]: async () => (await comments()).report,
+    [`${COMMENT}/answer`]: async () => (await comments()).answer,
+    [`${COMMENT}/unanswer`]: async () => (await comments()).unanswer,
     [`${COMMENT}/spam`]: async () => (await comments()).spam,
     [`${COMMENT}/keep`]: async () => (await comments()).keep,
     '/setup/create-account': async () => (await site()).createAccount,

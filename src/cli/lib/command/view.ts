@@ -76,7 +76,8 @@ interface InputView<In> extends FlagNames<In> {
   unless?: Partial<Record<keyof In & string, keyof In & string>> // a field that makes the prompt for another needless where it is given
   generated?: keyof In & string // a secret with a --generate-… flag
   joined?: keyof In & string // the positional field that takes all arguments: a list, or a text joined by spaces
-  text?: keyof In & string // a long text, with a …-file flag
+  text?: keyof In & string // a long text, with a …-file flag and an editor
+  texts?: readonly (keyof In & string)[] // others, without an editor
   finds?: Finds<In> // fields that only say where the row is
   // The initial text in the editor; undefined for no editor.
   editor?(this: void, call: Call, input: Values): Promise<string | undefined>

@@ -32,17 +32,18 @@ interface FlagView {
   defaults?: Readonly<Record<string, unknown>> | undefined
   switches?: Readonly<Record<string, Switch | undefined>> | undefined
   text?: string | undefined
+  texts?: readonly string[] | undefined
   generated?: string | undefined
 }
 
 export const optionsOf = (
   fields: readonly Field[],
-  { flags, formerly, defaults, switches, text, generated }: FlagView,
+  { flags, formerly, defaults, switches, text, texts, generated }: FlagView,
 ): FieldOption[] =>
   fields.flatMap((field) => {
     const flag = flags?.[field.name] ?? kebab(field.name)
     if (field.secret) return secretOptions(field, flag, generated === field.name)
-    if (text === field.name) return textOptions(field, flag)
+    if (text === field.name || texts?.includes(field.name)) return textOptions(field, flag)
     if (field.type === 'boolean')
       return switchOptions(field, flag, defaults?.[field.name] ?? field.default, switches?.[field.name])
     const preset = defaults?.[field.name] ?? field.default

@@ -31,6 +31,7 @@ const VERBS = {
   Set: 'set',
   Took: 'take',
   Unblocked: 'unblock',
+  Unmarked: 'unmark',
   Updated: 'update',
   Voted: 'vote',
 } as const
