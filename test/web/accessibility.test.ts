@@ -58,7 +58,12 @@ it.each([
     contentMarkdown: `# Dark heading\n\n- one\n\n| a | b |\n|---|---|\n| ${'x'.repeat(200)} | d |\n\n|${columns}\n|${'-|'.repeat(20)}\n|${columns}\n\n\`\`\`\n${'code '.repeat(50)}\n\`\`\`\n`,
     boardId: board.boardId,
   })
-  await site.call(posts.update, { id: post.postId, roadmapId: 'planned', partial: true, message: '# Soon\n\nOr later.' })
+  await site.call(posts.update, {
+    id: post.postId,
+    roadmapId: 'planned',
+    partial: true,
+    message: '# Soon\n\nOr later.',
+  })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
   await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
   await site.call(answer, { post_id: post.postId, comment_id: activity.id })

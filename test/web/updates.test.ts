@@ -14,7 +14,7 @@ async function withPost() {
   const path = `//posts/${post.slug}`
   const member = await site.member()
   const get = async (at = path, by?: string) =>
-    (await site.http(`GET ${at}`, { headers: by ? { cookie: `feedbackctl=${by}` } : {} })).text as string
+    (await site.http(`GET ${at}`, { headers: by ? { cookie: `feedbackctl=${by}` } : {} })).text
   const send = (at: string, body: Record<string, string>, by = token) =>
     site.http(`POST ${at}`, {
       headers: { ...FORM, cookie: `feedbackctl=${by}` },

@@ -57,7 +57,9 @@ function cannotAnswer({ is_internal, is_spam, official }: Judged): AppError | un
     is_spam === 1 && 'A comment that is hidden as spam',
     official === 'update' && 'An update',
   ].filter((each) => each !== false)
-  return what === undefined ? undefined : new AppError('COMMENT_CANNOT_ANSWER', `${what} cannot be the answer of a post.`)
+  return what === undefined
+    ? undefined
+    : new AppError('COMMENT_CANNOT_ANSWER', `${what} cannot be the answer of a post.`)
 }
 
 export const Comment = Type.Object({
