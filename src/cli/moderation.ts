@@ -59,8 +59,8 @@ const DECISIONS = [
 ] as const
 
 const HIDDEN = {
-  keep: ['decision', 'is_spam', 'block'],
-  spam: ['decision', 'is_spam'],
+  keep: ['decision', 'is_spam', 'is_held', 'block'],
+  spam: ['decision', 'is_spam', 'is_held'],
   reopen: ['decision', 'block'],
 } as const
 
@@ -117,8 +117,11 @@ export function register(group: Command, cli: Cli): void {
         input: {
           hidden: HIDDEN[decision],
           defaults: { decision },
-          flags: { is_spam: 'spam' },
-          switches: { is_spam: { word: 'spam', description: 'keep it hidden as spam' } },
+          flags: { is_spam: 'spam', is_held: 'held' },
+          switches: {
+            is_spam: { word: 'spam', description: 'keep it hidden as spam' },
+            is_held: { word: 'held', description: 'hold it until it is kept' },
+          },
         },
         done: ({ decided: item }) =>
           `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : ''}.`,

@@ -40,10 +40,10 @@ interface Decision {
 }
 
 function decisionOf(key: Exclude<Key, 'm' | 'u' | 'q'>, item: Item, call: Call): Decision {
-  const { id, kind, author, post, is_spam } = item
+  const { id, kind, author, post, is_spam, is_held } = item
   const seen = { id, if_updated_at: item.updated_at } // who decides has read this text, and no other
   const what = kind === 'post' ? `#${post.number}` : `the comment on #${post.number}`
-  const decided = { moves: true, counts: true, undo: () => call(decide, { id, decision: 'reopen', is_spam }) }
+  const decided = { moves: true, counts: true, undo: () => call(decide, { id, decision: 'reopen', is_spam, is_held }) }
   switch (key) {
     case 'k':
       return { ...decided, said: `Kept ${what}.`, run: () => call(decide, { ...seen, decision: 'keep' }) }

@@ -14,6 +14,7 @@ const columns: Column<settings.Settings>[] = [
   { head: 'ACCENT COLOR', text: (site) => site.accentColor ?? '', drop: 0 },
   { head: 'GOOGLE ANALYTICS ID', text: (site) => site.googleAnalyticsId ?? '', drop: 0 },
   { head: 'SIGN-UP ALLOWED', text: (site) => yesNo(site.allowSignup), drop: 0 },
+  { head: 'FIRST POSTS HELD', text: (site) => yesNo(site.holdFirstPosts), drop: 0 },
   { head: 'DEVELOPER MODE', text: (site) => yesNo(site.developer_mode), drop: 0 },
 ]
 const output = {
@@ -41,6 +42,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'update',
       examples: [
         'settings update --title "Moonbase" --no-signup',
+        'settings update --hold-first-posts',
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
       ],
       output,

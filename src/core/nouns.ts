@@ -195,6 +195,7 @@ export const NOUNS = {
       accentColor: 'text',
       googleAnalyticsId: 'text',
       allowSignup: 'flag',
+      holdFirstPosts: 'flag',
       developer_mode: 'flag',
       labs: 'text',
       blockedDomains: 'text',

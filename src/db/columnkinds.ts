@@ -1,4 +1,5 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
+import { HELD, SHOWN, SPAM } from '../core/hidden.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 
@@ -18,6 +19,7 @@ const time: Kind = { is: 'a time', fits: (value) => typeof value === 'string' &&
 const delivery: Kind = { is: 'a kind of delivery', fits: (value) => DELIVERY_KINDS.some((kind) => kind === value) }
 const official: Kind = { is: 'update or answer', fits: (value) => value === 'update' || value === 'answer' }
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
+const hidden: Kind = { is: '0, 1 or 2', fits: (value) => value === SHOWN || value === SPAM || value === HELD }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
 const flags: Kind = { is: 'true or false by name, in JSON', fits: (value) => isFlags(inJson(value)) }
 const filter: Kind = { is: 'a filter of posts, in JSON', fits: (value) => isFilter(inJson(value)) }
@@ -30,7 +32,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   api_key_uses: { keyId: free, usedAt: time },
   api_keys: { keyId: free, keyHash: free, userId: free, name: free, permissions: list, createdAt: time, expiresAt: time },
   boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, createdAt: time, updatedAt: time },
-  comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: flag, official, roadmap_id: free, created_at: time, updated_at: time },
+  comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: hidden, official, roadmap_id: free, created_at: time, updated_at: time },
   counters: { name: free, value: free },
   deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   event_cursors: { consumer: free, last_id: free },
@@ -44,7 +46,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
   post_counts: { board: free, roadmap: free, display: flag, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
-  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display: flag, hidesVoters: flag, number: free, is_spam: flag, createdAt: time, updatedAt: time },
+  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display: flag, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time },
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
   reviews: { reviewId: free, postId: free, commentId: free, decidedAt: time, editedAt: time, isOpen: flag },
@@ -54,7 +56,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   roles_users: { role_id: free, user_id: free },
   session_uses: { sessionId: free, usedAt: time },
   sessions: { sessionId: free, userId: free, kind: free, userAgent: free, address: free, createdAt: time, expiresAt: time },
-  settings: { id: key, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
+  settings: { id: key, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, holdFirstPosts: flag, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
   totp: { userId: free, secret: free, step: free, enabledAt: time },
   user_uses: { userId: free, usedAt: time },
   users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },

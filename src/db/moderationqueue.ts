@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { HELD } from '../core/hidden.js'
 import { compiled } from './cache/compiled.js'
 import type { Sorting } from './paging.js'
 import type { Db } from './tables.js'
@@ -123,6 +124,13 @@ function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueF
   for (const display of hidden ? [1, 0] : [1])
     post('new', posted, sql`posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} ${inOrder.post}`) // prettier-ignore
   comment('new', commented, sql`comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} ${inOrder.comment}`) // prettier-ignore
+  // Whoever has waited longer than what counts as new waits still
+  if (hidden) post('new', posted, sql`posts where posts.is_spam = ${sql.lit(HELD)} ${inOrder.post}`)
+  comment(
+    'new',
+    commented,
+    sql`comments ${ofPost} where comments.is_spam = ${sql.lit(HELD)} ${seen} ${inOrder.comment}`,
+  )
   post('edited', edited, sql`reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} ${inOrder.edited}`) // prettier-ignore
   comment('edited', edited, sql`reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} ${inOrder.edited}`) // prettier-ignore
   post('reported', posted, sql`reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} ${inOrder.reported}`) // prettier-ignore

@@ -28,7 +28,7 @@ const COUNTS: { [Table in keyof CountedColumns]: Record<CountedColumns[Table], C
   boards: {
     post_count: {
       what: 'posts of boards',
-      count: 'select count(*) from posts where posts."boardId" = boards."boardId"',
+      count: 'select count(*) from posts where posts."boardId" = boards."boardId" and is_spam = 0',
     },
   },
   users: {

@@ -39,7 +39,7 @@ export interface Tables {
     hidesVoters: Generated<number>
     /** Given by a trigger after the insertion: 1 for the first post of the site. */
     number: Generated<number>
-    /** Hidden by the team: `display` is 0, whatever the board. */
+    /** See `core/hidden.ts`. Of a hidden post, `display` is 0, whatever the board. */
     is_spam: Generated<number>
     createdAt: string
     updatedAt: string
@@ -205,6 +205,7 @@ export interface Tables {
     googleAnalyticsId: string | null
     isPoweredBy: number
     allowSignup: number
+    holdFirstPosts: Generated<number>
     developer_mode: number
     labs: string
     secretFingerprint: string | null

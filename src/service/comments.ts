@@ -4,6 +4,7 @@ import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
+import { SHOWN, SPAM } from '../core/hidden.js'
 import { newId } from '../core/ids.js'
 import type { Permission } from '../core/permissions.js'
 import {
@@ -25,6 +26,7 @@ import { can, notAllowed, type Actor } from './lib/access.js'
 import { change } from './lib/change.js'
 import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, takenAmong, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
+import { hiddenFirst } from './lib/holding.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorIdFrom } from './lib/postplaces.js'
@@ -167,13 +169,15 @@ export const create = operation({
       const isInternal = wanted ?? parent?.is_internal === 1
       if (isInternal) assertMay(ctx.actor, 'comment:create_internal')
       else if (parent?.is_internal) throw publicReply()
+      const author = await personOf(tx)
       const comment = {
         id: newId(),
         post_id: postId,
         parent_id: parent?.id ?? null,
-        author_id: await personOf(tx),
+        author_id: author,
         body: written,
         is_internal: isInternal ? 1 : 0,
+        is_spam: await hiddenFirst(tx, author),
         created_at: now,
         updated_at: now,
       }
@@ -222,7 +226,7 @@ export const update = operation({
       await updateComment(tx.db, id, {
         ...(isEdited && { body: written, is_edited: 1 }),
         ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
-        ...(input.is_spam !== undefined && { is_spam: input.is_spam ? 1 : 0 }),
+        ...(flips(input.is_spam, comment.is_spam) && { is_spam: input.is_spam ? SPAM : SHOWN }), // false does not end a hold
         updated_at: ctx.now().toISOString(),
       })
       if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { invalidField } from '../core/fields.js'
+import { HELD, SHOWN, SPAM, type Hidden } from '../core/hidden.js'
 import { isId, newId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
@@ -49,6 +50,7 @@ export const decide = operation({
       description: 'keep: show it, and close its reports; spam: hide it; reopen: put it back in the queue',
     }),
     is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
+    is_held: Type.Optional(Type.Boolean({ description: 'With reopen: hold it until it is kept, as the first of a new person' })), // prettier-ignore
     block: blockField,
     if_updated_at: ifUnchanged('updated_at'),
   }),
@@ -69,10 +71,16 @@ export const decide = operation({
     subject.assertMayDecide(ctx.actor)
     return subject
   },
-  run(ctx, { decision, is_spam, block = false, if_updated_at: seen }, { id }) {
+  run(ctx, { decision, is_spam, is_held, block = false, if_updated_at: seen }, { id }) {
     assertBlocks(block, decision)
     return change(ctx, async (tx) => {
-      const { subject, isSpam, blocked } = await decideIn(tx, id, { decision, isSpam: is_spam, block, seen })
+      const { subject, isSpam, blocked } = await decideIn(tx, id, {
+        decision,
+        isSpam: is_spam,
+        isHeld: is_held,
+        block,
+        seen,
+      })
       const { kind, title, number } = subject
       return { decided: { id: subject.id, kind, is_spam: isSpam, title, number, ...(blocked && { author: 'blocked' as const }) } } // prettier-ignore
     })
@@ -83,6 +91,8 @@ interface Decision {
   decision: 'keep' | 'spam' | 'reopen'
   /** With reopen: stays hidden as spam. */
   isSpam?: boolean | undefined
+  /** With reopen: stays held. */
+  isHeld?: boolean | undefined
   /** With spam: the author is blocked too. */
   block?: boolean | undefined
   /** CONTENT_CHANGED if it was updated at another time. */
@@ -93,7 +103,7 @@ interface Decision {
 export async function decideIn(
   tx: Change,
   given: string,
-  { decision, isSpam: hidden = false, block = false, seen }: Decision,
+  { decision, isSpam: staysSpam = false, isHeld: staysHeld = false, block = false, seen }: Decision,
 ) {
   await lock(tx.db, 'post_counts')
   const first = await subjectOf(tx, given)
@@ -102,9 +112,10 @@ export async function decideIn(
   subject.assertMayDecide(tx.actor)
   assertUnchanged('if_updated_at', seen, subject.updatedAt)
   const author = block && subject.authorId !== null ? await blockIn(tx, subject.authorId, 'block') : undefined
-  const isSpam = decision === 'spam' || (decision === 'reopen' && hidden)
+  const isSpam = decision === 'spam' || (decision === 'reopen' && staysSpam)
+  const isHeld = !isSpam && decision === 'reopen' && (staysHeld || subject.hidden === HELD)
   const decidedAt = tx.now().toISOString()
-  await setSpam(tx, subject, isSpam)
+  await setHidden(tx, subject, isSpam ? SPAM : isHeld ? HELD : SHOWN)
   await setReportsOpen(tx.db, subject.key, decision === 'reopen')
   if (decision === 'reopen') await reopenReview(tx.db, subject.key)
   else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt })
@@ -120,7 +131,7 @@ export interface Subject {
   key: ItemKey
   title: string
   number: number
-  isSpam: boolean
+  hidden: Hidden
   /** Null after the author's account is deleted. */
   authorId: string | null
   updatedAt: string
@@ -134,7 +145,7 @@ export const subjectOfPost = (post: PostView): Subject => ({
   key: { postId: post.postId },
   title: post.title,
   number: post.number,
-  isSpam: post.is_spam === 1,
+  hidden: post.is_spam as Hidden,
   authorId: post.userId,
   updatedAt: post.updatedAt,
   post,
@@ -153,20 +164,20 @@ export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> 
     key: { commentId: comment.id },
     title,
     number,
-    isSpam: comment.is_spam === 1,
+    hidden: comment.is_spam as Hidden,
     authorId: comment.author_id,
     updatedAt: comment.updated_at,
     assertMayDecide: (actor) => commentPolicy.assert('spam', actor, comment),
   }
 }
 
-/** A post that is spam is as private as one of a private board. */
-export async function setSpam({ db }: Change, { id, kind, isSpam, post }: Subject, wanted: boolean): Promise<void> {
-  if (isSpam === wanted) return
-  const mark = { is_spam: wanted ? 1 : 0 }
+/** A post that is hidden is as private as one of a private board. */
+export async function setHidden({ db }: Change, { id, kind, hidden, post }: Subject, wanted: Hidden): Promise<void> {
+  if (hidden === wanted) return
+  const mark = { is_spam: wanted }
   if (kind === 'comment') return void (await updateComment(db, id, mark))
   const board = post?.boardId ? await findBoard(db, post.boardId) : undefined
-  await updatePost(db, id, { ...mark, display: wanted ? 0 : (board?.display ?? 1) })
+  await updatePost(db, id, { ...mark, display: wanted === SHOWN ? (board?.display ?? 1) : 0 })
 }
 
 const reason = Type.Optional(

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { invalidField } from '../core/fields.js'
+import { HELD, SPAM } from '../core/hidden.js'
 import { lockComment } from '../db/comments.js'
 import { findReview, openReportIds } from '../db/moderation.js'
 import { MODERATORS } from './lib/access.js'
@@ -44,12 +45,13 @@ export const decideMany = operation({
         const [review, reports] = [await findReview(tx.db, key), await openReportIds(tx.db, key, MOST_REPORTS)]
         const done = await decideIn(tx, given, { decision, block, seen: versions.get(given) })
         const { subject, isSpam, decidedAt, blocked } = done
-        const { id, kind, number, title, isSpam: wasSpam } = subject
+        const { id, kind, number, title, hidden } = subject
         const undo: Undoable = {
           type: 'decided',
           kind,
           id,
-          wasSpam,
+          wasSpam: hidden === SPAM,
+          ...(hidden === HELD && { wasHeld: true }),
           isSpam,
           decidedAt,
           review: review ?? null,

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { HELD } from '../core/hidden.js'
 import { itemsOf, openReports, type ItemView } from '../db/moderation.js'
 import {
   COUNTED,
@@ -18,6 +19,7 @@ import { authorOf, PublicUser } from './lib/people.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { needs, policy } from './lib/policies.js'
 import { boardIdsFrom } from './lib/postplaces.js'
+import { isHeld } from './lib/postshapes.js'
 import { fields, nullable, someOf } from './lib/schemas.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { permissionsOf, userPolicy, type Holder } from './lib/userpolicy.js'
@@ -48,6 +50,7 @@ const Item = Type.Object({
   author: PublicUser,
   author_is_blocked: Type.Boolean(),
   is_spam: Type.Boolean(),
+  is_held: isHeld,
   is_internal: Type.Boolean(),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time', description: 'Send it back with the decision' }),
@@ -224,6 +227,7 @@ const toItem = (
   author: authorOf(ctx, view),
   author_is_blocked: view.isBlocked === 1,
   is_spam: view.isSpam === 1,
+  ...(view.isSpam === HELD && { is_held: true }),
   is_internal: view.isInternal === 1,
   created_at: view.createdAt,
   updated_at: view.updatedAt,

@@ -3,6 +3,7 @@ import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
+import { HELD, SHOWN } from '../core/hidden.js'
 import { isId, newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { LENGTHS } from '../core/lengths.js'
@@ -10,13 +11,22 @@ import { lock } from '../db/counters.js'
 import { movedBy } from '../db/posts/moves.js'
 import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
 import { insertVote } from '../db/votes.js'
-import { can } from './lib/access.js'
+import { can, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import { hiddenFirst } from './lib/holding.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
-import { DashboardPost, postPolicy, PostRow, takenAmong, toDashboardPost, toPostRow } from './lib/postshapes.js'
+import {
+  DashboardPost,
+  isAuthor,
+  postPolicy,
+  PostRow,
+  takenAmong,
+  toDashboardPost,
+  toPostRow,
+} from './lib/postshapes.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -79,6 +89,7 @@ export const create = operation({
       const createdAt = ctx.now().toISOString()
       const name = input.title || 'new post'
       const slugId = randomWord(SLUG_ID)
+      const hidden = await hiddenFirst(tx, userId)
       const post = await insertPost(tx.db, {
         postId: newId(),
         title: name,
@@ -88,6 +99,8 @@ export const create = operation({
         userId,
         boardId: await boardIdFrom(tx, input.boardId),
         roadmap_id: null,
+        is_spam: hidden,
+        ...(hidden !== SHOWN && { display: 0 }),
         createdAt,
         updatedAt: createdAt,
       })
@@ -231,8 +244,12 @@ export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, 
   const which = typeof given === 'string' ? given.trim() : ''
   if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its number, slug or id.')
   const post = await findPost(db, which)
-  if (!post || (post.display === 0 && !can(actor, 'board:read'))) throw postNotFound(which)
+  if (!post || (post.display === 0 && !can(actor, 'board:read') && !isOwnHeld(actor, post))) throw postNotFound(which)
   return post
 }
+
+/** The author sees what waits for a look, as everybody would, were it kept. */
+const isOwnHeld = (actor: Actor, post: PostView): boolean =>
+  post.is_spam === HELD && post.boardDisplay !== 0 && isAuthor(actor, post)
 
 const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `Post ${quoted(given)} not found.`)

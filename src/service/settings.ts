@@ -27,6 +27,7 @@ const Settings = Type.Object({
   googleAnalyticsId: nullable('string'),
   isPoweredBy: Type.Boolean(),
   allowSignup: Type.Boolean(),
+  holdFirstPosts: Type.Boolean(),
   developer_mode: Type.Boolean(),
   labs: Labs,
 })
@@ -67,18 +68,22 @@ export const update = operation({
       accentColor: uncounted('Three or six hexadecimal digits, with or without # (empty: none)'),
       googleAnalyticsId: text('Measurement id of Google Analytics'),
       allowSignup: flag('Whether people can sign up themselves'),
+      holdFirstPosts: flag(
+        'Whether the posts and comments of somebody of whom none is shown yet wait until a moderator keeps one',
+      ),
       developer_mode: flag('Whether the web client shows ids'),
     },
     'all',
   ),
   output: Type.Object({ settings: Settings }),
-  async run(ctx, { title, logo, accentColor, allowSignup, developer_mode: developerMode, ...rest }) {
+  async run(ctx, { title, logo, accentColor, allowSignup, holdFirstPosts, developer_mode: developerMode, ...rest }) {
     const changes = {
       ...rest,
       ...(title !== undefined && { title: title || 'Feedback' }),
       ...(logo !== undefined && { logo: logoFrom(ctx, logo), icon: logoFrom(ctx, logo) }),
       ...(accentColor !== undefined && { accentColor: colorFrom(accentColor) }),
       ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
+      ...(holdFirstPosts !== undefined && { holdFirstPosts: holdFirstPosts ? 1 : 0 }),
       ...(developerMode !== undefined && { developer_mode: developerMode ? 1 : 0 }),
     }
     if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
@@ -146,6 +151,7 @@ const toSettings = ({
   googleAnalyticsId,
   isPoweredBy: row.isPoweredBy === 1,
   allowSignup: row.allowSignup === 1,
+  holdFirstPosts: row.holdFirstPosts === 1,
   developer_mode: row.developer_mode === 1,
   labs: labsOf(row),
 })

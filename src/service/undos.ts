@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.js'
+import { HELD, SHOWN, SPAM } from '../core/hidden.js'
 import { asStored, isId } from '../core/ids.js'
 import { quoted } from '../core/text.js'
 import { findBoard } from '../db/boards.js'
@@ -14,7 +15,7 @@ import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath } from './lib/schemas.js'
-import { setSpam, subjectOf, subjectOfPost, type Subject } from './moderation.js'
+import { setHidden, subjectOf, subjectOfPost, type Subject } from './moderation.js'
 import { updateIn, visiblePost } from './posts.js'
 
 export const apply = operation({
@@ -58,15 +59,16 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Prom
 
 async function takeBack(
   tx: Change,
-  { kind, id, wasSpam, isSpam, decidedAt, review, reports, blocked }: Decided,
+  { kind, id, wasSpam, wasHeld, isSpam, decidedAt, review, reports, blocked }: Decided,
 ): Promise<Done> {
   const subject = kind === 'post' && isSpam && !wasSpam ? await hiddenPost(tx, id) : await subjectOf(tx, id)
   subject.assertMayDecide(tx.actor)
   if ('commentId' in subject.key) await lockComment(tx.db, subject.key.commentId)
   const present = await findReview(tx.db, subject.key)
-  if (subject.isSpam !== isSpam || present?.decidedAt !== decidedAt || present.isOpen === 1) throw changedSince()
+  if (subject.hidden !== (isSpam ? SPAM : SHOWN) || present?.decidedAt !== decidedAt || present.isOpen === 1)
+    throw changedSince()
   const author = blocked && (await unblocked(tx, blocked))
-  await setSpam(tx, subject, wasSpam)
+  await setHidden(tx, subject, wasSpam ? SPAM : wasHeld ? HELD : SHOWN)
   await restoreReview(tx.db, subject.key, review)
   await reopenReports(tx.db, reports)
   tx.record(`${subject.kind}.reopened`, subject.id, subject.title)

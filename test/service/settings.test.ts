@@ -16,6 +16,7 @@ const FRESH = {
   googleAnalyticsId: null,
   isPoweredBy: true,
   allowSignup: true,
+  holdFirstPosts: false,
   developer_mode: false,
   labs: { comments: false },
 }

@@ -225,6 +225,7 @@ describe.each(engines)('the site settings on %s', (engine) => {
         googleAnalyticsId: null,
         isPoweredBy: true,
         allowSignup: true,
+        holdFirstPosts: false,
         developer_mode: false,
         labs: { comments: false },
       },

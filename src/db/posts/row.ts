@@ -17,6 +17,7 @@ export interface PostView extends PostRow {
   boardUrl: string | null
   boardColor: string | null
   boardCreatedAt: string | null
+  boardDisplay: number | null
   view_voters: number | null
   roadmapName: string | null
   roadmapUrl: string | null
@@ -28,7 +29,7 @@ export interface PostView extends PostRow {
 // them.
 export const NAMES = sql.raw(`select posts.*,
     author.name as "authorName", author.username as "authorUsername", author.avatar as "authorAvatar",
-    board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.view_voters,
+    board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.display as "boardDisplay", board.view_voters,
     roadmap.name as "roadmapName", roadmap.url as "roadmapUrl", roadmap.color as "roadmapColor", roadmap.display as "roadmapDisplay"`)
 export const OTHERS = sql.raw(`left join users as author on author."userId" = posts."userId"
   left join boards as board on board."boardId" = posts."boardId"

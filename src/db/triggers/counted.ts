@@ -4,8 +4,9 @@ type Engine = 'sqlite' | 'postgres'
 type Row = 'new' | 'old'
 
 const ofTotal = (name: string, by: string) => `update counters set value = value + (${by}) where name = '${name}'`
+/** Hidden posts do not count: nobody else learns of them. */
 const ofBoard = (row: Row, by: string) =>
-  `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId"`
+  `update boards set post_count = post_count ${by} where "boardId" = ${row}."boardId" and ${row}.is_spam = 0`
 const ofAuthor = (row: Row, column: 'post_count' | 'vote_count', by: string) =>
   `update users set ${column} = ${column} ${by} where "userId" = ${row}."userId"`
 const ofPost = (row: Row, set: string) => `update posts set ${set} where "postId" = ${row}."postId"`
@@ -70,7 +71,7 @@ const posts = (engine: Engine): Trigger[] => [
       ofList('new', 1),
       ofBoard('new', '+ 1'),
       ofAuthor('new', 'post_count', '+ 1'),
-      ofPost('new', `display = ${boardDisplay}`) + ` and display <> ${boardDisplay}`,
+      ofPost('new', `display = ${boardDisplay}`) + ` and is_spam = 0 and display <> ${boardDisplay}`,
     ].join('; '),
   },
   {
@@ -90,7 +91,7 @@ const posts = (engine: Engine): Trigger[] => [
     name: 'posts_moved',
     on: 'posts',
     after: 'update',
-    when: differs('"boardId"'),
+    when: `${differs('"boardId"')} or (new.is_spam = 0) <> (old.is_spam = 0)`,
     run: [
       ofBoard('old', '- 1'),
       ofBoard('new', '+ 1'),

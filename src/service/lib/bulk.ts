@@ -27,6 +27,7 @@ export interface Decided {
   kind: 'post' | 'comment'
   id: string
   wasSpam: boolean
+  wasHeld?: boolean
   isSpam: boolean
   /** When it was decided: another time means that somebody has decided since. */
   decidedAt: string

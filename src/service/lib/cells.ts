@@ -21,7 +21,7 @@ export const postCells = {
   createdAt: (post) => post.createdAt,
   slug: (post) => post.slug,
   postId: (post) => post.postId,
-  marks: (post) => (post.is_spam ? 'spam' : ''),
+  marks: (post) => (post.is_spam ? 'spam' : post.is_held ? 'held' : ''),
 } as const satisfies Cells<ListedPost>
 
 export type ListedComment = Activity & { post?: Pick<PostRow, 'number' | 'title'> }
@@ -29,6 +29,7 @@ export type ListedComment = Activity & { post?: Pick<PostRow, 'number' | 'title'
 export const marksOf = ({
   is_internal: internal,
   is_spam: spam,
+  is_held: held,
   is_edited: edited,
   is_update: update,
   is_answer: answers,
@@ -40,6 +41,7 @@ export const marksOf = ({
     parent !== null && 'answer',
     internal && 'internal',
     spam && 'spam',
+    held && 'held',
     edited && 'edited',
   ]
     .filter(Boolean)

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { invalidField } from '../../core/fields.js'
+import { HELD, SHOWN } from '../../core/hidden.js'
 import { LENGTHS, MAX_ESCAPED } from '../../core/lengths.js'
 import { quoted } from '../../core/text.js'
 import { commentsWithReplies, type CommentView } from '../../db/comments.js'
@@ -10,7 +11,7 @@ import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext } from './context.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
-import { Place } from './postshapes.js'
+import { isHeld, Place } from './postshapes.js'
 import { nullable } from './schemas.js'
 
 const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
@@ -55,6 +56,7 @@ function cannotAnswer({ is_internal, is_spam, official }: Judged): AppError | un
   const [what] = [
     is_internal === 1 && 'An internal comment',
     is_spam === 1 && 'A comment that is hidden as spam',
+    is_spam === HELD && 'A comment that waits for a look',
     official === 'update' && 'An update',
   ].filter((each) => each !== false)
   return what === undefined
@@ -69,6 +71,7 @@ export const Comment = Type.Object({
   is_internal: Type.Boolean({ description: 'Shown only with comment:view_internal' }),
   is_edited: Type.Boolean(),
   is_spam: Type.Boolean({ description: 'Shown only to the author and with comment:update:any' }),
+  is_held: isHeld,
   is_update: Type.Optional(
     Type.Boolean({ description: 'true if the team says what became of the post; otherwise absent' }),
   ),
@@ -115,7 +118,7 @@ export const badBody = (code: string, problem: string) =>
 /** Authors also see their own spam. */
 export const maySee = (actor: Actor, comment: Pick<CommentRow, 'is_internal' | 'is_spam' | 'author_id'>): boolean =>
   (comment.is_internal === 0 || can(actor, 'comment:view_internal')) &&
-  (comment.is_spam === 0 || can(actor, 'comment:update:any') || isAuthor(actor, comment))
+  (comment.is_spam === SHOWN || can(actor, 'comment:update:any') || isAuthor(actor, comment))
 
 /** Those of some comments that the actor may not delete, though they wrote them. */
 export async function takenAmong(
@@ -161,6 +164,7 @@ export const toComment = (
     author_id: row.author_id,
     isTaken: taken.has(id),
   }),
+  ...(is_spam === HELD && { is_held: true }),
   ...(official === 'update' && { is_update: true, ...roadmapMoved(actor, row) }),
   ...(official === 'answer' && { is_answer: true }),
   ...(taken.has(id) && { others_took_part: true }),

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { HELD, SPAM } from '../../core/hidden.js'
 import { postsWithOthers, type PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
 import { can, notAllowed, othersTookPart, type Actor } from './access.js'
@@ -8,7 +9,7 @@ import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
 import { PostVote } from './voters.js'
 
-const isAuthor = (actor: Actor, { userId }: Pick<PostView, 'userId'>): boolean =>
+export const isAuthor = (actor: Actor, { userId }: Pick<PostView, 'userId'>): boolean =>
   actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
 
 /** A post, and whether others took part in it: known where its author may delete it for that reason alone. */
@@ -52,6 +53,7 @@ const text = {
 }
 const slugId = Type.String({ description: 'End of every slug of this post' })
 const isSpam = Type.Optional(Type.Boolean({ description: 'true if the team hides the post as spam; otherwise absent' }))
+export const isHeld = Type.Optional(Type.Boolean({ description: 'true until the team has looked at it, as the first of a new person: others do not see it; otherwise absent' })) // prettier-ignore
 const takenBy = Type.Optional(
   Type.Boolean({
     description: 'true if you wrote the post, but may not delete it, as others have voted or commented; otherwise absent', // prettier-ignore
@@ -62,6 +64,7 @@ const whole = {
   ...text,
   commentsCount,
   is_spam: isSpam,
+  is_held: isHeld,
   others_took_part: takenBy,
   author: PublicUser,
   voters: PostVote,
@@ -83,6 +86,7 @@ export const PostRow = Type.Object({
   userId: nullable('string', { description: 'Its author; null once the account is deleted' }),
   boardId: nullable('string'),
   roadmap_id: nullable('string'),
+  is_held: isHeld,
 })
 export type PostRow = Type.Static<typeof PostRow>
 
@@ -136,6 +140,7 @@ export const toPostRow = (actor: Actor, post: PostView): PostRow => ({
   userId: post.userId,
   boardId: post.boardId,
   roadmap_id: roadmapOf(actor, post)?.id ?? null,
+  ...(post.is_spam === HELD && { is_held: true }),
 })
 
 const textOf = ({
@@ -157,7 +162,10 @@ const textOf = ({
 })
 
 /** After what every post has, as the server sends it. */
-const spamOf = (post: PostView) => (post.is_spam === 1 ? { is_spam: true } : {})
+const spamOf = ({ is_spam: hidden }: PostView) => ({
+  ...(hidden === SPAM && { is_spam: true }),
+  ...(hidden === HELD && { is_held: true }),
+})
 
 function commonOf(ctx: Viewer, post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post

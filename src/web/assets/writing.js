@@ -102,7 +102,7 @@ addEventListener('storage', ({ key }) => {
 })
 
 const sent = drafts?.getItem('sent')
-if (sent && /^(posted|saved|commented|noted)\b/.test(justDone ?? '')) drafts?.removeItem(sent)
+if (sent && /^(postedHeld|posted|saved|commentedHeld|commented|noted)\b/.test(justDone ?? '')) drafts?.removeItem(sent)
 for (const form of document.querySelectorAll('form.post-form, form.comment-form'))
   if (form instanceof HTMLFormElement && main) {
     const parent = form.querySelector('input[name=parent_id]')

@@ -97,7 +97,7 @@ export const decide = decides(async () => comments)
 const rowOf = ({ id, comment }: Listed): Decidable => ({
   id,
   updated_at: comment.updated_at,
-  verbs: comment.may.includes('spam') ? [comment.is_spam ? 'keep' : 'spam'] : [],
+  verbs: !comment.may.includes('spam') ? [] : comment.is_held ? ['keep', 'spam'] : [comment.is_spam ? 'keep' : 'spam'],
 })
 
 const titleOf = ({ t }: View, { post: { title } }: Listed): string => t('inbox.commentOn', { title })
@@ -165,6 +165,7 @@ function Comment({ view, row, next }: { view: View; row: Listed; next: string })
           <p class="facts">
             {comment.is_internal ? <span class="mark">{t('mark.internal')}</span> : null}
             {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+            {comment.is_held ? <span class="mark">{t('mark.held')}</span> : null}
             <Person view={view} person={author} />
             <Time view={view} at={row.created_at} />
           </p>

@@ -185,6 +185,7 @@ function Waiting({ view, item, row, next }: WaitingProps) {
                 )}
               </span>
             ))}
+            {item.is_held ? <span class="mark">{t('mark.held')}</span> : null}
             <Person view={view} person={author} />
             {board ? (
               <a href={href(links.board(board.url))}>

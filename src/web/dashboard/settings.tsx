@@ -49,6 +49,12 @@ export const general = page({
               data={{ accent: view.href('/assets/accent/') }}
             />
             <Check view={view} name="allowSignup" label={t('general.allowSignup')} checked={settings.allowSignup} />
+            <Check
+              view={view}
+              name="holdFirstPosts"
+              label={t('general.holdFirstPosts')}
+              checked={settings.holdFirstPosts}
+            />
             <Submit>{t('form.save')}</Submit>
           </Form>
           <Preview view={view} />
@@ -88,12 +94,13 @@ const Preview = ({ view: { t, settings } }: { view: View }) => (
 export const saveGeneral = action({
   operation: service.update,
   page: async () => general,
-  input: (_view, { title, description, logo, accentColor, allowSignup }) => ({
+  input: (_view, { title, description, logo, accentColor, allowSignup, holdFirstPosts }) => ({
     title,
     description,
     logo,
     accentColor,
     allowSignup: allowSignup === 'true',
+    holdFirstPosts: holdFirstPosts === 'true',
   }),
   done: () => ({ to: GENERAL, flash: 'saved' }),
 })

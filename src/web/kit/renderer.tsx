@@ -394,6 +394,7 @@ const BLANK = {
   googleAnalyticsId: null,
   isPoweredBy: false,
   allowSignup: false,
+  holdFirstPosts: false,
   developer_mode: false,
   labs: {},
 }

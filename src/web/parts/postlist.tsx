@@ -56,6 +56,7 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
         ) : null}
         <Facts>
           {post.is_spam ? <span class="mark spam">{view.t('mark.spam')}</span> : null}
+          {post.is_held ? <span class="mark">{view.t('mark.held')}</span> : null}
           <div class="places">
             {post.roadmap && without !== 'roadmap' ? <RoadmapChip view={view} roadmap={post.roadmap} /> : null}
             {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}

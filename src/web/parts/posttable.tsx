@@ -42,6 +42,7 @@ export function PostTable({ view, posts, query, canChoose }: PostTableProps) {
                 </bdi>
               </a>
               {post.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+              {post.is_held ? <span class="mark">{t('mark.held')}</span> : null}
             </>
           ),
         },

@@ -99,6 +99,7 @@ function CommentItem({
           {comment.roadmap ? <RoadmapChip view={view} roadmap={comment.roadmap} /> : null}
           {comment.is_answer ? <span class="mark">{t('mark.answer')}</span> : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+          {comment.is_held ? <span class="mark">{t('mark.held')}</span> : null}
           <a href={view.href(at)}>
             <Time view={view} at={comment.created_at} />
           </a>
@@ -120,6 +121,14 @@ function CommentItem({
             <Form view={view} to={`${at}/${comment.is_answer ? 'unanswer' : 'answer'}`}>
               <button type="submit" class="link">
                 {t(comment.is_answer ? 'answer.unmark' : 'answer.mark')}
+              </button>
+            </Form>
+          ) : null}
+          {may.includes('spam') && comment.is_held ? (
+            <Form view={view} to={`${at}/keep`}>
+              <Hidden name="if_updated_at" value={comment.updated_at} />
+              <button type="submit" class="link">
+                {t('action.publish')}
               </button>
             </Form>
           ) : null}

@@ -32,7 +32,7 @@ export const create = action({
   }),
   done: (view, { activity: { id, comment: written } }) => ({
     to: pathOf(view, id),
-    flash: written.is_internal ? 'noted' : 'commented',
+    flash: written.is_internal ? 'noted' : written.is_held ? 'commentedHeld' : 'commented',
   }),
 })
 

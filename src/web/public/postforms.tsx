@@ -132,7 +132,7 @@ export const create = action({
       ),
     }
   },
-  done: (_view, { post: { slug } }) => ({ to: links.post(slug), flash: 'posted' }),
+  done: (_view, { post: { slug, is_held } }) => ({ to: links.post(slug), flash: is_held ? 'postedHeld' : 'posted' }),
 })
 
 export const editPost = page({

@@ -117,6 +117,7 @@ export const post = page({
               </h1>
               <div class="facts">
                 {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+                {shown.is_held ? <span class="mark">{t('mark.held')}</span> : null}
                 <div class="places">
                   {stages.length > 0 ? (
                     <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
@@ -131,6 +132,7 @@ export const post = page({
               </div>
             </div>
           </div>
+          {shown.is_held && !shown.may.includes('spam') ? <p class="soft">{t('held.note')}</p> : null}
           {shown.contentMarkdown ? (
             <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
           ) : null}
@@ -146,6 +148,14 @@ export const post = page({
             {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
             {shown.may.includes('delete') || shown.others_took_part ? (
               <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
+            ) : null}
+            {shown.may.includes('spam') && shown.is_held ? (
+              <Form view={view} to={`${path}/keep`}>
+                <Hidden name="if_updated_at" value={shown.updatedAt} />
+                <button type="submit" class="link">
+                  {t('action.publish')}
+                </button>
+              </Form>
             ) : null}
             {shown.may.includes('spam') ? (
               <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
