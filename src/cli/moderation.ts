@@ -105,6 +105,16 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  command(
+    group,
+    moderation.show,
+    {
+      usage: 'show <id:item>',
+      examples: ['moderate show 12', 'moderate show 12 --json'],
+      output: { columns, id, rows: ({ item }): readonly Item[] => [item] },
+    },
+    cli,
+  )
   const list = group.commands.find((each) => each.name() === 'list') as Command
   for (const { decision, summary, done } of DECISIONS)
     command(

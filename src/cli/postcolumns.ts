@@ -99,6 +99,7 @@ export const historyColumns: Column<Move>[] = [
 
 export const reportedColumns: Column<Reported>[] = [
   { head: 'KIND', text: ({ kind }) => kind, drop: 0 },
+  { head: 'STATE', text: (row) => (row.is_open ? 'waits' : 'reviewed'), drop: 0 },
   { head: 'ID', text: (row) => row.id, drop: 0, short: true },
 ]
 

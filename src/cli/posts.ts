@@ -278,7 +278,7 @@ export function register(group: Command, cli: Cli): void {
         id: (row) => row.id,
         rows: (answer): readonly Reported[] => answer.reported,
         list: true,
-        empty: () => 'You have reported nothing there that waits for a decision.',
+        empty: () => 'You have reported nothing there.',
       },
     },
     cli,

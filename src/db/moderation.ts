@@ -31,13 +31,16 @@ export interface ItemView {
   avatar: string | null
   isBlocked: number | null
   isOwner: number | null
+  isVerified: number | null
+  joinedAt: string | null
+  posts: number | null
   boardName: string | null
   boardUrl: string | null
 }
 
 export async function itemsOf(db: Db, kind: Candidate['kind'], ids: readonly string[]): Promise<ItemView[]> {
   if (ids.length === 0) return []
-  const author = sql`author."userId", author.name, author.username, author.avatar, author."isBlocked", author."isOwner"`
+  const author = sql`author."userId", author.name, author.username, author.avatar, author."isBlocked", author."isOwner", author."isVerified", author."createdAt" as "joinedAt", author.post_count as posts`
   const place = sql`posts."postId", posts.slug, posts.number, posts.title as "postTitle", board.name as "boardName", board.url as "boardUrl"`
   const board = sql`left join boards as board on board."boardId" = posts."boardId"`
   const query =

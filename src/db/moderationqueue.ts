@@ -30,6 +30,8 @@ export interface QueueRights {
 
 export interface QueueFilter extends QueueRights, Sorting {
   reasons: readonly Reason[]
+  /** Only the post or comment with this id. */
+  id?: string
   /** Posts and comments from this time on are new. ISO 8601. */
   since: string
 }
@@ -95,7 +97,7 @@ interface Query {
 }
 
 /** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
-function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueFilter, items = MOST): Query[] {
+function queries({ reasons, since, hidden, internal, created, id, ...kinds }: QueueFilter, items = MOST): Query[] {
   const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
   const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
   const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
@@ -103,14 +105,16 @@ function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueF
   const most = (reason: Reason) => sql.lit(reason === 'reported' ? MOST : items)
   const direction = sql.raw(created)
   const found: Query[] = []
-  const post = (reason: Reason, time: RawBuilder<unknown>, rest: RawBuilder<unknown>) => {
+  const post = (reason: Reason, time: RawBuilder<unknown>, rest: RawBuilder<unknown>, order = sql``) => {
     if (!kinds.posts || !reasons.includes(reason)) return
-    const query = sql<Candidate>`select ${sql.lit(reason)} as reason, 'post' as kind, posts."postId" as id, ${time} as "createdAt", posts."boardId" from ${rest} limit ${most(reason)}`
+    const one = id === undefined ? sql`` : sql`and posts."postId" = ${id}`
+    const query = sql<Candidate>`select ${sql.lit(reason)} as reason, 'post' as kind, posts."postId" as id, ${time} as "createdAt", posts."boardId" from ${rest} ${one} ${order} limit ${most(reason)}`
     found.push({ reason, query })
   }
-  const comment = (reason: Reason, time: RawBuilder<unknown>, rest: RawBuilder<unknown>) => {
+  const comment = (reason: Reason, time: RawBuilder<unknown>, rest: RawBuilder<unknown>, order = sql``) => {
     if (!kinds.comments || !reasons.includes(reason)) return
-    const query = sql<Candidate>`select ${sql.lit(reason)} as reason, 'comment' as kind, comments.id, ${time} as "createdAt", posts."boardId" from ${rest} limit ${most(reason)}`
+    const one = id === undefined ? sql`` : sql`and comments.id = ${id}`
+    const query = sql<Candidate>`select ${sql.lit(reason)} as reason, 'comment' as kind, comments.id, ${time} as "createdAt", posts."boardId" from ${rest} ${one} ${order} limit ${most(reason)}`
     found.push({ reason, query })
   }
   const [posted, commented, edited] = [sql`posts."createdAt"`, sql`comments.created_at`, sql`reviews."editedAt"`]
@@ -122,20 +126,16 @@ function queries({ reasons, since, hidden, internal, created, ...kinds }: QueueF
     reported: sql`order by reports."createdAt", reports."reportId"`,
   }
   for (const display of hidden ? [1, 0] : [1])
-    post('new', posted, sql`posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)} ${inOrder.post}`) // prettier-ignore
-  comment('new', commented, sql`comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen} ${inOrder.comment}`) // prettier-ignore
+    post('new', posted, sql`posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)}`, inOrder.post) // prettier-ignore
+  comment('new', commented, sql`comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen}`, inOrder.comment) // prettier-ignore
   // Whoever has waited longer than what counts as new waits still
-  if (hidden) post('new', posted, sql`posts where posts.is_spam = ${sql.lit(HELD)} ${inOrder.post}`)
-  comment(
-    'new',
-    commented,
-    sql`comments ${ofPost} where comments.is_spam = ${sql.lit(HELD)} ${seen} ${inOrder.comment}`,
-  )
-  post('edited', edited, sql`reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown} ${inOrder.edited}`) // prettier-ignore
-  comment('edited', edited, sql`reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen} ${inOrder.edited}`) // prettier-ignore
-  post('reported', posted, sql`reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown} ${inOrder.reported}`) // prettier-ignore
-  comment('reported', commented, sql`reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen} ${inOrder.reported}`) // prettier-ignore
-  comment('spam', commented, sql`comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen} ${inOrder.comment}`) // prettier-ignore
+  if (hidden) post('new', posted, sql`posts where posts.is_spam = ${sql.lit(HELD)}`, inOrder.post)
+  comment('new', commented, sql`comments ${ofPost} where comments.is_spam = ${sql.lit(HELD)} ${seen}`, inOrder.comment)
+  post('edited', edited, sql`reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown}`, inOrder.edited) // prettier-ignore
+  comment('edited', edited, sql`reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen}`, inOrder.edited) // prettier-ignore
+  post('reported', posted, sql`reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown}`, inOrder.reported) // prettier-ignore
+  comment('reported', commented, sql`reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen}`, inOrder.reported) // prettier-ignore
+  comment('spam', commented, sql`comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen}`, inOrder.comment) // prettier-ignore
   post('blocked', posted, sql`users cross join posts where posts."userId" = users."userId" and ${ofBlocked} ${REVIEWED.post} ${shown}`) // prettier-ignore
   comment('blocked', commented, sql`users cross join comments ${ofPost} where comments.author_id = users."userId" and ${ofBlocked} ${REVIEWED.comment} ${seen}`) // prettier-ignore
   return found

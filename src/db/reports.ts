@@ -1,11 +1,11 @@
 import { compiled } from './cache/compiled.js'
 import type { Db } from './tables.js'
 
-/** Open reports by a user about a post and its comments. */
+/** Reports by a user about a post and its comments. */
 export const reportsOf = (
   db: Db,
   { userId, postId }: { userId: string; postId: string },
-): Promise<{ postId: string | null; commentId: string | null }[]> =>
+): Promise<{ postId: string | null; commentId: string | null; isOpen: number }[]> =>
   compiled(
     db,
     'reportsOf',
@@ -14,9 +14,8 @@ export const reportsOf = (
       db
         .selectFrom('reports')
         .leftJoin('comments', 'comments.id', 'reports.commentId')
-        .select(['reports.postId', 'reports.commentId'])
+        .select(['reports.postId', 'reports.commentId', 'reports.isOpen'])
         .where('reports.userId', '=', given.userId)
-        .where('reports.isOpen', '=', 1)
         .where((eb) => eb.or([eb('reports.postId', '=', given.postId), eb('comments.post_id', '=', given.postId)])),
     { reports: [userId], comments: [postId] },
   )

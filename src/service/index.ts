@@ -122,6 +122,7 @@ export const operations = [
   moderation.reportComment,
   moderation.list,
   moderation.count,
+  moderation.show,
   moderation.decide,
   moderationmany.decideMany,
   undos.apply,

@@ -19,10 +19,31 @@ import { postPolicy } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
-import { visiblePost } from './posts.js'
+import { days, Item, itemShown } from './moderationqueue.js'
+import { postNotFound, visiblePost } from './posts.js'
 
 export { COUNTED, REASONS } from '../db/moderationqueue.js'
 export { count, list, type Item } from './moderationqueue.js'
+
+export const show = operation({
+  id: 'moderation.show',
+  summary: 'Show what a moderator sees of one post or comment: its open reports, its author, and why it waits',
+  http: 'GET /moderation/:id 200',
+  access: MODERATORS,
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  input: fields({ id: inPath('Id of the comment, or id, slug or number of the post', 'item'), days }),
+  output: Type.Object({ item: Item }),
+  async subject(ctx, { id }) {
+    const subject = await subjectOf(ctx, id)
+    subject.assertMayDecide(ctx.actor)
+    return subject
+  },
+  async run(ctx, { days: most }, { kind, id, key }) {
+    const item = await itemShown(ctx, { kind, id }, most)
+    if (!item) throw 'postId' in key ? postNotFound(id) : commentNotFound(id)
+    return { item }
+  },
+})
 
 export const blockField = Type.Optional(
   Type.Boolean({

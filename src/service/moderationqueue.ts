@@ -40,7 +40,7 @@ const itemPolicy = policy({
     author && userPolicy.may(actor, author).includes('block') ? undefined : notAllowed(['user:block']),
 })
 
-const Item = Type.Object({
+export const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
   kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
   reasons: Type.Array(Type.String(), {
@@ -49,6 +49,17 @@ const Item = Type.Object({
   text: nullable('string'),
   author: PublicUser,
   author_is_blocked: Type.Boolean(),
+  author_account: Type.Union(
+    [
+      Type.Object({
+        created_at: Type.String({ format: 'date-time' }),
+        posts: Type.Integer({ description: 'How many posts they wrote' }),
+        is_verified: Type.Boolean({ description: 'Whether the address is confirmed' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The account of the author; null where it is deleted' },
+  ),
   is_spam: Type.Boolean(),
   is_held: isHeld,
   is_internal: Type.Boolean(),
@@ -77,7 +88,7 @@ const Item = Type.Object({
 })
 export type Item = Type.Static<typeof Item>
 
-const days = Type.Integer({
+export const days = Type.Integer({
   minimum: 1,
   maximum: 3650,
   default: 7,
@@ -114,6 +125,8 @@ export const count = operation({
 })
 
 type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
+/** What is shown of one that may not wait at all: then there is no time since when it does. */
+type Shown = Omit<Waiting, 'createdAt'> & { createdAt: string | null }
 const QUEUE: Listing<Waiting> = { row: 'post or comment', rows: 'Posts and comments', id: 'id', size: 20, pages: 1000 }
 
 export const list = operation({
@@ -176,6 +189,20 @@ export const list = operation({
   },
 })
 
+/** One post or comment, with the reasons for which it waits: none where it does not. */
+export async function itemShown(
+  ctx: Context,
+  { kind, id }: Pick<Candidate, 'kind' | 'id'>,
+  most: number,
+): Promise<Item | undefined> {
+  const rights = { ...rightsOf(ctx.actor), posts: kind === 'post', comments: kind === 'comment' }
+  const since = sinceOf(hourOf(ctx.now()), most)
+  const candidates = await listCandidates(ctx.db, { reasons: REASONS, created: 'desc', since, id, ...rights })
+  const [waiting] = queueOf(candidates, 'desc')
+  const [item] = await itemsShown(ctx, [waiting ?? { kind, id, reasons: [], createdAt: null, boardId: null }])
+  return item
+}
+
 /** Each once, with all reasons: reported ones first, then by time. */
 function queueOf(candidates: readonly Candidate[], created: Direction): Waiting[] {
   const waiting = new Map<string, Waiting>()
@@ -193,7 +220,7 @@ function queueOf(candidates: readonly Candidate[], created: Direction): Waiting[
   )
 }
 
-async function itemsShown(ctx: Context, waiting: readonly Waiting[]): Promise<Item[]> {
+async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item[]> {
   const shown = new Map<string, Item>()
   for (const kind of ['post', 'comment'] as const) {
     const those = waiting.filter((item) => item.kind === kind)
@@ -217,7 +244,7 @@ async function itemsShown(ctx: Context, waiting: readonly Waiting[]): Promise<It
 const toItem = (
   ctx: Context,
   view: ItemView,
-  { kind, reasons, createdAt: waits }: Waiting,
+  { kind, reasons, createdAt: waits }: Shown,
   { reports, author }: { reports: Awaited<ReturnType<typeof openReports>>; author: Holder | null },
 ): Item => ({
   id: view.id,
@@ -226,12 +253,16 @@ const toItem = (
   text: view.text,
   author: authorOf(ctx, view),
   author_is_blocked: view.isBlocked === 1,
+  author_account:
+    view.joinedAt === null
+      ? null
+      : { created_at: view.joinedAt, posts: Number(view.posts), is_verified: view.isVerified === 1 },
   is_spam: view.isSpam === 1,
   ...(view.isSpam === HELD && { is_held: true }),
   is_internal: view.isInternal === 1,
   created_at: view.createdAt,
   updated_at: view.updatedAt,
-  waiting_since: reports.map(({ createdAt }) => createdAt).toSorted()[0] ?? waits,
+  waiting_since: reports.map(({ createdAt }) => createdAt).toSorted()[0] ?? waits ?? view.createdAt,
   post: { postId: view.postId, number: view.number, title: view.postTitle, slug: view.slug },
   board: view.boardName === null || view.boardUrl === null ? null : { name: view.boardName, url: view.boardUrl },
   reports: reports

@@ -252,4 +252,4 @@ export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, 
 const isOwnHeld = (actor: Actor, post: PostView): boolean =>
   post.is_spam === HELD && post.boardDisplay !== 0 && isAuthor(actor, post)
 
-const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `Post ${quoted(given)} not found.`)
+export const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `Post ${quoted(given)} not found.`)

@@ -141,11 +141,11 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect((await site.events()).filter(([action]) => /kept|marked_spam|reopened/.test(action))).toHaveLength(4)
   })
 
-  it('tells people what they have reported themselves, until it is decided', async () => {
+  it('tells people what they have reported themselves, and whether it is decided', async () => {
     const { site, owner, author, reader, post, comment, decide } = await makeContent(engine)
     const seen = async (token?: string) => {
       const { status, body } = await site.http(`GET /posts/${post.number}/reported`, { token })
-      return status === 200 ? body.reported.map(({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`) : status // prettier-ignore
+      return status === 200 ? body.reported.map(({ kind, id, is_open: isOpen }: { kind: string; id: string; is_open: boolean }) => `${kind} ${id}${isOpen ? '' : ' reviewed'}`) : status // prettier-ignore
     }
     expect([await seen(), await seen(reader.token)]).toEqual([400, []])
     await site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body: {} })
@@ -155,9 +155,9 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(await seen(reader.token)).toEqual([`post ${post.postId}`, `comment ${comment.id}`])
     expect([await seen(author.token), await seen(owner)], 'nobody else').toEqual([[], []])
     await decide(post.postId, 'keep')
-    expect(await seen(reader.token)).toEqual([`comment ${comment.id}`])
+    expect(await seen(reader.token)).toEqual([`post ${post.postId} reviewed`, `comment ${comment.id}`])
     await site.call(comments.remove, { post_id: post.postId, comment_id: comment.id })
-    expect(await seen(reader.token)).toEqual([])
+    expect(await seen(reader.token)).toEqual([`post ${post.postId} reviewed`])
     await site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body: {} })
     expect(await seen(reader.token), 'reported again').toEqual([`post ${post.postId}`])
   })

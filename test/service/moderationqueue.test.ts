@@ -41,6 +41,33 @@ describe.each(engines)('what waits on %s', (engine) => {
     expect(await waits()).toEqual([edited])
   })
 
+  it('is shown one by one, with its author, and after a decision without a reason', async () => {
+    const { site, owner, author, as, later } = await makeQueue(engine)
+    const joined = site.clock.now.toISOString()
+    later(HOUR_MS)
+    const { post } = await as(posts.create, { title: 'Dark mode', boardId: 'ideas' })
+    const { activity } = await as(comments.create, { post_id: post.postId, body: 'A word' })
+    const show = async (id: string | number, token = owner) =>
+      (await site.http(`GET /moderation/${id}`, { token })).body
+    expect((await show(post.number)).item).toMatchObject({
+      id: post.postId,
+      kind: 'post',
+      reasons: ['new'],
+      author_account: { created_at: joined, posts: 1, is_verified: expect.any(Boolean) },
+      reports: [],
+    })
+    expect((await show(activity.id)).item).toMatchObject({ id: activity.id, kind: 'comment', reasons: ['new'] })
+    const reader = await site.member([])
+    await site.http(`POST /posts/${post.number}/report`, { token: reader.token, body: { reason: 'x' } })
+    expect((await show(post.slug)).item.reasons.toSorted()).toEqual(['new', 'reported'])
+    await site.http(`POST /moderation/${post.number}`, { token: owner, body: { decision: 'keep' } })
+    const { item } = await show(post.number)
+    expect([item.reasons, item.reports, item.waiting_since]).toEqual([[], [], item.created_at])
+    const weak = await site.member(['comment:update:any'])
+    expect([(await show(post.number, weak.token)).code, (await show(post.number, author.token)).code]).toEqual(['NOT_ENOUGH_PERMISSION', 'NOT_ENOUGH_PERMISSION']) // prettier-ignore
+    expect([(await show(activity.id, weak.token)).item.id, (await show('nothing')).code]).toEqual([activity.id, 'POST_NOT_FOUND']) // prettier-ignore
+  })
+
   it('is listed for some boards, and for posts without one', async () => {
     const { as, items, site, owner } = await makeQueue(engine)
     for (const boardId of ['ideas', 'bugs', null]) await as(posts.create, { title: `On ${boardId}`, boardId })

@@ -156,6 +156,7 @@ export const table: Record<string, Row> = {
   'comments.report': { needs: 'account', input: (w) => w.comment() },
   'moderation.list': { needs: ['post:destroy', 'comment:update:any'] },
   'moderation.count': { needs: ['post:destroy', 'comment:update:any'] },
+  'moderation.show': { needs: 'post:destroy', input: (w) => ({ id: w.openPost }) },
   'moderation.decide': { needs: 'post:destroy', input: async (w) => ({ id: await w.post(), decision: 'keep' }) },
   'moderation.decideMany': {
     needs: 'post:destroy',

@@ -54,7 +54,9 @@ describe.each(engines)('the inbox on %s', (engine) => {
     expect((await get('/posts/1', author.token)).text).not.toContain('Only advertising')
     const kept = await send('/dashboard?reason=reported', { one: `keep ${versionOf(post)}` })
     expect(kept.headers.location).toMatch(/^\/dashboard\?reason=reported&done=decidedKeep\.1&undo=[\w-]+$/)
-    expect((await site.http('GET /posts/1/reported', { token: reader.token })).body.reported).toEqual([])
+    expect((await site.http('GET /posts/1/reported', { token: reader.token })).body.reported).toMatchObject([
+      { id: post.postId, is_open: false },
+    ])
     const after = await get('/dashboard')
     expect(after.text).toContain('Nothing waits.')
     expect([badge(after.text), badge((await get('/')).text)]).toEqual([undefined, undefined])

@@ -152,7 +152,7 @@ describe('who signs up on the way is told of the mail', () => {
 
 describe.each(engines)('a member on %s', (engine) => {
   it.each([true, false])(
-    'sees what they have reported until the team decides, in each tab (script: %s)',
+    'sees what they have reported, and that the team has decided, in each tab (script: %s)',
     async (script) => {
       const site = await serveSite(engine)
       await filled(site)
@@ -169,7 +169,7 @@ describe.each(engines)('a member on %s', (engine) => {
       const toolsOf = (shown: Page) => shown.locator('.tools').allInnerTexts()
       const marks = async (shown: Page) => {
         await shown.goto(`${site.url}/posts/${post.slug}`)
-        return (await toolsOf(shown)).map((text) => /Reported by you|Report/.exec(text)?.[0])
+        return (await toolsOf(shown)).map((text) => /Reported by you|Reviewed by the team|Report/.exec(text)?.[0])
       }
       expect(await marks(second)).toEqual(['Report', 'Report', 'Report'])
       await page.goto(`${site.url}/posts/${post.slug}`)
@@ -182,7 +182,7 @@ describe.each(engines)('a member on %s', (engine) => {
       const done = ['Reported by you', 'Reported by you', 'Report']
       expect([await marks(page), await marks(second), await marks(page)]).toEqual([done, done, done])
       for (const id of [post.postId, activity.id]) await site.call(moderation.decide, { id, decision: 'keep' })
-      expect(await marks(second)).toEqual(['Report', 'Report', 'Report'])
+      expect(await marks(second)).toEqual(['Reviewed by the team', 'Reviewed by the team', 'Report'])
     },
   )
 })

@@ -167,6 +167,8 @@ it.each([
   const { view } = await site.call(views.create, { name: 'Πρώτα', roadmapIds: ['none'] })
   await look({ '/dashboard/posts': '/dashboard/posts?view=Πρώτα&q=Θέμα&by=me' })
   await look({ '/dashboard/posts': '/dashboard/posts' })
+  const teamAt = `/dashboard${at}`
+  await look({ '/dashboard/posts/:slug': teamAt, '/dashboard/posts/:slug/delete': `${teamAt}/delete` })
   await look({ '/dashboard/views/:view/delete': `/dashboard/views/${view.viewId}/delete` })
   await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
   await look({ '/dashboard/overview': '/dashboard/overview' })

@@ -126,7 +126,9 @@ document.addEventListener('keydown', (event) => {
     const name = `[data-key=${CSS.escape(key)}]`
     const pressed = keyRows[current]?.querySelector(name) ?? document.querySelector(`:not([data-row] *)${name}`)
     if (!(pressed instanceof HTMLElement)) return
-    pressed.click()
+    if (pressed.matches('textarea')) pressed.focus()
+    else pressed.click()
+    if (pressed.matches('summary')) pressed.parentElement?.querySelector('button')?.focus()
   }
   event.preventDefault()
 })

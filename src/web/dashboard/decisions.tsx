@@ -83,7 +83,7 @@ export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: 
 )
 
 /** The buttons of one row. `next` is the row after it, which is where the keyboard goes on. */
-export const RowVerbs = ({ view, row, next, about }: RowVerbsProps) => (
+export const RowVerbs = ({ view, row, next, about, hasKeys = true }: RowVerbsProps) => (
   <span class="buttons">
     {row.verbs.map((verb) => (
       <button
@@ -92,7 +92,7 @@ export const RowVerbs = ({ view, row, next, about }: RowVerbsProps) => (
         name="one"
         value={`${verb} ${valueOf(row)} ${next ?? ''}`.trim()}
         aria-describedby={about}
-        data-key={VERBS[verb].key}
+        data-key={hasKeys ? VERBS[verb].key : undefined}
       >
         {view.t(VERBS[verb].label)}
       </button>
@@ -106,6 +106,8 @@ interface RowVerbsProps {
   next: string | undefined
   /** The id of what names the row. */
   about: string
+  /** Whether they have keys. On the page of one post, some have another meaning. */
+  hasKeys?: boolean
 }
 
 /** The error code of each failed decision, by id. They are in the address after a form was sent. */
@@ -147,7 +149,11 @@ function sentBy(form: Fields): { verb: string | undefined; items: string[][]; ne
 }
 
 /** The action of such a form, on a page that shows the list again. */
-export const decides = (page: () => Promise<AnyPage>): AnyAction =>
+export const decides = (
+  page: () => Promise<AnyPage>,
+  /** Where it leads if that is not the list again. */
+  leads = (_view: View, to: string, _verb: string | undefined): string => to,
+): AnyAction =>
   action({
     operation: decideMany,
     page,
@@ -169,7 +175,7 @@ export const decides = (page: () => Promise<AnyPage>): AnyAction =>
       const { flash } = VERBS[isVerb(verb) ? verb : 'keep']
       const to = withParameters(view.url, { unmet: unmet.join(',') })
       return {
-        to: next === undefined || unmet.length > 0 ? to : `${to}#${anchorOf(next)}`,
+        to: leads(view, next === undefined || unmet.length > 0 ? to : `${to}#${anchorOf(next)}`, verb),
         flash: changed === 0 ? 'decidedNone' : { flash, count: changed },
         undo: undo?.undo_id,
       }

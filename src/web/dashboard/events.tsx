@@ -12,7 +12,7 @@ import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 
-const HOME = '/dashboard/settings/log'
+export const HOME = '/dashboard/settings/log'
 
 /** What was changed, and by whom, newest first. */
 export const log = page({
@@ -92,7 +92,7 @@ const only = (view: View, query: Record<string, string>): string =>
   view.href(withParameters(view.url, { ...query, page: undefined }))
 
 /** The action, and the fields that changed with both values. */
-const What = ({ view, event }: { view: View; event: service.Event }) => (
+export const What = ({ view, event }: { view: View; event: service.Event }) => (
   <>
     <a href={only(view, { action: event.action })}>
       <code>{event.action}</code>
@@ -126,7 +126,7 @@ function pageOf(view: View, event: service.Event): string | undefined {
   return isOf(event, 'role') && view.may(roles.show) ? links.role(id) : undefined
 }
 
-function By({ view, event }: { view: View; event: service.Event }) {
+export function By({ view, event }: { view: View; event: service.Event }) {
   const { actor, operator, person } = event
   return (
     <>

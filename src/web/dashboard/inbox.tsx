@@ -10,6 +10,7 @@ import { assertTidy, boardsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
+import { AuthorFacts, Reports } from '../parts/reports.js'
 import { sectionsFor } from '../parts/sections.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
@@ -91,7 +92,7 @@ export const inbox = page({
 
 export const decide = decides(async () => inbox)
 
-const rowOf = ({ id, updated_at, may }: service.Item): Decidable => ({
+export const rowOf = ({ id, updated_at, may }: service.Item): Decidable => ({
   id,
   updated_at,
   verbs: may.includes('spam') ? ['keep', 'spam', ...(may.includes('block') ? (['block'] as const) : [])] : [],
@@ -187,6 +188,7 @@ function Waiting({ view, item, row, next }: WaitingProps) {
             ))}
             {item.is_held ? <span class="mark">{t('mark.held')}</span> : null}
             <Person view={view} person={author} />
+            <AuthorFacts view={view} account={item.author_account} />
             {board ? (
               <a href={href(links.board(board.url))}>
                 <bdi>{board.name}</bdi>
@@ -199,21 +201,7 @@ function Waiting({ view, item, row, next }: WaitingProps) {
               {excerpt}
             </p>
           )}
-          {reports.length === 0 ? null : (
-            <ul class="reports">
-              {reports.map(({ person, reason, created_at: at }) => (
-                <li>
-                  {t('inbox.reportedBy', { name: person.name || person.username })}
-                  {reason === null ? null : (
-                    <>
-                      : <q dir="auto">{reason}</q>
-                    </>
-                  )}{' '}
-                  <Time view={view} at={at} />
-                </li>
-              ))}
-            </ul>
-          )}
+          <Reports view={view} reports={reports} />
           <RowVerbs view={view} row={row} next={next} about={name} />
         </div>
       </article>

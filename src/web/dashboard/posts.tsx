@@ -29,7 +29,7 @@ import { Failures, PostRows, Problem, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
 import { SavedViews } from '../parts/savedviews.js'
 
-const HOME = '/dashboard/posts'
+export const HOME = '/dashboard/posts'
 
 /** The keys of the rows, and what undoes the last change. */
 const KEYS = [
@@ -41,7 +41,7 @@ const KEYS = [
 ] as const
 
 /** Posts on a page. One bulk change takes up to 100. */
-const SIZE = 50
+export const SIZE = 50
 
 /** The page at its own address, where a form shows it again. */
 const atHome = (view: LiveView, chosen?: string): LiveView => ({

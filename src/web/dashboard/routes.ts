@@ -7,6 +7,8 @@ const events = () => import('./events.js')
 const inbox = () => import('./inbox.js')
 const invitations = () => import('./invitations.js')
 const person = () => import('./person.js')
+const post = () => import('./post.js')
+const postActions = () => import('./postactions.js')
 const posts = () => import('./posts.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
@@ -27,6 +29,8 @@ export const routes = {
     '/dashboard/posts/move': async () => (await posts()).sentTo,
     '/dashboard/posts/decide': async () => (await posts()).sentTo,
     '/dashboard/posts/views': async () => (await posts()).sentTo,
+    '/dashboard/posts/:slug': async () => (await post()).teamPost,
+    '/dashboard/posts/:slug/delete': async () => (await postActions()).deletePost,
     '/dashboard/views/:view/delete': async () => (await views()).deleteView,
     '/dashboard/boards': async () => (await boards()).boards,
     '/dashboard/boards/new': async () => (await boards()).newBoard,
@@ -62,6 +66,11 @@ export const routes = {
     '/dashboard/posts/move': async () => (await posts()).move,
     '/dashboard/posts/decide': async () => (await posts()).decide,
     '/dashboard/posts/views': async () => (await posts()).saveView,
+    '/dashboard/posts/:slug': async () => (await postActions()).decide,
+    '/dashboard/posts/:slug/move': async () => (await postActions()).move,
+    '/dashboard/posts/:slug/comments': async () => (await postActions()).comment,
+    '/dashboard/posts/:slug/vote': async () => (await postActions()).vote,
+    '/dashboard/posts/:slug/unvote': async () => (await postActions()).unvote,
     '/dashboard/views/:view/delete': async () => (await views()).remove,
     '/dashboard/boards/new': async () => (await boards()).create,
     '/dashboard/boards/:url/settings': async () => (await boards()).update,

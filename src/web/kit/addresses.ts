@@ -39,6 +39,10 @@ export const signInFrom = (
 ): string =>
   ['/', '/login', '/join'].includes(path) || query.token !== undefined ? to : withQuery(to, { redirect: url })
 
+/** The page of the team that led here, in the address or the form: there the next one leads back. */
+export const cameFrom = ({ query, form }: { query: Record<string, string>; form: { values: { to?: string } } }) =>
+  within(form.values.to ?? query.to)
+
 export type Query = Record<string, string | number | readonly string[] | undefined>
 
 /** A path with a query and a fragment. Parameters that are undefined or empty are left out. An array repeats its parameter. */

@@ -6,6 +6,7 @@ export const links = {
   board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
   /** Pages of the dashboard. */
+  teamPost: (slug: string): string => `/dashboard/posts/${encodeURIComponent(slug)}`,
   person: (username: string): string => `/dashboard/users/${encodeURIComponent(username)}`,
   role: (id: string): string => `/dashboard/settings/roles/${encodeURIComponent(id)}`,
   /** All posts of a list as CSV. The query is that of the list. */

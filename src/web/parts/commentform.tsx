@@ -1,45 +1,60 @@
 import * as comments from '../../service/comments.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
 import { NameField } from './namefield.js'
 import { Refused } from './refused.js'
 
-interface Parent {
-  id: string
-  is_internal: boolean
+interface CommentFormProps {
+  view: View
+  /** Where it is sent. */
+  path: string
+  /** What it replies to. */
+  to?: { id: string; is_internal: boolean }
+  /** Only comments for everybody, or only notes for the team. Absent: whoever writes it chooses. */
+  kind?: 'public' | 'note'
+  /** The key of the dashboard that leads to the field. */
+  shortcut?: string
+  autofocus?: boolean
 }
 
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
-export function CommentForm({ view, slug, to }: { view: View; slug: string; to?: Parent }) {
+export function CommentForm({ view, path, to, kind, shortcut, autofocus = false }: CommentFormProps) {
   const { t } = view
+  const { values } = view.form
   const parent = to?.id
-  const isSent = view.form.values.body !== undefined && (view.form.values.parent_id ?? '') === (parent ?? '')
+  const isKind = kind === undefined || (kind === 'note') === (values.is_internal === 'true')
+  const isSent = values.body !== undefined && (values.parent_id ?? '') === (parent ?? '') && isKind
   const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
+  const suffix = parent === undefined ? (kind === 'note' ? '-note' : '') : `-${parent}`
   return (
-    <Form view={view} to={`${links.post(slug)}/comments`} class="comment-form">
+    <Form view={view} to={path} class="comment-form">
       <Hidden name="parent_id" value={parent} />
       <Refused view={view} of={comments.create} />
       <Field
         view={mine}
         of={comments.create}
         name="body"
-        id={parent === undefined ? 'field-body' : `field-body-${parent}`}
-        label={t(parent === undefined ? 'comment.write' : 'comment.writeReply')}
+        id={`field-body${suffix}`}
+        label={t(kind === 'note' ? 'comment.writeNote' : parent === undefined ? 'comment.write' : 'comment.writeReply')}
         hint={t('form.markdown')}
-        rows={parent === undefined ? 4 : 3}
+        rows={parent === undefined && kind === undefined ? 4 : 3}
         required
+        autofocus={autofocus && !view.form.error}
+        {...(shortcut !== undefined && { data: { key: shortcut } })}
       />
-      <NameField view={mine} id={parent === undefined ? 'field-name' : `field-name-${parent}`} />
-      {to?.is_internal ? (
+      <NameField view={mine} id={`field-name${suffix}`} />
+      {kind === 'note' ? <Hidden name="is_internal" value="true" /> : null}
+      {kind !== undefined ? null : to?.is_internal ? (
         <p class="soft">
           <Icon name="lock" /> {t('comment.internalReply')}
         </p>
       ) : view.can('comment:create_internal') ? (
         <Check view={mine} name="is_internal" label={t('comment.internal')} />
       ) : null}
-      <Submit>{t(parent === undefined ? 'comment.send' : 'comment.sendReply')}</Submit>
+      <Submit kind={kind === 'note' ? 'plain' : 'primary'}>
+        {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
+      </Submit>
     </Form>
   )
 }

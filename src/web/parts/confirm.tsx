@@ -21,7 +21,7 @@ export const Confirm = ({
   /** What is lost. */
   quote?: ComponentChildren
   /** Target of the redirect, without the base path. */
-  next?: string
+  next?: string | undefined
   children: ComponentChildren
 }) => (
   <div class="narrow">

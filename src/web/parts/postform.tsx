@@ -3,6 +3,7 @@ import type { Text } from '../../core/markdown/index.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
 import type { View } from '../kit/page.js'
+import { cameFrom } from '../kit/addresses.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
 import { NameField } from './namefield.js'
@@ -63,6 +64,7 @@ export function PostForm({
       <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true" />
       {isChecked ? <Hidden name="checked" value="yes" /> : null}
       <Refused view={view} of={of} />
+      <Hidden name="to" value={cameFrom(view)} />
       <Hidden name="ifUpdatedAt" value={version} />
       <Field
         view={view}

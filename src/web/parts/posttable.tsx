@@ -1,5 +1,6 @@
 import type { Post } from '../../service/lib/postshapes.js'
 import { searchWords } from '../../core/words.js'
+import { withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { BoardChip, RoadmapChip } from './chip.js'
@@ -15,6 +16,7 @@ export const numberOf = ({ number }: Post): string => `#${number}`
 export function PostTable({ view, posts, query, canChoose }: PostTableProps) {
   const { t, words } = view
   const marked = searchWords(query)
+  const from = withParameters(view.url, {})
   return (
     <Table
       view={view}
@@ -34,9 +36,12 @@ export function PostTable({ view, posts, query, canChoose }: PostTableProps) {
         {
           label: t('post.title'),
           kind: 'title',
-          cell: (post) => (
+          cell: (post, row) => (
             <>
-              <a href={view.href(links.post(post.slug))} data-key={canChoose ? 'o' : undefined}>
+              <a
+                href={view.href(withQuery(links.teamPost(post.slug), { from, row }))}
+                data-key={canChoose ? 'o' : undefined}
+              >
                 <bdi>
                   <Marked text={post.title} words={marked} />
                 </bdi>

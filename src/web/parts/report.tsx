@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { reportComment, reportPost } from '../../service/moderation.js'
+import type { Reported } from '../../service/reports.js'
 import type { View } from '../kit/page.js'
 import { Field, Form, Submit, Summary } from './form.js'
 import { Refused } from './refused.js'
@@ -45,9 +46,25 @@ export const ReportForm = ({
   </div>
 )
 
-/** Report link, or "Reported by you" while the viewer's report is open. */
-export const ReportLink = ({ view, to, isDone }: { view: View; to: string; isDone: boolean }) =>
-  isDone ? <span class="done">{view.t('report.done')}</span> : <a href={view.href(to)}>{view.t('action.report')}</a>
+/** "Reported by you" while the viewer's report of this is open; otherwise a link to report it, and whether the team has decided about the last one. */
+export function ReportLink({ view, to, id, reported }: ReportLinkProps) {
+  const own = reported.find((each) => each.id === id)
+  if (own?.is_open) return <span class="done">{view.t('report.done')}</span>
+  return (
+    <>
+      {own ? <span class="done">{view.t('report.reviewed')}</span> : null}
+      <a href={view.href(to)}>{view.t('action.report')}</a>
+    </>
+  )
+}
+
+interface ReportLinkProps {
+  view: View
+  to: string
+  id: string
+  /** What the viewer has reported of the post and its comments. */
+  reported: readonly Reported[]
+}
 
 /** Shown in place of a confirmation if others have taken part: the author can ask the team to delete it. */
 export const AskToDelete = ({

@@ -14,16 +14,22 @@ export function StatusMenu({
   to,
   stages,
   chosen,
+  shortcut,
+  isOpen = false,
 }: {
   view: View
   to: string
   stages: readonly Stage[]
   chosen: Stage | null
+  /** The key of the dashboard that opens it. */
+  shortcut?: string
+  /** Open from the start, with the focus in it. */
+  isOpen?: boolean
 }) {
   const { t } = view
   return (
-    <details class="menu">
-      <summary class="chip status">
+    <details class="menu" open={isOpen}>
+      <summary class="chip status" data-key={shortcut} autofocus={isOpen}>
         {chosen ? <StatusSwatch color={chosen.color} /> : null}
         <bdi>{chosen ? chosen.name : t('post.noRoadmap')}</bdi>
         <span class="hidden">{t('post.changeStatus')}</span>

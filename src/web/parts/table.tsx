@@ -11,7 +11,7 @@ interface Column<Row> {
   direction?: 'ascending'
   /** A number stands at the end of its cell, on one line; the title names the row. */
   kind?: 'number' | 'title'
-  cell(this: void, row: Row): ComponentChildren
+  cell(this: void, row: Row, index: number): ComponentChildren
 }
 
 /** Chooses rows, for a form around the table. */
@@ -70,7 +70,7 @@ export function Table<Row>({ view, label, columns, rows, sort, select }: TablePr
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
+        {rows.map((row, index) => (
           <tr data-row={select?.hasKeys} tabIndex={select?.hasKeys ? -1 : undefined}>
             {select ? (
               <td class="pick">
@@ -88,7 +88,7 @@ export function Table<Row>({ view, label, columns, rows, sort, select }: TablePr
             ) : null}
             {shown.map((column) => (
               <td class={column.kind} data-label={column.kind === 'title' ? undefined : column.label}>
-                {column.cell(row)}
+                {column.cell(row, index)}
               </td>
             ))}
           </tr>

@@ -1,5 +1,7 @@
 import type { Text } from '../../core/markdown/index.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
+import type { Reported } from '../../service/reports.js'
+import { withQuery } from '../kit/addresses.js'
 import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
@@ -36,24 +38,22 @@ function threadsOf(comments: readonly Activity[]): Node[] {
 /** Further replies are not moved in any more: a phone has no room for them. */
 const DEEPEST = 3
 
-export const Thread = ({
-  view,
-  slug,
-  comments,
-  reported,
-}: {
-  view: View
-  slug: string
-  comments: readonly Activity[]
-  /** Ids of items that the viewer has reported. */
-  reported: readonly string[]
-}) => (
+export const Thread = ({ view, slug, comments, ...rest }: ThreadProps & { comments: readonly Activity[] }) => (
   <ol class="thread">
     {threadsOf(comments).map((node) => (
-      <CommentItem view={view} slug={slug} node={node} depth={0} reported={reported} />
+      <CommentItem view={view} slug={slug} node={node} depth={0} {...rest} />
     ))}
   </ol>
 )
+
+interface ThreadProps {
+  view: View
+  slug: string
+  /** What the viewer has reported. */
+  reported: readonly Reported[]
+  /** The page of the team that shows it, in place of the page of the post: where its forms lead back to, and send replies. */
+  team?: { back: string; replies: string; replyTo: string | undefined }
+}
 
 function CommentItem({
   view,
@@ -62,14 +62,8 @@ function CommentItem({
   depth,
   to,
   reported,
-}: {
-  view: View
-  slug: string
-  node: Node
-  depth: number
-  to?: Node
-  reported: readonly string[]
-}) {
+  team,
+}: ThreadProps & { node: Node; depth: number; to?: Node }) {
   const { t, viewer } = view
   const { comment, author } = node
   const at = links.comment(slug, comment.id)
@@ -78,7 +72,15 @@ function CommentItem({
   const replies = (
     <>
       {node.replies.map((reply) => (
-        <CommentItem view={view} slug={slug} node={reply} depth={depth + 1} to={node} reported={reported} />
+        <CommentItem
+          view={view}
+          slug={slug}
+          node={reply}
+          depth={depth + 1}
+          to={node}
+          reported={reported}
+          {...(team && { team })}
+        />
       ))}
     </>
   )
@@ -100,7 +102,7 @@ function CommentItem({
           {comment.is_answer ? <span class="mark">{t('mark.answer')}</span> : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
           {comment.is_held ? <span class="mark">{t('mark.held')}</span> : null}
-          <a href={view.href(at)}>
+          <a href={team ? `#comment-${comment.id}` : view.href(at)}>
             <Time view={view} at={comment.created_at} />
           </a>
           {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
@@ -108,17 +110,25 @@ function CommentItem({
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
           {isHidden(comment) ? null : (
-            <details data-reply="">
+            <details data-reply="" open={team?.replyTo === comment.id}>
               <summary class="link">{t('comment.reply')}</summary>
-              <CommentForm view={view} slug={slug} to={comment} />
+              <CommentForm
+                view={view}
+                path={team?.replies ?? `${links.post(slug)}/comments`}
+                to={comment}
+                autofocus={team?.replyTo === comment.id}
+              />
             </details>
           )}
-          {may.includes('update') ? <a href={view.href(`${at}/edit`)}>{t('action.edit')}</a> : null}
+          {may.includes('update') ? (
+            <a href={view.href(withQuery(`${at}/edit`, { to: team?.back }))}>{t('action.edit')}</a>
+          ) : null}
           {may.includes('delete') || comment.others_took_part ? (
-            <a href={view.href(`${at}/delete`)}>{t('action.delete')}</a>
+            <a href={view.href(withQuery(`${at}/delete`, { to: team?.back }))}>{t('action.delete')}</a>
           ) : null}
           {may.includes('answer') || (comment.is_answer && view.can('post:update')) ? (
             <Form view={view} to={`${at}/${comment.is_answer ? 'unanswer' : 'answer'}`}>
+              <Hidden name="to" value={team?.back} />
               <button type="submit" class="link">
                 {t(comment.is_answer ? 'answer.unmark' : 'answer.mark')}
               </button>
@@ -127,6 +137,7 @@ function CommentItem({
           {may.includes('spam') && comment.is_held ? (
             <Form view={view} to={`${at}/keep`}>
               <Hidden name="if_updated_at" value={comment.updated_at} />
+              <Hidden name="to" value={team && `${team.back}#comment-${comment.id}`} />
               <button type="submit" class="link">
                 {t('action.publish')}
               </button>
@@ -135,13 +146,14 @@ function CommentItem({
           {may.includes('spam') ? (
             <Form view={view} to={`${at}/${comment.is_spam ? 'keep' : 'spam'}`}>
               <Hidden name="if_updated_at" value={comment.updated_at} />
+              <Hidden name="to" value={team && `${team.back}#comment-${comment.id}`} />
               <button type="submit" class="link">
                 {t(comment.is_spam ? 'action.notSpam' : 'action.spam')}
               </button>
             </Form>
           ) : null}
           {viewer && !isOwn && !may.includes('spam') ? (
-            <ReportLink view={view} to={`${at}/report`} isDone={reported.includes(comment.id)} />
+            <ReportLink view={view} to={`${at}/report`} id={comment.id} reported={reported} />
           ) : null}
         </div>
       </article>

@@ -2,7 +2,7 @@ import { unescaped } from '../../core/text.js'
 import * as answers from '../../service/answers.js'
 import * as service from '../../service/comments.js'
 import * as moderation from '../../service/moderation.js'
-import { withQuery } from '../kit/addresses.js'
+import { cameFrom, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
@@ -79,6 +79,7 @@ export const editComment = page({
       <Stored view={view} texts={[unescaped(comment.body)]} />
       <Form view={view} to={`${pathOf(view)}/edit`}>
         <Refused view={view} of={service.update} />
+        <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="if_updated_at" value={versionOf(view, view.form.values.if_updated_at, comment.updated_at)} />
         <Field
           view={view}
@@ -95,7 +96,7 @@ export const editComment = page({
         ) : null}
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
-          <a class="button plain" href={view.href(pathOf(view))}>
+          <a class="button plain" href={view.href(cameFrom(view) ?? pathOf(view))}>
             {view.t('form.cancel')}
           </a>
         </div>
@@ -113,7 +114,7 @@ export const update = action({
     ...(if_updated_at && { if_updated_at }),
     ...(view.can('comment:create_internal') && { is_internal: is_internal === 'true' }),
   }),
-  done: (view) => ({ to: pathOf(view), flash: 'saved' }),
+  done: (view) => ({ to: cameFrom(view) ?? pathOf(view), flash: 'saved' }),
 })
 
 export const deleteComment = page({
@@ -143,7 +144,8 @@ export const deleteComment = page({
       <Confirm
         view={view}
         to={`${path}/delete`}
-        back={path}
+        back={cameFrom(view) ?? path}
+        next={cameFrom(view)}
         title={title}
         action={view.t('action.delete')}
         quote={quote}
@@ -158,7 +160,7 @@ export const remove = action({
   operation: service.remove,
   page: async () => deleteComment,
   input: given,
-  done: (view) => ({ to: postOf(view), flash: 'deleted' }),
+  done: (view) => ({ to: cameFrom(view) ?? postOf(view), flash: 'deleted' }),
 })
 
 export const reportComment = page({
@@ -194,15 +196,15 @@ const decision = (word: 'keep' | 'spam') =>
       decision: word,
       ...(if_updated_at && { if_updated_at }),
     }),
-    done: (view) => ({ to: pathOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
-    settled: { CONTENT_CHANGED: (view) => ({ to: pathOf(view), flash: 'changedMeanwhile' }) },
+    done: (view) => ({ to: cameFrom(view) ?? pathOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+    settled: { CONTENT_CHANGED: (view) => ({ to: cameFrom(view) ?? pathOf(view), flash: 'changedMeanwhile' }) },
   })
 
 export const spam = decision('spam')
 export const keep = decision('keep')
 
 const answering = (operation: typeof answers.answer, flash: 'answered' | 'unanswered') =>
-  action({ operation, input: given, done: (view) => ({ to: postOf(view), flash }) })
+  action({ operation, input: given, done: (view) => ({ to: cameFrom(view) ?? postOf(view), flash }) })
 
 export const answer = answering(answers.answer, 'answered')
 export const unanswer = answering(answers.unanswer, 'unanswered')

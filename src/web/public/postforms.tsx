@@ -4,6 +4,7 @@ import { unescaped } from '../../core/text.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import { titleMissing } from '../../service/lib/posttitles.js'
 import * as service from '../../service/posts.js'
+import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { boardsWith, roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
@@ -167,7 +168,7 @@ export const editPost = page({
         }}
         version={versionOf(view, view.form.values.ifUpdatedAt, shown.updatedAt)}
         submit={view.t('form.save')}
-        cancel={links.post(shown.slug)}
+        cancel={cameFrom(view) ?? links.post(shown.slug)}
       />
     </>
   ),
@@ -190,5 +191,5 @@ export const update = action({
     if (form.preview !== undefined) await admitPreview(view, form)
     return { title: view.t('post.editTitle'), texts: previewOf(view), show: editPost.show(view, data) }
   },
-  done: (_view, { post: { slug } }) => ({ to: links.post(slug), flash: 'saved' }),
+  done: (view, { post: { slug } }) => ({ to: cameFrom(view) ?? links.post(slug), flash: 'saved' }),
 })

@@ -40,7 +40,7 @@ export async function postAt(view: View): Promise<DashboardPost> {
   return post
 }
 
-const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
+export const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
 
 export const post = page({
   cache: 'actor',
@@ -166,7 +166,7 @@ export const post = page({
               </Form>
             ) : null}
             {view.viewer?.userId === shown.author.userId || shown.may.includes('spam') ? null : (
-              <ReportLink view={view} to={`${path}/report`} isDone={reports.some(({ id }) => id === shown.postId)} />
+              <ReportLink view={view} to={`${path}/report`} id={shown.postId} reported={reports} />
             )}
           </div>
         </article>
@@ -175,13 +175,13 @@ export const post = page({
           <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
           <CommentPager view={view} pages={pages} to="older" />
           {activity.length > 0 ? (
-            <Thread view={view} slug={shown.slug} comments={activity} reported={reports.map(({ id }) => id)} />
+            <Thread view={view} slug={shown.slug} comments={activity} reported={reports} />
           ) : (
             <p class="soft">{t('comment.none')}</p>
           )}
           <CommentPager view={view} pages={pages} to="newer" />
           <Summary view={view} />
-          <CommentForm view={view} slug={shown.slug} />
+          <CommentForm view={view} path={`${path}/comments`} />
         </section>
       </>
     )
@@ -208,7 +208,8 @@ export const setStatus = action({
   done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'statusSet' }),
 })
 
-function lossOf({ t }: View, votes: number, written: number): string {
+/** What is lost with a post. */
+export function lossOf({ t }: View, votes: number, written: number): string {
   if (votes === 0) return t(written === 0 ? 'comment.deleteLoss' : 'post.deleteComments')
   return t(written === 0 ? 'post.deleteVotes' : 'post.deleteLoss', { count: votes })
 }

@@ -1,4 +1,5 @@
 import * as service from '../../service/posts.js'
+import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect } from '../kit/page.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
@@ -27,6 +28,7 @@ export const postUpdate = page({
       <Stored view={view} texts={[post.title, post.roadmap?.name ?? view.t('post.noRoadmap')]} />
       <Form view={view} to={`${links.post(post.slug)}/update`}>
         <Refused view={view} of={service.update} />
+        <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="ifUpdatedAt" value={versionOf(view, view.form.values.ifUpdatedAt, post.updatedAt)} />
         <RoadmapField view={view} roadmaps={stages} value={post.roadmap?.url} />
         <Field
@@ -39,7 +41,7 @@ export const postUpdate = page({
         />
         <div class="buttons">
           <Submit>{view.t('update.send')}</Submit>
-          <a class="button plain" href={view.href(links.post(post.slug))}>
+          <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
             {view.t('form.cancel')}
           </a>
         </div>
@@ -58,5 +60,5 @@ export const update = action({
     ...(message && { message }),
     ...(ifUpdatedAt && { ifUpdatedAt }),
   }),
-  done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'updated' }),
+  done: (view) => ({ to: cameFrom(view) ?? links.post(view.params.slug ?? ''), flash: 'updated' }),
 })

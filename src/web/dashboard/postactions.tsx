@@ -1,0 +1,105 @@
+import * as comments from '../../service/comments.js'
+import { move as movePosts } from '../../service/postmoves.js'
+import * as posts from '../../service/posts.js'
+import * as votes from '../../service/votes.js'
+import { withParameters } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import { action, page, Redirect, type Outcome, type View } from '../kit/page.js'
+import { Confirm } from '../parts/confirm.js'
+import { named } from '../parts/namefield.js'
+import { Quote } from '../parts/quote.js'
+import { lossOf } from '../public/posts.js'
+import { decides } from './decisions.js'
+import { teamPost } from './post.js'
+import { cameFromList, pathOf } from './postdata.js'
+import { HOME as LIST } from './posts.js'
+
+const formOf = async () => teamPost
+const listOf = (view: View): string => cameFromList(view) ?? LIST
+
+/** Back to the post, or to the list for whoever came for this alone. */
+const back = (view: View, fragment = ''): string =>
+  view.query.at !== undefined && cameFromList(view) !== undefined
+    ? listOf(view)
+    : withParameters(pathOf(view, view.params.slug ?? ''), { at: undefined, page: undefined }) + fragment
+
+/** Who may not see what is hidden as spam goes on with the list. */
+export const decide = decides(formOf, (view, to, verb) =>
+  verb === 'keep' || view.can('board:read') ? to : withParameters(listOf(view), {}),
+)
+
+/** To another status, or another board. */
+export const move = action({
+  operation: movePosts,
+  page: formOf,
+  input: ({ params }, { roadmapId, boardId }) => ({
+    ids: [params.slug],
+    ...(roadmapId !== undefined && { roadmapId: roadmapId || null }),
+    ...(boardId !== undefined && { boardId: boardId || null }),
+  }),
+  done(view, { outcomes, changed, undo }, { roadmapId }): Outcome {
+    if (outcomes.some(({ error }) => error)) return { to: listOf(view), flash: 'decidedNone' }
+    const flash = roadmapId === undefined ? ({ flash: 'postsChanged', count: changed } as const) : 'statusSet'
+    return { to: back(view), flash, undo: undo?.undo_id }
+  },
+})
+
+export const comment = action({
+  operation: comments.create,
+  page: formOf,
+  before: named,
+  input: ({ params }, { body = '', parent_id, is_internal }) => ({
+    post_id: params.slug,
+    body,
+    ...(parent_id && { parent_id }),
+    ...(is_internal === 'true' && { is_internal: true }),
+  }),
+  done: (view, { activity: { id, comment: written } }) => ({
+    to: back(view, `#comment-${id}`),
+    flash: written.is_internal ? 'noted' : 'commented',
+  }),
+})
+
+const voteOf = ({ params }: View, { user_id: user = '' }: Record<string, string | undefined>) => ({
+  post_id: params.slug,
+  user_id: user.trim(),
+})
+
+export const vote = action({
+  operation: votes.assign,
+  page: formOf,
+  input: voteOf,
+  done: (view) => ({ to: back(view, '#voters'), flash: 'voteAdded' }),
+})
+
+export const unvote = action({
+  operation: votes.unassign,
+  page: formOf,
+  input: voteOf,
+  done: (view) => ({ to: back(view, '#voters'), flash: 'voteRemoved' }),
+})
+
+export const deletePost = page({
+  cache: 'never',
+  section: 'posts',
+  async load(view) {
+    const { post } = await view.call(posts.show, { id: view.params.slug })
+    if (!post.may.includes('delete')) throw new Redirect(pathOf(view, post.slug))
+    const { total_count: count } = await view.call(comments.list, { post_id: post.postId, limit: 1 })
+    return { post, count }
+  },
+  title: ({ t }, { post: { title } }) => t('post.delete', { title }),
+  show: (view, { post: { title, slug, author, contentMarkdown, voters }, count }) => (
+    <Confirm
+      view={view}
+      to={`${links.post(slug)}/delete`}
+      back={pathOf(view, slug)}
+      title={view.t('post.delete', { title })}
+      action={view.t('action.delete')}
+      quote={<Quote view={view} person={author} text={contentMarkdown} />}
+      next={listOf(view)}
+    >
+      {lossOf(view, voters.votesCount, count)}
+    </Confirm>
+  ),
+})

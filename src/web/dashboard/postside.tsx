@@ -1,0 +1,198 @@
+import { SECTIONS } from '../kit/sections.js'
+import * as users from '../../service/users.js'
+import * as votes from '../../service/votes.js'
+import { withQuery } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
+import { BoardField } from '../parts/boardfield.js'
+import { BoardChip, RoadmapChip } from '../parts/chip.js'
+import { Field, Form, Hidden, Submit } from '../parts/form.js'
+import { Foreign } from '../parts/foreign.js'
+import { areTooMany } from '../parts/lists.js'
+import { nameOf, Person } from '../parts/person.js'
+import { AuthorFacts, Reports } from '../parts/reports.js'
+import { StatusMenu } from '../parts/statusmenu.js'
+import { Time } from '../parts/time.js'
+import { RowVerbs, Unmet } from './decisions.js'
+import { By, HOME as LOG, What } from './events.js'
+import { rowOf } from './inbox.js'
+import { pathOf, type Data } from './postdata.js'
+import { State } from './users.js'
+
+type Props = Data & { view: View }
+
+/** What belongs to a post, and what can be done with it. */
+export const Side = (props: Props) => (
+  <div class="panels">
+    <Places {...props} />
+    <Waits {...props} />
+    <Author {...props} />
+    <Voters {...props} />
+    <Log {...props} />
+  </div>
+)
+
+function Places({ view, post, places }: Props) {
+  const { t } = view
+  const to = pathOf(view, post.slug, '/move')
+  return (
+    <section>
+      <h2>{t('filter.roadmap')}</h2>
+      <div class="places">
+        {places && places.stages.length > 0 ? (
+          <StatusMenu
+            view={view}
+            to={to}
+            stages={places.stages}
+            chosen={post.roadmap ?? null}
+            shortcut="m"
+            isOpen={view.query.at === 'status'}
+          />
+        ) : post.roadmap ? (
+          <RoadmapChip view={view} roadmap={post.roadmap} />
+        ) : (
+          <span class="soft">{t('post.noRoadmap')}</span>
+        )}
+        {post.board ? <BoardChip view={view} board={post.board} /> : null}
+      </div>
+      {places && places.boards.total > 0 && !areTooMany(places.boards) ? (
+        <Form view={view} to={to}>
+          <BoardField view={view} boards={places.boards} value={post.board?.url} />
+          <Submit kind="plain">{t('posts.move')}</Submit>
+        </Form>
+      ) : null}
+    </section>
+  )
+}
+
+/** Why it waits for a decision, and what decides. */
+function Waits({ view, post, item }: Props) {
+  const { t } = view
+  if (!item || (item.reasons.length === 0 && !item.is_spam)) return null
+  return (
+    <section>
+      <h2 id="waits">{item.reasons.length > 0 ? t('inbox.reasons') : t('inbox.mark.spam')}</h2>
+      <Unmet view={view} titles={new Map([[item.id, post.title]])} />
+      <p class="facts">
+        {item.reasons.map((reason) => (
+          <span class={reason === 'new' || reason === 'edited' ? 'mark' : 'mark spam'}>
+            {reason === 'reported'
+              ? t('inbox.reports', { count: item.reports.length })
+              : t(`inbox.mark.${reason as 'new'}`)}
+          </span>
+        ))}
+      </p>
+      <Reports view={view} reports={item.reports} />
+      <Form view={view} to={pathOf(view, post.slug)}>
+        <RowVerbs view={view} row={rowOf(item)} next={undefined} about="waits" hasKeys={false} />
+      </Form>
+    </section>
+  )
+}
+
+/** Who wrote it. The address is for those who may read it. */
+function Author({ view, post: { author }, person, item }: Props) {
+  const { t, words, href } = view
+  return (
+    <section>
+      <h2>{t('posts.author')}</h2>
+      <p>
+        {person ? (
+          <a href={href(links.person(person.username))}>
+            <Person view={view} person={author} />
+          </a>
+        ) : (
+          <Person view={view} person={author} />
+        )}
+      </p>
+      {person ? (
+        <dl class="about">
+          <dt>{t('user.state')}</dt>
+          <dd>
+            <State view={view} person={person} />
+          </dd>
+          <dt>{t('user.email')}</dt>
+          <dd>
+            <Foreign text={person.email} />
+          </dd>
+          <dt>{t('user.joined')}</dt>
+          <dd>{words.date(person.createdAt)}</dd>
+          <dt>{t('user.wrote')}</dt>
+          <dd>
+            {t('user.posts', { count: Number(person.posts) })}, {t('user.voted', { count: Number(person.votes) })}
+          </dd>
+        </dl>
+      ) : (
+        <p class="facts">
+          <AuthorFacts view={view} account={item?.author_account ?? null} />
+          {item?.author_is_blocked ? <span class="mark spam">{t('user.state.blocked')}</span> : null}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Who voted, and a vote for somebody who asked by mail or on the phone. */
+function Voters({ view, post, voters, isOnBehalf }: Props) {
+  const { t, href } = view
+  const removes = isOnBehalf && view.may(votes.unassign)
+  const path = (verb: string) => pathOf(view, post.slug, verb)
+  return (
+    <section>
+      <h2 id="voters">{t('voters.count', { count: post.voters.votesCount })}</h2>
+      <ul class="outcomes">
+        {voters.results.map(({ user }) => (
+          <li>
+            <Person view={view} person={user} />
+            {removes ? (
+              <Form view={view} to={path('/unvote')}>
+                <Hidden name="user_id" value={user.userId} />
+                <button type="submit" class="link" aria-label={t('teamPost.removeVote', { name: nameOf(view, user) })}>
+                  {t('user.remove')}
+                </button>
+              </Form>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {post.voters.votesCount > voters.results.length && voters.results.length > 0 ? (
+        <a href={href(`${links.post(post.slug)}/voters`)}>{t('teamPost.allVoters')}</a>
+      ) : null}
+      {isOnBehalf && view.may(votes.assign) ? (
+        <Form view={view} to={path('/vote')}>
+          <Field
+            view={view}
+            of={votes.assign}
+            name="user_id"
+            label={t('teamPost.voteFor')}
+            hint={t(view.may(users.show) ? 'teamPost.voteForAny' : 'teamPost.voteForName')}
+            autocomplete="off"
+            required
+          />
+          <Submit kind="plain">{t('teamPost.addVote')}</Submit>
+        </Form>
+      ) : null}
+    </section>
+  )
+}
+
+/** What was done with the post. The links of an event are those of the log. */
+function Log({ view, post, log }: Props) {
+  if (!log) return null
+  const whole = withQuery(LOG, { subject: post.postId })
+  const inLog = { ...view, url: whole }
+  return (
+    <section>
+      <h2>{view.t(SECTIONS.log.label)}</h2>
+      <ul class="events">
+        {log.map((event) => (
+          <li>
+            <What view={inLog} event={event} /> <By view={inLog} event={event} />{' '}
+            <Time view={view} at={event.created_at} />
+          </li>
+        ))}
+      </ul>
+      <a href={view.href(whole)}>{view.t('teamPost.allEvents')}</a>
+    </section>
+  )
+}

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as labs from '../../src/service/labs.js'
+import { operator } from '../../src/service/lib/access.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as users from '../../src/service/users.js'
+import { serveSite, visit, WIDE } from '../support/browser.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+const SITE = 'http://localhost'
+const MODERATOR = ['dashboard:read', 'post:update', 'post:destroy', 'comment:create', 'comment:update:any', 'comment:view_internal', 'comment:create_internal', 'board:read', 'roadmap:read', 'vote:assign', 'vote:unassign'] as const satisfies Permission[] // prettier-ignore
+const cookieOf = (token: string) => ({ accept: 'text/html', cookie: `feedbackctl=${token}` })
+
+async function open(engine: Engine) {
+  const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+  const [owner, author] = [await site.owner(), await site.member([], { email: 'max@secret.example' })]
+  for (const name of ['Ideas', 'Bugs']) await site.call(boards.create, { name, display: true })
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const moderator = await site.member([...MODERATOR])
+  const as = site.callAs({ ...operator, userId: author.userId })
+  const wish = async (title: string) => (await as(posts.create, { title, boardId: 'ideas', contentMarkdown: 'Please' })).post // prettier-ignore
+  const get = (path: string, token = moderator.token) => site.http(`GET /${path}`, { headers: cookieOf(token) })
+  const send = (path: string, fields: Record<string, string>, token = moderator.token) =>
+    site.http(`POST /${path}`, {
+      headers: { ...cookieOf(token), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString(),
+    })
+  const at = ({ slug }: { slug: string }, rest = '') => `/dashboard/posts/${slug}${rest}`
+  return { site, owner, author, moderator, as, wish, get, send, at }
+}
+
+const plain = (text: string): string => text.replaceAll(/[\u2066-\u2069]/g, '')
+
+describe.each(engines)('the page of a post for the team on %s', (engine) => {
+  it('is there for the team alone, and shows to each what they may do and read', async () => {
+    const { site, owner, author, wish, get, at } = await open(engine)
+    const post = await wish('Dark mode')
+    expect((await get(at(post), author.token)).status).toBe(404)
+    const moved = await get(`/dashboard/posts/${post.number}?from=/dashboard/posts`, owner)
+    expect([moved.status, moved.headers.location]).toEqual([303, `${at(post)}?from=%2Fdashboard%2Fposts`])
+    const reader = (await get(at(post), (await site.member(['dashboard:read'])).token)).text
+    const { text } = await get(at(post))
+    const all = (await get(at(post), owner)).text
+    const shown = (html: string) => [html.includes('/move"'), html.includes('value="spam '), html.includes('/delete"'), html.includes('is_internal'), html.includes('post.created'), html.includes('max@secret.example')] // prettier-ignore
+    expect(shown(reader)).toEqual([false, false, false, false, false, false])
+    expect(shown(text)).toEqual([true, true, true, true, false, false])
+    expect(shown(all)).toEqual([true, true, true, true, true, true])
+    expect([text.includes('1 post'), reader.includes('1 post')], 'the card of the author').toEqual([true, false])
+    for (const html of [reader, text]) expect(html).not.toMatch(/secret\.example|@example\.org/)
+  })
+
+  it('changes status and board, and both can be undone', async () => {
+    const { site, wish, send, get, at } = await open(engine)
+    const post = await wish('Dark mode')
+    const done = await send(at(post, '/move?from=/dashboard/posts&row=0'), { roadmapId: 'planned' })
+    expect(done.headers.location).toMatch(/^\/dashboard\/posts\/[\w-]+\?from=%2Fdashboard%2Fposts&row=0&done=statusSet&undo=/) // prettier-ignore
+    const where = async () => {
+      const { roadmap, board } = (await site.call(posts.show, { id: post.postId })).post
+      return [roadmap?.url, board?.url]
+    }
+    await send(at(post, '/move'), { boardId: 'bugs' })
+    expect(await where()).toEqual(['planned', 'bugs'])
+    const { text } = await get(String(done.headers.location))
+    await send(/action="(\/undo\/[^"]+)"/.exec(text)?.[1] ?? '', { to: at(post) })
+    expect(await where()).toEqual([undefined, 'bugs'])
+  })
+
+  it('has comments and notes, and a reply to a note is a note on every surface', async () => {
+    const { site, author, as, wish, send, get, at } = await open(engine)
+    const post = await wish('Dark mode')
+    const noted = await send(at(post, '/comments'), { body: 'Look at this one', is_internal: 'true' })
+    const id = /#comment-(.+)$/.exec(String(noted.headers.location))?.[1] ?? ''
+    expect(noted.headers.location).toBe(`${at(post)}?done=noted#comment-${id}`)
+    await send(at(post, '/comments'), { body: 'A reply in the dashboard', parent_id: id })
+    await send(`/posts/${post.slug}/comments`, { body: 'A reply on the page', parent_id: id })
+    await site.call(comments.create, { post_id: post.postId, body: 'A reply by a program', parent_id: id })
+    const refused = await send(at(post, '/comments'), { body: 'For all', parent_id: id, is_internal: 'false' })
+    expect(refused.status, 'the form cannot ask for it').toBe(303)
+    const programs = await site.http(`POST /posts/${post.postId}/comments`, { token: (await site.member([...MODERATOR])).token, body: { body: 'For all', parent_id: id, is_internal: false } }) // prettier-ignore
+    expect([programs.status, programs.body.code]).toEqual([400, 'VALIDATION_ERROR'])
+    await send(at(post, '/comments'), { body: 'For everybody' })
+    const { activity } = await as(comments.list, { post_id: post.postId })
+    expect(activity.map(({ comment }) => [comment.body, comment.is_internal]).filter(([, internal]) => !internal)).toEqual([['For everybody', false]]) // prettier-ignore
+    const seen = (await get(`/posts/${post.slug}`, author.token)).text
+    expect([seen.includes('A reply'), seen.includes('For everybody')]).toEqual([false, true])
+    const { text } = await get(at(post))
+    expect(text.split('class="comment internal"')).toHaveLength(6)
+    const empty = await send(at(post, '/comments'), { body: ' ', is_internal: 'true' })
+    expect([empty.status, empty.text.includes('href="#field-body-note"')]).toEqual([422, true])
+  })
+
+  it('shows a report at the next request to moderators alone, and the reporter sees that it is reviewed', async () => {
+    const { site, author, wish, get, send, at } = await open(engine)
+    const post = await wish('Cheap watches')
+    const [reporter, reader] = [await site.member([]), await site.member(['dashboard:read'])]
+    await get(at(post))
+    await send('/posts/1/report', { reason: 'Only advertising' }, reporter.token)
+    const { user } = await site.call(users.show, { user: reporter.userId })
+    for (const path of ['/dashboard', at(post)]) {
+      const { text } = await get(path)
+      expect([text.includes('Only advertising'), plain(text).includes(`Reported by ${user.name || user.username}`)]).toEqual([true, true]) // prettier-ignore
+    }
+    for (const [path, token] of [
+      [at(post), reader.token],
+      [`/posts/${post.slug}`, author.token],
+      [`/posts/${post.slug}`, reporter.token],
+    ] as const)
+      // prettier-ignore
+      expect((await get(path, token)).text).not.toContain('Only advertising')
+    expect((await get(`/posts/${post.slug}`, reporter.token)).text).toContain('Reported by you')
+    const kept = await send(at(post), { one: `keep ${post.postId} ${post.updatedAt}` })
+    expect(kept.headers.location).toMatch(/done=decidedKeep\.1&undo=/)
+    expect((await get(at(post))).text).not.toContain('Only advertising')
+    const seen = (await get(`/posts/${post.slug}`, reporter.token)).text
+    expect([seen.includes('Reviewed by the team'), seen.includes('Reported by you'), seen.includes(`/posts/${post.slug}/report"`)]).toEqual([true, false, true]) // prettier-ignore
+    expect((await get(`/posts/${post.slug}`, author.token)).text).not.toContain('Reviewed by the team')
+  })
+
+  it('adds and removes the vote of somebody else where the site allows it', async () => {
+    const { site, author, wish, get, send, at } = await open(engine)
+    const post = await wish('Dark mode')
+    const eve = await site.member([])
+    expect((await get(at(post))).text).not.toContain('name="user_id"')
+    await site.call(labs.update, { voteOnBehalf: true })
+    const { user } = await site.call(users.show, { user: eve.userId })
+    expect((await get(at(post))).text).toContain('name="user_id"')
+    expect((await send(at(post, '/vote'), { user_id: ` ${user.username} ` })).headers.location).toBe(`${at(post)}?done=voteAdded#voters`) // prettier-ignore
+    const count = async () => (await site.call(posts.show, { id: post.postId })).post.voters.votesCount
+    expect(await count()).toBe(2)
+    const again = await send(at(post, '/vote'), { user_id: user.username })
+    expect([again.status, again.text.includes('role="alert"')]).toEqual([409, true])
+    await send(at(post, '/unvote'), { user_id: author.userId })
+    expect(await count()).toBe(1)
+  })
+
+  it('goes on with the neighbours of the filter, also where the post has left it', async () => {
+    const { site, wish, get, at } = await open(engine)
+    const made = [await wish('One'), await wish('Two'), await wish('Three')]
+    const list = '/dashboard/posts?board=ideas&sort=oldest'
+    const links = Array.from((await get(list)).text.matchAll(/href="(\/dashboard\/posts\/[^"?]+\?from=[^"]+)"/g), ([, to = '']) => to.replaceAll('&amp;', '&')) // prettier-ignore
+    expect(links).toHaveLength(3)
+    const around = async (path: string) => {
+      const { text } = await get(path)
+      return ['prev', 'next'].map((rel) => new RegExp(`rel="${rel}" href="/dashboard/posts/([^?"]+)`).exec(text)?.[1])
+    }
+    const [one, two, three] = made.map(({ slug }) => slug)
+    expect(await around(links[1] ?? '')).toEqual([one, three])
+    expect(await around(links[0] ?? '')).toEqual([undefined, two])
+    await site.call(posts.update, { id: made[1]?.postId, boardId: 'bugs', partial: true })
+    expect(await around(links[1] ?? '')).toEqual([one, three])
+    expect(await around(at(made[1]!, '?from=//evil.example'))).toEqual([undefined, undefined])
+    expect((await get(links[1] ?? '')).text).toContain('href="/dashboard/posts?board=ideas&amp;sort=oldest"')
+    const question = (await get(`${links[1]}`.replace('?', '/delete?'))).text
+    expect([question.includes('This also deletes'), question.includes('name="to" value="/dashboard/posts?board=ideas')]).toEqual([true, true]) // prettier-ignore
+  })
+})
+
+it('keys lead to the menu, the fields and the neighbours, and the focus is never lost', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const moderator = await site.member([...MODERATOR])
+  for (const title of ['One', 'Two']) await site.call(posts.create, { title })
+  const { page } = await visit({ viewport: WIDE })
+  await page.context().addCookies([{ name: 'feedbackctl', value: moderator.token, url: site.url }])
+  await page.goto(`${site.url}/dashboard/posts?sort=oldest`)
+  await page.keyboard.press('o')
+  await page.locator('.post-columns').waitFor()
+  const focused = () => page.evaluate(() => [document.activeElement?.tagName, document.activeElement?.id])
+  await page.keyboard.press('n')
+  expect(await focused()).toEqual(['TEXTAREA', 'field-body-note'])
+  await page.keyboard.type('mnr]e')
+  await page.locator('h1').click()
+  await page.keyboard.press('m')
+  expect(await focused()).toEqual(['BUTTON', ''])
+  await page.keyboard.press('Enter')
+  await page.locator('.flash').waitFor()
+  expect([await page.innerText('.panels .chip.status'), (await focused())[0]]).toEqual([expect.stringContaining('Planned'), 'DIV']) // prettier-ignore
+  await page.keyboard.press('z')
+  await expect.poll(() => page.innerText('.flash')).toContain('taken back')
+  await page.keyboard.press(']')
+  await expect.poll(() => page.innerText('h1')).toBe('Two')
+  await page.keyboard.press('[')
+  await expect.poll(() => page.innerText('h1')).toBe('One')
+  await page.keyboard.press('?')
+  expect(await page.locator('dialog[open] kbd').allInnerTexts()).toEqual([']', 'e', 'm', 'r', 'n', '#', 'z', '?'])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('e')
+  await page.locator('.post-form').waitFor()
+  await page.fill('#field-title', 'One more')
+  await page.click('.post-form .buttons .primary')
+  await page.locator('.post-columns').waitFor()
+  expect([await page.innerText('h1'), new URL(page.url()).pathname.startsWith('/dashboard/posts/one-more')]).toEqual(['One more', true]) // prettier-ignore
+})
+
+/** Of the sources. What is built of them weighs 3 kB less at the first visit. */
+const MOST_FIRST = 23_000
+const MOST_LATER = 10_000
+
+it('weighs at most 20 kB at the first visit, and 10 kB later', async () => {
+  const site = await serveSite('sqlite')
+  const owner = await site.owner()
+  for (const name of ['Planned', 'In progress', 'Done']) await site.call(roadmaps.create, { name, display: true })
+  for (let number = 1; number <= 2; number++) {
+    const { post } = await site.call(posts.create, { title: `Wish ${number}`, contentMarkdown: 'Some words. '.repeat(40) }) // prettier-ignore
+    for (let count = 0; count < 20; count++) await site.call(comments.create, { post_id: post.postId, body: `Some words about it, number ${count}` }) // prettier-ignore
+  }
+  const { page } = await visit()
+  await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
+  let sizes: Promise<number>[] = []
+  page.on('requestfinished', (request) => void sizes.push(request.sizes().then(({ responseBodySize: body, responseHeadersSize: head }) => body + head))) // prettier-ignore
+  const weigh = async (number: number) => {
+    sizes = []
+    await page.goto(`${site.url}/dashboard/posts/${number}`, { waitUntil: 'networkidle' })
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  }
+  const [first, later] = [await weigh(1), await weigh(2)]
+  expect([first, later].map((bytes, index) => bytes > 1000 && bytes <= [MOST_FIRST, MOST_LATER][index]!)).toEqual([true, true]) // prettier-ignore
+})
