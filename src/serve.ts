@@ -12,6 +12,7 @@ import type { Log } from './http/lib/site.js'
 import { keepDocs } from './http/api/docspage.js'
 import { clientFolder } from './http/web/clientfolder.js'
 import type { Schedule } from './jobs/backups.js'
+import type { BackupWork } from './jobs/backuptasks.js'
 import { jobsOf } from './jobs/index.js'
 import { absent, presence, type Presence } from './jobs/presence.js'
 import { startJobs } from './jobs/runner.js'
@@ -58,6 +59,8 @@ interface Listening {
   rates: Rates
   /** Backups that are made now and then. */
   schedule?: Schedule | undefined
+  /** The folder of backups, and what is done with them when the owner asks. */
+  backupWork?: (BackupWork & NonNullable<App['base']['backups']>) | undefined
   /** Of feedbackctl. */
   version: string
   /** The number of this process among the workers; absent where it is the only one. */
@@ -79,13 +82,14 @@ export async function startDaemon(
     pages = 'own',
     rates,
     schedule,
+    backupWork,
     version,
     worker = 0,
   }: Listening,
   log: Log,
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
-  const site = { ...app.base, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
+  const site = { ...app.base, backups: backupWork, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
   const server = await buildServer(operations, site, log, {
@@ -104,7 +108,7 @@ export async function startDaemon(
   const url = urlOf(host, listener.port)
   const self: Presence = { url, version, worker }
   const present = presence(self, app.base.now())
-  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule })], {
+  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule, backupWork })], {
     db: app.db,
     now: app.base.now,
     log: server.log,

@@ -4,9 +4,7 @@ import type { Static } from 'typebox'
 import type { Listed } from '../backup/verify.js'
 import { parse } from '../core/fields.js'
 import { counted, sizeText } from '../core/text.js'
-import { pageFields, pageOf, type Listing } from '../service/lib/paging.js'
-import { fields } from '../service/lib/schemas.js'
-import { isWithin, orderFields, periodFields, periodFrom } from '../service/lib/times.js'
+import { backupFields, backupPage } from '../service/lib/backuppages.js'
 import { localList } from './lib/command/locallist.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
@@ -28,30 +26,6 @@ export const listColumns: Column<Listed>[] = [
   { head: 'REDACTED', text: ({ redacted }) => (redacted ? 'yes' : ''), ifAny: true, drop: 1 },
 ]
 
-const BACKUPS: Listing<Listed> = { row: 'backup', rows: 'Backups', id: 'file', size: 100 }
-
-const backupFields = fields({ ...orderFields('desc'), ...pageFields(BACKUPS), ...periodFields('backups made') })
-
-/** A page of backups, which are sorted newest first. */
-async function backupPage(all: readonly Listed[], given: object) {
-  const { created, since, until, ...page } = parse(backupFields, given) as Static<typeof backupFields>
-  const period = periodFrom({ since, until })
-  const within = all.filter(({ createdAt }) => isWithin(period, createdAt))
-  const sorted = created === 'asc' ? within.toReversed() : within
-  const placeOf = (file: string) => sorted.findIndex((each) => each.file === file)
-  const { rows: backups, keys } = await pageOf<Listed, Listed>(BACKUPS, page, {
-    total: sorted.length,
-    find: async (file) => sorted[placeOf(file)],
-    countAfter: async ({ file }) => sorted.length - placeOf(file) - 1,
-    async read({ limit, offset = 0, after }) {
-      const first = after === undefined ? offset : placeOf(after.file) + 1
-      return sorted.slice(first, first + limit)
-    },
-    show: (rows) => rows,
-  })
-  return { backups, ...keys }
-}
-
 export function registerList(group: Command, cli: Cli): void {
   const leaf = explain(withFields(group.command('list'), LISTED), {
     local: true,
@@ -59,7 +33,7 @@ export function registerList(group: Command, cli: Cli): void {
   })
     .description('List the backups in a folder')
     .argument('[folder]', 'folder (default: backup.dir)')
-  localList<Listed, Awaited<ReturnType<typeof backupPage>>>(leaf, cli, {
+  localList<Listed, Awaited<ReturnType<typeof backupPage<Listed>>>>(leaf, cli, {
     fields: backupFields,
     columns: listColumns,
     id: ({ file }) => file,
@@ -74,7 +48,7 @@ export function registerList(group: Command, cli: Cli): void {
       let total = 0
       return {
         async read(input) {
-          const answer = await backupPage(all, input)
+          const answer = await backupPage(all, parse(backupFields, input) as Static<typeof backupFields>)
           total = answer.total_count
           return answer
         },

@@ -87,6 +87,7 @@ async function runServer(
     pages: pagesOf(config),
     rates: ratesOf(config),
     schedule: await scheduleOf(config),
+    backupWork: (await import('../backup/work.js')).backupWork(config, cli.terminal.env),
     version,
     worker,
   }

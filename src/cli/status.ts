@@ -19,8 +19,8 @@ import { version } from './version.js'
 type Overview = Awaited<ReturnType<typeof site.overview.run>>
 type Facts = ReturnType<typeof factsOf>
 
-/** Server details in camelCase, like all JSON that is not an HTTP body. */
-const factsOf = ({ is_setup: isSetup, mail_waiting: mailWaiting, ...facts }: Overview) => ({
+/** Server details in camelCase, like all JSON that is not an HTTP body. Whether mail was tested is for the dashboard. */
+const factsOf = ({ is_setup: isSetup, mail_waiting: mailWaiting, mail_tested: _tested, ...facts }: Overview) => ({
   ...facts,
   isSetup,
   mailWaiting,

@@ -114,6 +114,7 @@ const CODES = {
   BACKUP_DAMAGED: { status: 500, exit: 9 },
   BACKUP_NOT_FOUND: { status: 404 },
   BACKUP_EXISTS: { status: 409 },
+  BACKUP_RUNNING: { status: 409 },
   BACKUP_FAILED: { status: 500, exit: 1 },
   PASSPHRASE_WRONG: { status: 400 },
   DATABASE_IN_USE: { status: 409 },

@@ -187,7 +187,7 @@ export const NOUNS = {
   subject: { group: 'subjects' },
   mail: { verbs: ['retried', 'cancelled', 'tested'] },
   site: {
-    verbs: ['set_up', 'updated', 'secret_replaced'],
+    verbs: ['set_up', 'updated', 'secret_replaced', 'backup_requested', 'rehearsal_requested'],
     details: {
       title: 'text',
       description: 'text',

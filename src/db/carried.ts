@@ -64,6 +64,7 @@ export const CARRIED = [
 
 /** What belongs to a database or to processes that use it, or is made anew of other tables. */
 export const LEFT_OUT = [
+  'backup_tasks',
   'job_leases',
   'job_runs',
   'kysely_migration',

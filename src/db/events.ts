@@ -157,3 +157,15 @@ async function boundOfTime(
 /** The newest events of an action, newest first. */
 export const newestEvents = (db: Db, action: string, limit: number): Promise<EventRow[]> =>
   db.selectFrom('events').selectAll().where('action', '=', action).orderBy('id', 'desc').limit(limit).execute()
+
+/** Whether this was ever done to a row. */
+export async function hasEvent(db: Db, action: string, subject: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('events')
+    .select('id')
+    .where('subject_id', '=', subject)
+    .where('action', '=', action)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -248,6 +248,18 @@ export interface Tables {
     seen_at: string
   }
   /** When a scheduled job last succeeded, and when and why it failed since. */
+  /** A backup or a rehearsal that the owner asked for. `file` is null before a backup is made. */
+  backup_tasks: {
+    taskId: string
+    kind: 'create' | 'rehearse'
+    file: string | null
+    askedAt: string
+    startedAt: string | null
+    endedAt: string | null
+    error: string | null
+    /** At most one is. */
+    isOpen: number
+  }
   job_runs: { name: string; done_at: string | null; failed_at: string | null; error: string | null }
   /** What was counted for a limit, until then. */
   limits: { key: string; points: number; until: string }

@@ -3,11 +3,10 @@ import { listBackups } from '../backup/verify.js'
 import { durationOf } from '../core/durations.js'
 import { oldestUser } from '../db/users.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
+import { oldAfter } from '../service/backups.js'
 import { seen, type Check, type Finding } from './check.js'
 
 const DAY = 24 * 60 * 60 * 1000
-/** Milliseconds after which the newest backup is old, where no schedule says otherwise. */
-const OLD = 7 * DAY
 
 export const backups: Check = {
   needs: 'data',
@@ -16,7 +15,7 @@ export const backups: Check = {
     const folder = path.resolve(config.get('backup.dir') ?? '')
     const every = durationOf(config.get('backup.every') ?? 'off') || undefined
     const newest = (await listBackups(config)).find(({ redacted }) => !redacted)
-    const allowed = every === undefined ? OLD : 2 * every * 1000 + DAY / 24
+    const allowed = oldAfter(every)
     const findings: Finding[] = []
     const age = (time: string) => now.getTime() - Date.parse(time)
     const run = await readJobRun(db, BACKUPS)

@@ -1,5 +1,6 @@
 import type { DeliverySettings } from '../delivery/kinds.js'
 import { backups, type Schedule } from './backups.js'
+import { backupTasks, type BackupWork } from './backuptasks.js'
 import { rowChanges } from './rowchanges.js'
 import { couriers } from './courier.js'
 import { limits } from './limits.js'
@@ -8,11 +9,16 @@ import { seals } from './seals.js'
 import { sessions } from './sessions.js'
 
 /** The background jobs of a server. */
-export const jobsOf = ({ schedule, ...settings }: DeliverySettings & { schedule?: Schedule | undefined }): Job[] => [
+export const jobsOf = ({
+  schedule,
+  backupWork,
+  ...settings
+}: DeliverySettings & { schedule?: Schedule | undefined; backupWork?: BackupWork | undefined }): Job[] => [
   rowChanges,
   limits,
   seals,
   sessions,
   ...(schedule ? [backups(schedule)] : []),
+  ...(backupWork ? [backupTasks(backupWork)] : []),
   ...couriers(settings),
 ]

@@ -1,6 +1,7 @@
 import * as account from './account.js'
 import * as audit from './audit.js'
 import * as auth from './auth.js'
+import * as backups from './backups.js'
 import * as boards from './boards.js'
 import * as answers from './answers.js'
 import * as comments from './comments.js'
@@ -154,6 +155,9 @@ export const operations = [
   roles.unassign,
   settings.site,
   settings.update,
+  backups.list,
+  backups.create,
+  backups.rehearse,
   mails.list,
   mails.test,
   mails.retry,

@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.js'
 import { LENGTHS } from '../core/lengths.js'
 import { visibleTotal } from '../db/counters.js'
 import { countDue } from '../db/deliveries.js'
+import { hasEvent } from '../db/events.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { countPosts } from '../db/posts/count.js'
 import { newestApplied } from '../db/schema.js'
@@ -79,8 +80,11 @@ export const overview = operation({
     boards: Type.Integer(),
     posts: Type.Integer(),
     mail_waiting: Type.Integer({ description: 'Mails that are still to be sent' }),
+    mail_tested: Type.Boolean({
+      description: 'Whether the owner has had a test mail sent, from a page or over the API',
+    }),
     backups: Type.Union([ScheduledBackups, Type.Null()], {
-      description: 'Null if no server has made scheduled backups',
+      description: 'Backups on the schedule, and those that were asked for over HTTP; null before the first',
     }),
   }),
   async run({ db, now }) {
@@ -90,9 +94,10 @@ export const overview = operation({
     const isFirst = (row: (typeof rows)[number]) =>
       rows.find(({ host, pid }) => host === row.host && pid === row.pid) === row
     const run = await readJobRun(db, BACKUPS)
+    const owner = await findOwner(db)
     return {
       title: (await readSettings(db)).title,
-      is_setup: (await findOwner(db)) !== undefined,
+      is_setup: owner !== undefined,
       servers: rows.filter(isFirst).map(({ url, version, started_at: startedAt, host, pid }) => {
         const workers = rows.filter((row) => row.host === host && row.pid === pid).length
         return { url, version, startedAt, host, pid, workers }
@@ -102,6 +107,7 @@ export const overview = operation({
       boards: await visibleTotal(db, 'boards', ['public', 'private']),
       posts: (await countPosts(db, everything)).total,
       mail_waiting: await countDue(db, 'mail'),
+      mail_tested: owner !== undefined && (await hasEvent(db, 'mail.tested', owner.userId)),
       backups: run ? { madeAt: run.done_at, failedAt: run.failed_at, error: run.error } : null,
     }
   },

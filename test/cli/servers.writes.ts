@@ -313,6 +313,8 @@ export const UNSHOWN = [
   'undo.apply', // moves posts, and decides, as others here do
   'boards.checkSlug',
   'boards.checkName',
+  'backups.create',
+  'backups.rehearse',
   'mails.test',
   'mails.retry',
   'mails.cancel',

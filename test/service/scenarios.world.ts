@@ -33,9 +33,11 @@ export const SECRETS = [
   'author@example.org',
 ]
 
+const BACKUP = { file: 'site.backup', bytes: 100, createdAt: '2026-03-01T00:00:00.000Z', version: '1.0.0', schema: '0042_backup_tasks', encrypted: false, redacted: false } // prettier-ignore
+
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
 export async function makeWorld(engine: Engine) {
-  const site = await makeSite(engine)
+  const site = await makeSite(engine, { backups: { every: null, list: async () => [BACKUP] } })
   const { call } = site
   const ownerToken = await site.owner()
   const authorEmail = 'author@example.org'
@@ -173,6 +175,11 @@ export async function makeWorld(engine: Engine) {
     },
     mailed: async (purpose: 'emailVerification' | 'resetPassword' | 'signIn') =>
       oneTimeToken(site.db, site.clock.now, { userId: (await person()).userId, purpose, hours: 2 }),
+    /** One task with backups runs at a time. */
+    async noTask() {
+      await site.db.deleteFrom('backup_tasks').execute()
+      return {}
+    },
     async waitingMail() {
       await queueMail(site.db, site.clock.now, { recipient: 'eve@example.org', subject: 'x', text: 'x', html: 'x' })
       const newest = site.db.selectFrom('deliveries').select('deliveryId').orderBy('deliveryId', 'desc')

@@ -104,6 +104,7 @@ interface SiteOptions extends ServerOptions {
   newFor?: number
   siteLanguage?: string
   browserSessions?: Context['browserSessions']
+  backups?: Context['backups']
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
@@ -124,6 +125,7 @@ export async function makeSite(
     newFor,
     siteLanguage,
     browserSessions,
+    backups,
     ...options
   }: SiteOptions = {},
 ): Promise<TestSite> {
@@ -146,6 +148,7 @@ export async function makeSite(
     ...(newFor !== undefined && { newFor }),
     ...(siteLanguage !== undefined && { siteLanguage }),
     ...(browserSessions !== undefined && { browserSessions }),
+    ...(backups !== undefined && { backups }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

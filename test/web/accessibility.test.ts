@@ -114,7 +114,7 @@ it.each([
   await check('/dashboard/posts refused, with the views open')
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
   for (const each of ['general', 'domains', 'mail', 'log', 'keys']) await look(`/dashboard/settings/${each}`)
-  await look('/dashboard/overview', '/dashboard/settings/mail?sent=true')
+  await look('/dashboard/overview', '/dashboard/settings/backups', '/dashboard/settings/mail?sent=true')
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
   const { outcomes } = await site.call(invitations.create, { emails: [`${'long'.repeat(15)}@example.org`, 'bob@example.org'] }) // prettier-ignore
   const { role } = await site.call(roles.create, { name: 'Moderators of the whole site', permissions: ['post:update'] })

@@ -153,6 +153,15 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const text = await page()
     for (const done of ['create the four usual roadmaps', 'Create a first board']) expect(text).not.toContain(done)
     expect(text).toContain('Invite your team')
+    for (const [step, path] of [
+      ['Add a logo', 'settings/general'],
+      ['Send yourself a test mail', 'settings/mail'],
+      ['Make a first backup', 'settings/backups'],
+    ] as const)
+      // prettier-ignore
+      expect(text).toContain(`<a href="/dashboard/${path}">${step}</a>`)
+    await send(site, '/dashboard/settings/mail/test', owner, {})
+    expect(await page()).not.toContain('Send yourself a test mail')
     expect((await get(site, '/dashboard/overview', await member(['dashboard:read', 'settings:update']))).status).toBe(404) // prettier-ignore
     expect(await page()).not.toContain('Invite your team')
   })

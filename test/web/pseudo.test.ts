@@ -178,7 +178,7 @@ it.each([
       [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,
       [`/dashboard/roadmaps/:url/${each}`]: `/dashboard/roadmaps/${roadmapAt}/${each}`,
     })
-  for (const each of ['general', 'domains', 'mail', 'log', 'keys'])
+  for (const each of ['general', 'domains', 'mail', 'log', 'backups', 'keys'])
     await look({ [`/dashboard/settings/${each}`]: `/dashboard/settings/${each}` })
   await page.fill('#field-name', 'Κλειδί')
   await page.click('.settings-form button')

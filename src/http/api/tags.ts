@@ -21,6 +21,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   roles: 'Roles, and the permissions that they give',
   settings: 'Settings of the site',
   labs: 'Experimental features',
+  backups: 'Backups of the site, in the folder of the server',
   mails: 'Mails that wait to be sent',
   names: 'Names and short ids',
   events: 'The event log',

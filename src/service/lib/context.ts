@@ -44,6 +44,26 @@ export interface Limiter {
   forgive(name: LimitName, ctx: Context, account: string): Promise<void>
 }
 
+/** A backup in the folder of this machine. */
+export interface BackupFile {
+  /** The name. */
+  file: string
+  bytes: number
+  createdAt: string
+  version: string
+  schema: string
+  encrypted: boolean
+  redacted: boolean
+}
+
+/** The folder of backups. */
+interface BackupFolder {
+  /** Seconds between scheduled backups; null without a schedule. */
+  every: number | null
+  /** The newest first. */
+  list(this: void): Promise<BackupFile[]>
+}
+
 /** What an operation has besides its input. */
 export interface Context {
   db: Db
@@ -70,6 +90,8 @@ export interface Context {
   browserSessions?: BrowserSessions | undefined
   /** What setup needs over HTTP. Absent: nothing. */
   setupToken?: string | undefined
+  /** Absent where no server runs that has one. */
+  backups?: BackupFolder | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */
   origin: string
   /** Absent at the command line. */

@@ -1,6 +1,7 @@
 import type { RoutesOf } from '../kit/routes.js'
 
 const account = () => import('./personaccount.js')
+const backups = () => import('./backups.js')
 const boards = () => import('./boards.js')
 const comments = () => import('./comments.js')
 const events = () => import('./events.js')
@@ -45,6 +46,7 @@ export const routes = {
     '/dashboard/settings/domains': async () => (await settings()).domains,
     '/dashboard/settings/log': async () => (await events()).log,
     '/dashboard/settings/mail': async () => (await mails()).mails,
+    '/dashboard/settings/backups': async () => (await backups()).backups,
     '/dashboard/settings/keys': async () => (await keys()).keys,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revokePage,
     '/dashboard/users': async () => (await users()).users,
@@ -87,6 +89,8 @@ export const routes = {
     '/dashboard/settings/mail/test': async () => (await mails()).test,
     '/dashboard/settings/mail/:mail/retry': async () => (await mails()).retry,
     '/dashboard/settings/mail/:mail/cancel': async () => (await mails()).cancel,
+    '/dashboard/settings/backups': async () => (await backups()).create,
+    '/dashboard/settings/backups/rehearse': async () => (await backups()).rehearse,
     '/dashboard/settings/keys': async () => (await keys()).create,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
     '/dashboard/users': async () => (await users()).block,

@@ -1,9 +1,11 @@
+import * as backups from '../../service/backups.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as service from '../../service/site.js'
 import { page, type View } from '../kit/page.js'
 import { EVERY } from '../parts/lists.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
+import { HOME as BACKUPS } from './backups.js'
 
 /** What a new site still lacks, and how the site is. */
 export const overview = page({
@@ -11,12 +13,13 @@ export const overview = page({
   section: 'overview',
   async load(view) {
     const { total_count: stages } = await view.call(roadmaps.list, { limit: 1, visibility: EVERY })
-    return { site: await view.call(service.overview, {}), stages }
+    const kept = await view.call(backups.list, { limit: 1 })
+    return { site: await view.call(service.overview, {}), stages, kept }
   },
   title: ({ t }) => t('overview.title'),
-  show(view, { site, stages }) {
+  show(view, { site, stages, kept }) {
     const { t, words } = view
-    const left = stepsLeft(view, site, stages)
+    const left = stepsLeft(view, { site, stages, kept })
     const facts: [label: string, value: string][] = [
       [t('nav.posts'), words.number(site.posts)],
       [t('nav.boards'), words.number(site.boards)],
@@ -32,7 +35,9 @@ export const overview = page({
             <h2 id="left">{t('overview.left')}</h2>
             <ul class="plain-list">
               {left.map(({ text, to }) => (
-                <li>{to === undefined ? <span>{text}</span> : <a href={view.href(to)}>{text}</a>}</li>
+                <li>
+                  <a href={view.href(to)}>{text}</a>
+                </li>
               ))}
             </ul>
           </section>
@@ -51,7 +56,7 @@ export const overview = page({
             <div>
               <dt>{t('overview.backup')}</dt>
               <dd>
-                <Backups view={view} backups={site.backups} />
+                <Backups view={view} failed={site.backups} kept={kept} />
               </dd>
             </div>
           </dl>
@@ -73,16 +78,21 @@ export const overview = page({
 
 type Overview = Awaited<ReturnType<typeof service.overview.run>>
 
-/** The age of the last scheduled backup, and why a later one failed. */
-function Backups({ view, backups }: { view: View; backups: Overview['backups'] }) {
+type Kept = Awaited<ReturnType<typeof backups.list.run>>
+
+/** The age of the newest backup, and why a later one failed. */
+function Backups({ view, failed, kept }: { view: View; failed: Overview['backups']; kept: Kept }) {
   const { t } = view
-  if (!backups?.madeAt && !backups?.failedAt) return <>{t('overview.noBackup')}</>
+  const [newest] = kept.backups
   return (
     <>
-      {backups.madeAt ? <Time view={view} at={backups.madeAt} /> : t('overview.noBackup')}
-      {backups.failedAt ? (
+      <a class={kept.is_old ? 'problem' : undefined} href={view.href(BACKUPS)}>
+        {newest ? <Time view={view} at={newest.createdAt} /> : t('overview.noBackup')}
+      </a>
+      {newest && kept.is_old ? <p class="problem">{t('backups.old')}</p> : null}
+      {failed?.failedAt ? (
         <p class="problem">
-          {t('overview.backupFailed')} <q>{backups.error}</q>
+          {t('overview.backupFailed')} <q>{failed.error}</q>
         </p>
       ) : null}
     </>
@@ -91,17 +101,23 @@ function Backups({ view, backups }: { view: View; backups: Overview['backups'] }
 
 interface Step {
   text: string
-  /** Absent for steps that are done in the terminal. */
-  to?: string
+  to: string
 }
 
-function stepsLeft({ t, settings }: View, site: Overview, stages: number): Step[] {
+interface Found {
+  site: Overview
+  stages: number
+  kept: Kept
+}
+
+function stepsLeft({ t, settings }: View, { site, stages, kept }: Found): Step[] {
   const steps: (Step | false)[] = [
     site.boards === 0 && { text: t('overview.addBoard'), to: '/dashboard/boards/new' },
     stages === 0 && { text: t('overview.addRoadmaps'), to: '/dashboard/roadmaps' },
     settings.logo === null && { text: t('overview.addLogo'), to: '/dashboard/settings/general' },
-    site.people < 2 && { text: t('overview.invite'), to: '/dashboard/users' },
-    !site.backups?.madeAt && { text: t('overview.backUp') },
+    !site.mail_tested && { text: t('overview.testMail'), to: '/dashboard/settings/mail' },
+    site.people < 2 && { text: t('overview.invite'), to: '/dashboard/invitations' },
+    kept.total_count === 0 && { text: t('overview.backUp'), to: BACKUPS },
   ]
   return steps.filter((step) => step !== false)
 }

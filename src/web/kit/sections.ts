@@ -1,4 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
+import * as backups from '../../service/backups.js'
 import * as boards from '../../service/boards.js'
 import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
@@ -51,6 +52,12 @@ export const SECTIONS = {
     label: 'domains.title',
     group: 'settings',
     operations: [settings.blockedDomains],
+  },
+  backups: {
+    path: '/dashboard/settings/backups',
+    label: 'backups.title',
+    group: 'settings',
+    operations: [backups.list],
   },
   mail: { path: '/dashboard/settings/mail', label: 'mails.title', group: 'settings', operations: [mails.list] },
   log: { path: '/dashboard/settings/log', label: 'log.title', group: 'settings', operations: [events.list] },

@@ -202,6 +202,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     BACKUP_DAMAGED: [then('backup list', 'for an earlier one')],
     BACKUP_NOT_FOUND: command[1] === 'rehearse' ? run('backup create') : backups,
     BACKUP_EXISTS: command[0] === 'db' ? otherTarget(args, again) : help,
+    BACKUP_RUNNING: later,
     BACKUP_FAILED: run('doctor backups disk'),
     PASSPHRASE_WRONG: again(withOptions(withoutOption(args, '--backup-passphrase-file'), '--backup-passphrase-file', 'FILE')), // prettier-ignore
     DATABASE_IN_USE: [then('status', 'to see who uses it')],
