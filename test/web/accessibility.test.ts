@@ -100,7 +100,14 @@ it.each([
   await page.fill('#field-password', OWNER.password)
   await page.click('main form button')
   await page.locator('text=Sign out').waitFor()
-  await look(...lists, '/posts/similar?title=dark', '/settings', '/setup/create-board', `${path}/update`)
+  await look(
+    ...lists,
+    '/posts/similar?title=dark',
+    '/settings',
+    '/setup/create-board',
+    '/setup/create-roadmaps',
+    `${path}/update`,
+  )
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
   await look('/dashboard', '/dashboard/comments')
   const { view } = await site.call(views.create, { name: 'Triage', roadmapIds: ['none', 'planned'], shared: true })

@@ -132,7 +132,7 @@ it.each([
   await page.fill('#field-password', OWNER.password)
   await page.click('main form button')
   await page.waitForURL('**/setup/create-board')
-  await look({ '/setup/create-board': '/setup/create-board' })
+  await look({ '/setup/create-board': '/setup/create-board', '/setup/create-roadmaps': '/setup/create-roadmaps' })
   const empty = { '/': '/', '/boards': '/boards', '/roadmaps': '/roadmaps', '/search': '/search?q=τίποτα' }
   await look(empty)
 

@@ -38,6 +38,7 @@ export const routes = {
     '/setup/welcome': async () => (await site()).welcome,
     '/setup/create-account': async () => (await site()).accountPage,
     '/setup/create-board': async () => (await site()).boardPage,
+    '/setup/create-roadmaps': async () => (await site()).roadmapsPage,
   },
   actions: {
     '/posts/new': async () => (await postforms()).create,
@@ -60,6 +61,7 @@ export const routes = {
     [`${COMMENT}/keep`]: async () => (await comments()).keep,
     '/setup/create-account': async () => (await site()).createAccount,
     '/setup/create-board': async () => (await site()).createBoard,
+    '/setup/create-roadmaps': async () => (await site()).createRoadmaps,
   },
   documents: {
     '/feed.atom': async () => (await feeds()).siteFeed,

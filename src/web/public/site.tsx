@@ -1,8 +1,8 @@
 import type { VNode } from 'preact'
 import type { AppError } from '../../core/errors.js'
 import * as boards from '../../service/boards.js'
+import * as roadmaps from '../../service/roadmaps.js'
 import * as service from '../../service/site.js'
-import { links } from '../kit/links.js'
 import type { ErrorPage } from '../kit/routes.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { signInFrom } from '../kit/addresses.js'
@@ -107,6 +107,8 @@ export const welcome = page({
   ),
 })
 
+const STATUSES = '/setup/create-roadmaps'
+
 /** Few servers have one, and a server that has one says so first of all. */
 const wantsToken = ({ form }: View): boolean => form.error?.code === 'INVALID_TOKEN'
 
@@ -118,7 +120,7 @@ export const accountPage = page({
   title: ({ t }) => t('setup.account'),
   show: (view) => (
     <div class="narrow">
-      <p class="soft">{view.t('setup.step', { step: 1, steps: 2 })}</p>
+      <p class="soft">{view.t('setup.step', { step: 1, steps: 3 })}</p>
       <h1>{view.t('setup.account')}</h1>
       <Summary
         view={view}
@@ -170,7 +172,7 @@ export const boardPage = page({
   title: ({ t }) => t('setup.board'),
   show: (view) => (
     <div class="narrow">
-      <p class="soft">{view.t('setup.step', { step: 2, steps: 2 })}</p>
+      <p class="soft">{view.t('setup.step', { step: 2, steps: 3 })}</p>
       <h1>{view.t('setup.board')}</h1>
       <Summary view={view} />
       <p>{view.t('setup.boardExplained')}</p>
@@ -185,7 +187,7 @@ export const boardPage = page({
         />
         <div class="buttons">
           <Submit>{view.t('setup.createBoard')}</Submit>
-          <a class="button plain" href={view.href('/')}>
+          <a class="button plain" href={view.href(STATUSES)}>
             {view.t('setup.skip')}
           </a>
         </div>
@@ -198,5 +200,39 @@ export const createBoard = action({
   operation: boards.create,
   page: async () => boardPage,
   input: (_view, { name }) => ({ name, display: true }),
-  done: (_view, { board: { url } }) => ({ to: links.board(url), flash: 'setUp' }),
+  done: () => ({ to: STATUSES, flash: 'boardCreated' }),
+})
+
+/** What becomes of posts: the usual four, so that the first post can have one. */
+export const roadmapsPage = page({
+  cache: 'actor',
+  signedIn: true,
+  isUnlisted: true,
+  isSetup: true,
+  load: async () => ({}),
+  title: ({ t }) => t('setup.statuses'),
+  show: (view) => (
+    <div class="narrow">
+      <p class="soft">{view.t('setup.step', { step: 3, steps: 3 })}</p>
+      <h1>{view.t('setup.statuses')}</h1>
+      <Summary view={view} />
+      <p>{view.t('setup.statusesExplained')}</p>
+      <p>{view.t('roadmap.usualNames')}</p>
+      <Form view={view} to={STATUSES}>
+        <div class="buttons">
+          <Submit>{view.t('roadmap.usual')}</Submit>
+          <a class="button plain" href={view.href('/')}>
+            {view.t('setup.skip')}
+          </a>
+        </div>
+      </Form>
+    </div>
+  ),
+})
+
+export const createRoadmaps = action({
+  operation: roadmaps.createUsual,
+  page: async () => roadmapsPage,
+  input: () => ({}),
+  done: () => ({ to: '/', flash: 'setUp' }),
 })
