@@ -6,6 +6,7 @@ import type { Call } from '../service/lib/operation.js'
 import type { User } from '../service/lib/people.js'
 import { rolesText } from '../service/lib/cells.js'
 import * as users from '../service/users.js'
+import { userSessions } from '../service/usersessions.js'
 import { command } from './lib/command/command.js'
 import { unlessMissing, unlessRefused } from './lib/command/existing.js'
 import type { View } from './lib/command/view.js'
@@ -47,6 +48,15 @@ const columns: Column<Person>[] = [
   { head: 'USER NAME', field: 'username', text: (user) => user.username },
   { head: 'NOTES', field: 'notes', text: (user) => user.notes ?? '' },
   { head: 'ID', field: 'userId', text: (user) => user.userId },
+]
+
+type UserSession = Awaited<ReturnType<typeof userSessions.run>>['sessions'][number]
+
+/** Without the ids and addresses, which are their own. */
+const sessionColumns: Column<UserSession>[] = [
+  { head: 'BEGAN', field: 'createdAt', text: ({ createdAt }) => createdAt, shown: ({ createdAt }, _paint, now) => ago(createdAt, now), drop: 0 }, // prettier-ignore
+  { head: 'LAST USED', field: 'lastUsedAt', text: ({ lastUsedAt }) => lastUsedAt ?? '', shown: ({ lastUsedAt }, _paint, now) => (lastUsedAt === null ? '' : ago(lastUsedAt, now)), drop: 0 }, // prettier-ignore
+  { head: 'BROWSER', field: 'userAgent', text: ({ userAgent }) => userAgent, drop: 1 },
 ]
 
 /** Of one person: a list does not read them. */
@@ -153,6 +163,21 @@ export function register(group: Command, cli: Cli): void {
     },
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })
+  command(
+    group,
+    userSessions,
+    {
+      usage: 'sessions <user>',
+      examples: ['users sessions eve@example.org'],
+      output: {
+        columns: sessionColumns,
+        id: ({ createdAt }) => createdAt,
+        rows: (answer): readonly UserSession[] => answer.sessions,
+        list: true,
+      },
+    },
+    cli,
+  )
   add(users.resetTotp, {
     usage: 'reset-totp <user...>',
     examples: ['users reset-totp eve@example.org'],

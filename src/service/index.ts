@@ -31,6 +31,7 @@ import * as site from './site.js'
 import * as totp from './totp.js'
 import * as undos from './undos.js'
 import * as users from './users.js'
+import { userSessions } from './usersessions.js'
 import * as usersmany from './usersmany.js'
 import * as views from './views.js'
 import * as votes from './votes.js'
@@ -80,6 +81,7 @@ export const operations = [
   usersmany.blockMany,
   users.unblock,
   users.signOut,
+  userSessions,
   users.resetTotp,
   owner.promote,
   users.remove,

@@ -133,6 +133,33 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect((await get(`/dashboard/users/${eve.userId}`, owner)).to).toBe(at)
   })
 
+  it('have their sessions, rights and second factor on their page, for those who may know', async () => {
+    const { site, owner, get, person, staff } = await open(engine)
+    const eve = await person('eve', ['post:update'])
+    const strong = await person('strong', ['settings:update'])
+    const { text } = await get('/dashboard/users/eve', owner)
+    expect(text).toContain('href="/dashboard/posts?author=eve"')
+    expect(text).toContain('No second factor')
+    expect(text).toContain('Change any post, its board and its status')
+    expect(text).toMatch(/<h2>Sessions<\/h2>.*Signed in/s)
+    const { sessionId } = await site.db.selectFrom('sessions').select('sessionId').where('userId', '=', eve.userId).executeTakeFirstOrThrow() // prettier-ignore
+    const guard = await staff('user:read', 'user:block', 'post:update')
+    const listed = async (token: string, user: string) => site.http(`GET /users/${user}/sessions`, { token })
+    expect((await listed(guard, eve.userId)).body).toEqual({
+      sessions: [{ userAgent: expect.any(String), createdAt: expect.any(String), lastUsedAt: null }],
+    })
+    for (const page of [text, (await get('/dashboard/users/eve', guard)).text]) {
+      expect(page).not.toContain(sessionId)
+      expect(page).not.toContain(eve.token)
+    }
+    expect((await listed(guard, strong.userId)).status, 'they may not sign them out').toBe(403)
+    expect((await get('/dashboard/users/strong', guard)).text).not.toContain('<h2>Sessions</h2>')
+    expect((await listed(await staff('user:read'), eve.userId)).status).toBe(403)
+    expect((await get('/dashboard/users/eve', await staff('user:read'))).text).not.toContain('<h2>Sessions</h2>')
+    await site.db.deleteFrom('sessions').where('userId', '=', eve.userId).execute()
+    expect((await get('/dashboard/users/eve', owner)).text).toContain('Nobody is signed in to this account.')
+  })
+
   it('are deleted with the user name typed, after what is lost is said', async () => {
     const { site, owner, get, send, person } = await open(engine)
     const eve = await person('eve')
@@ -230,6 +257,24 @@ describe.each(engines)('the roles of the dashboard on %s', (engine) => {
     const everyone = await get(`/dashboard/settings/roles/${built[0]?.id}`, owner)
     expect(everyone.text).toContain('This role is built in.')
     expect(offered(everyone.text).filter((path) => path.endsWith('/delete'))).toEqual([])
+  })
+
+  it('say what would change before they are saved, and keep what was typed', async () => {
+    const { site, owner, send } = await open(engine)
+    const { role } = await site.call(roles.create, { name: 'Helpers', permissions: ['board:read', 'post:update'] })
+    const form: [string, string][] = [['name', 'Helpers 2'], ['permissions', 'board:read'], ['permissions', 'post:destroy'], ['preview', 'yes']] // prettier-ignore
+    const { status, text } = await send(`/dashboard/settings/roles/${role.id}`, owner, form)
+    expect(status).toBe(200)
+    const [changes = ''] = /<section class="note".*?<\/section>/s.exec(text) ?? []
+    expect(changes).toMatch(/Gains 1 permission:.*Hide posts as spam and delete them.*Loses 1 permission:.*Change any post, its board and its status/s) // prettier-ignore
+    expect(text).toContain('value="Helpers 2"')
+    const stored = (await site.call(roles.show, { id: role.id })).role
+    expect([stored.name, stored.permissions.toSorted()]).toEqual(['Helpers', ['board:read', 'post:update']])
+    const same = await send(`/dashboard/settings/roles/${role.id}`, owner, [['name', 'Helpers'], ['permissions', 'board:read'], ['permissions', 'post:update'], ['preview', 'yes']]) // prettier-ignore
+    expect(same.text).toContain('No permission changes.')
+    const fresh = await send('/dashboard/settings/roles/new', owner, [['name', 'New'], ['permissions', 'board:read'], ['preview', 'yes']]) // prettier-ignore
+    expect(fresh.text).toContain('Gains 1 permission:')
+    expect((await site.call(roles.list, {})).roles.map(({ name }) => name)).not.toContain('New')
   })
 
   it('never give what their author lacks: it is off in the form, and a forged form is refused', async () => {

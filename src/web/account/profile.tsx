@@ -1,4 +1,3 @@
-import Bowser from 'bowser'
 import { renderSVG } from 'uqr'
 import { AUTO, LANGUAGES, languageName } from '../../core/language.js'
 import * as auth from '../../service/auth.js'
@@ -12,6 +11,7 @@ import { action, page, Redirect, type View } from '../kit/page.js'
 import { languageGiven } from './auth.js'
 import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { deviceOf } from '../parts/device.js'
 import { Time } from '../parts/time.js'
 
 /** Name, password, language, second factor and sessions of whoever is signed in. */
@@ -211,13 +211,6 @@ function wayOf({ t }: View, { provider }: Identity): string {
 }
 
 /** The browser and the system that a program says it is, or what it says of itself. */
-function deviceOf({ t }: View, userAgent: string): string {
-  if (userAgent === '') return t('settings.unknownDevice')
-  const { browser, os } = Bowser.parse(userAgent)
-  if (!browser.name) return userAgent
-  return os.name ? t('settings.device', { browser: browser.name, system: os.name }) : browser.name
-}
-
 /** The use is stored by the hour, which may have begun before the session. */
 const latest = (one: string, other: string | null): string => (other !== null && other > one ? other : one)
 

@@ -10,6 +10,7 @@ import { Foreign } from '../parts/foreign.js'
 import { nameOf } from '../parts/person.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
+import { MayDo, permissionsOf, Sessions, sessionsOf } from './personrights.js'
 import { HOME, State } from './users.js'
 
 type Shown = Awaited<ReturnType<typeof personAt>>
@@ -31,10 +32,10 @@ export const person = page({
   async load(view) {
     const user = await personAt(view)
     const all = view.may(roles.list) ? (await view.call(roles.list, { limit: 100 })).roles : []
-    return { user, all }
+    return { user, all, permissions: await permissionsOf(view, user), sessions: await sessionsOf(view, user) }
   },
   title: (view, { user }) => nameOf(view, user),
-  show(view, { user, all }) {
+  show(view, { user, all, permissions, sessions }) {
     const { t } = view
     return (
       <>
@@ -59,12 +60,17 @@ export const person = page({
               </Form>
             </section>
           ) : null}
+          {permissions ? <MayDo view={view} permissions={permissions} /> : null}
           <Account view={view} user={user} />
+          {sessions ? <Sessions view={view} sessions={sessions} /> : null}
         </div>
       </>
     )
   },
 })
+
+/** Whether somebody may do more than everyone with an account. */
+const isTeam = ({ isOwner, roles: held }: Shown): boolean => isOwner || held.some(({ isSystem }) => !isSystem)
 
 function Facts({ view, user }: { view: View; user: Shown }) {
   const { t, words } = view
@@ -75,6 +81,7 @@ function Facts({ view, user }: { view: View; user: Shown }) {
         <dt>{t('user.state')}</dt>
         <dd>
           <State view={view} person={user} />
+          {user.hasTotp === false && isTeam(user) ? <span class="mark spam">{t('user.noFactor')}</span> : null}
         </dd>
         <dt>{t('user.email')}</dt>
         <dd>
@@ -98,7 +105,10 @@ function Facts({ view, user }: { view: View; user: Shown }) {
         )}
         <dt>{t('user.wrote')}</dt>
         <dd>
-          {t('user.posts', { count: Number(user.posts) })}, {t('user.voted', { count: Number(user.votes) })}
+          <a href={view.href(withQuery(SECTIONS.posts.path, { author: user.username }))}>
+            {t('user.posts', { count: Number(user.posts) })}
+          </a>
+          , {t('user.voted', { count: Number(user.votes) })}
           {view.may(SECTIONS.comments.operations[0]) ? (
             <>
               {', '}

@@ -11,6 +11,7 @@ import { Pager } from '../parts/pager.js'
 import { Table } from '../parts/table.js'
 import { Top } from '../parts/top.js'
 import { PermissionFields } from './permissions.js'
+import { RoleChanges } from './rolechanges.js'
 
 const HOME = '/dashboard/settings/roles'
 
@@ -137,6 +138,9 @@ function RoleForm({ view, of, to, title, submit, role, recipe }: RoleFormProps) 
         </>
       ) : (
         <Form view={view} to={to}>
+          {view.form.values.preview === undefined ? null : (
+            <RoleChanges view={view} before={new Set(role?.permissions)} after={held} people={role?.user_count ?? 0} />
+          )}
           <div class="settings-form">
             <Field
               view={view}
@@ -165,6 +169,9 @@ function RoleForm({ view, of, to, title, submit, role, recipe }: RoleFormProps) 
           <PermissionFields view={view} held={held} />
           <div class="verbs">
             <Submit>{submit}</Submit>
+            <button type="submit" class="button plain" name="preview" value="yes">
+              {t('role.preview')}
+            </button>
             {role?.may.includes('delete') ? (
               <a class="danger" href={view.href(`${links.role(role.id)}/delete`)}>
                 {t('role.delete')}
@@ -186,17 +193,24 @@ export const newRole = page({
     return RECIPE_NAMES.find((each) => each === query.recipe)
   },
   title: ({ t }) => t('role.new'),
-  show: (view, recipe) =>
-    <RoleForm view={view} of={service.create} to={`${HOME}/new`} title={view.t('role.new')} submit={view.t('role.create')} recipe={recipe} />, // prettier-ignore
+  show: (view, recipe) => <NewRole view={view} recipe={recipe} />,
 })
+
+const NewRole = ({ view, recipe }: Pick<RoleFormProps, 'view' | 'recipe'>) =>
+  <RoleForm view={view} of={service.create} to={`${HOME}/new`} title={view.t('role.new')} submit={view.t('role.create')} recipe={recipe} /> // prettier-ignore
+
+const ChangedRole = ({ view, shown }: { view: View; shown: Shown }) =>
+  <RoleForm view={view} of={service.update} to={links.role(shown.id)} title={shown.name} submit={view.t('form.save')} role={shown} /> // prettier-ignore
+
+/** Whether the form asks what it would change, and saves nothing. */
+const isPreview = ({ viewer }: View, { preview }: Fields): boolean => viewer !== null && preview !== undefined
 
 export const role = page({
   cache: 'actor',
   section: 'roles',
   load: roleAt,
   title: (_view, { name }) => name,
-  show: (view, shown) =>
-    <RoleForm view={view} of={service.update} to={links.role(shown.id)} title={shown.name} submit={view.t('form.save')} role={shown} />, // prettier-ignore
+  show: (view, shown) => <ChangedRole view={view} shown={shown} />,
 })
 
 export const deleteRole = page({
@@ -232,6 +246,8 @@ export const create = action({
   operation: service.create,
   many: ['permissions'],
   page: async () => newRole,
+  before: async (view, form) =>
+    isPreview(view, form) ? { title: view.t('role.new'), show: <NewRole view={view} recipe={undefined} /> } : undefined,
   input: (_view, form) => given(form),
   done: (_view, { role: { id } }) => ({ to: links.role(id), flash: 'roleCreated' }),
 })
@@ -240,6 +256,11 @@ export const update = action({
   operation: service.update,
   many: ['permissions'],
   page: async () => role,
+  async before(view, form) {
+    if (!isPreview(view, form)) return undefined
+    const shown = await roleAt(view)
+    return { title: shown.name, show: <ChangedRole view={view} shown={shown} /> }
+  },
   input: ({ params }, form) => ({ id: params.role, ...given(form) }),
   done: ({ params }) => ({ to: links.role(params.role ?? ''), flash: 'saved' }),
 })

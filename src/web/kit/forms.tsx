@@ -100,7 +100,7 @@ export class Forms {
   async #signInFirst(request: PageRequest, view: LiveView, sent: Sent): Promise<FastifyReply> {
     const { act } = sent
     if (wantsJson(request.raw)) throw view.actor.refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
-    if (!mayWait(act)) throw new Redirect(withQuery('/login', { redirect: act.page && '/settings' }))
+    if (!mayWait(act)) throw new Redirect(withQuery('/login', { redirect: act.page && pageOf(view) }))
     request.form = { values: pendingFields(sent), error: undefined }
     return this.#renderer.show(request, view, await this.#routes.login())
   }
@@ -117,6 +117,9 @@ export class Forms {
     return Object.hasOwn(actions, route) ? actions[route]?.() : undefined
   }
 }
+
+/** Where a form about an account stands. */
+const pageOf = ({ path }: Pick<LiveView, 'path'>): string => (path.startsWith('/dashboard/') ? path : '/settings')
 
 /**
  * Whether a form may wait until its visitor has signed in. Those about an account may not: they have passwords in them,
