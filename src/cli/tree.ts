@@ -93,6 +93,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./account.js'),
   },
   {
+    name: 'notifications',
+    summary: 'Show what an account was told, and mark it as read',
+    group: PEOPLE,
+    load: () => import('./notifications.js'),
+  },
+  {
     name: 'owner',
     summary: 'Sign in as the owner again, or hand over the site',
     group: PEOPLE,

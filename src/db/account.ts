@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CommentRow, Db, PostRow, VoteRow } from './tables.js'
+import type { CommentRow, Db, FollowRow, NotificationRow, PostRow, VoteRow } from './tables.js'
 
 // What a person has written, each in pages: rows after one, in the order of an index.
 
@@ -53,3 +53,31 @@ export const formerUsernames = async (db: Db, userId: string): Promise<string[]>
   (await db.selectFrom('former_usernames').select('username').where('userId', '=', userId).execute()).map(
     ({ username }) => username,
   )
+
+export const ownFollows = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<FollowRow[]> =>
+  db
+    .selectFrom('follows')
+    .selectAll()
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) => query.where('postId', '>', after ?? ''))
+    .orderBy('postId')
+    .limit(limit)
+    .execute()
+
+export const ownNotifications = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: number | undefined; limit: number },
+): Promise<NotificationRow[]> =>
+  db
+    .selectFrom('notifications')
+    .selectAll()
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) => query.where('eventId', '>', after ?? 0))
+    .orderBy('eventId')
+    .limit(limit)
+    .execute()

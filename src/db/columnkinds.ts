@@ -1,5 +1,6 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, SHOWN, SPAM } from '../core/hidden.js'
+import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 
@@ -18,6 +19,10 @@ const key: Kind = { is: 'a whole number', isRequired: true, fits: (value) => Num
 const time: Kind = { is: 'a time', fits: (value) => typeof value === 'string' && isTime(value) }
 const delivery: Kind = { is: 'a kind of delivery', fits: (value) => DELIVERY_KINDS.some((kind) => kind === value) }
 const official: Kind = { is: 'update or answer', fits: (value) => value === 'update' || value === 'answer' }
+const notification: Kind = {
+  is: 'a kind of notification',
+  fits: (value) => KINDS_OF_NEWS.some((kind) => kind === value),
+}
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const hidden: Kind = { is: '0, 1 or 2', fits: (value) => value === SHOWN || value === SPAM || value === HELD }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
@@ -39,10 +44,12 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   event_erasures: { event_id: key, subject_hash: free, details_hash: free },
   event_seals: { after_id: key, last_id: free, events: free, hash: free, sealed_at: time, version: free },
   events: { id: key, action: free, subject_id: free, subject: free, person_id: free, actor_id: free, origin: free, address: free, key_id: free, created_at: time, details: free },
+  follows: { postId: free, userId: free, isFollowing: flag, createdAt: time },
   former_usernames: { username: free, userId: free },
   identities: { identityId: free, userId: free, provider: free, subject: free, email: free, createdAt: time, usedAt: time },
   invitations: { userId: free, invitedBy: free, createdAt: time, sentAt: time, expiresAt: time, acceptedAt: time },
   limits: { key: free, points: free, until: time },
+  notifications: { userId: free, eventId: key, kind: notification, postId: free, commentId: free, roadmapId: free, actorId: free, createdAt: time, readAt: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
   post_counts: { board: free, roadmap: free, display: flag, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },

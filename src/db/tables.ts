@@ -1,5 +1,6 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { DeliveryKind } from '../core/deliverykinds.js'
+import type { NotificationKind } from '../core/notificationkinds.js'
 
 export type Db = Kysely<Tables>
 
@@ -70,6 +71,21 @@ export interface Tables {
     roadmap_id: Generated<string | null>
     created_at: string
     updated_at: string
+  }
+  /** Whether a person chose to follow a post, or not to: it counts above what else makes them follow it. */
+  follows: { postId: string; userId: string; isFollowing: number; createdAt: string }
+  /** What a person was told of an event. The other person concerned, the comment and the roadmap may be gone. */
+  notifications: {
+    userId: string
+    eventId: number
+    kind: NotificationKind
+    postId: string
+    commentId: string | null
+    roadmapId: string | null
+    actorId: string | null
+    createdAt: string
+    /** Null: unread. */
+    readAt: string | null
   }
   roadmaps: {
     id: string
@@ -330,6 +346,8 @@ export type BoardRow = Selectable<Tables['boards']>
 export type PostRow = Selectable<Tables['posts']>
 export type VoteRow = Selectable<Tables['votes']>
 export type CommentRow = Selectable<Tables['comments']>
+export type FollowRow = Selectable<Tables['follows']>
+export type NotificationRow = Selectable<Tables['notifications']>
 export type RoadmapRow = Selectable<Tables['roadmaps']>
 export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>

@@ -4,6 +4,7 @@ import { backupTasks, type BackupWork } from './backuptasks.js'
 import { rowChanges } from './rowchanges.js'
 import { couriers } from './courier.js'
 import { limits } from './limits.js'
+import { notifications } from './notifications.js'
 import type { Job } from './runner.js'
 import { seals } from './seals.js'
 import { sessions } from './sessions.js'
@@ -18,6 +19,7 @@ export const jobsOf = ({
   limits,
   seals,
   sessions,
+  notifications,
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),
   ...couriers(settings),

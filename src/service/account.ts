@@ -1,8 +1,8 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { formerUsernames, ownComments, ownPosts, ownVotes } from '../db/account.js'
+import { formerUsernames, ownComments, ownPosts, ownFollows, ownNotifications, ownVotes } from '../db/account.js'
 import { lock } from '../db/counters.js'
-import type { CommentRow, PostRow, UserRow, VoteRow } from '../db/tables.js'
+import type { CommentRow, PostRow, UserRow, FollowRow, NotificationRow, VoteRow } from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
 import type { OneTimeToken } from '../db/tokens.js'
 import { lockUser } from '../db/users.js'
@@ -61,11 +61,19 @@ const Comment = Type.Object({
   updated_at: time,
 })
 const Vote = Type.Object({ voteId: uuid, postId: uuid, createdAt: time })
+const Follow = Type.Object({ postId: uuid, isFollowing: Type.Boolean(), createdAt: time })
+const Notification = Type.Object({
+  id: Type.Integer(),
+  kind: Type.String(),
+  postId: uuid,
+  createdAt: time,
+  readAt: nullable('string'),
+})
 
 export const exportData = download({
   id: 'account.export',
   summary:
-    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, saved views, sessions and keys, without secrets',
+    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow and were told, saved views, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   types: ['application/json'],
@@ -81,6 +89,8 @@ export const exportData = download({
     posts: Type.Array(Post),
     comments: Type.Array(Comment),
     votes: Type.Array(Vote),
+    follows: Type.Array(Follow),
+    notifications: Type.Array(Notification),
     next: Type.Null({ description: 'Always null, for clients that ask for the parts of earlier versions' }),
   }),
   async rows(ctx) {
@@ -218,6 +228,26 @@ const contentOf = ({ db }: Context, userId: string) => ({
   votes: shownOf(
     pagesOf<VoteRow>(SIZES.votes, ({ limit, after }) => ownVotes(db, userId, { limit, after: after?.postId })),
     ({ voteId, postId, createdAt }): Type.Static<typeof Vote> => ({ voteId, postId, createdAt }),
+  ),
+  follows: shownOf(
+    pagesOf<FollowRow>(SIZES.votes, ({ limit, after }) => ownFollows(db, userId, { limit, after: after?.postId })),
+    ({ postId, isFollowing, createdAt }): Type.Static<typeof Follow> => ({
+      postId,
+      isFollowing: isFollowing === 1,
+      createdAt,
+    }),
+  ),
+  notifications: shownOf(
+    pagesOf<NotificationRow>(SIZES.votes, ({ limit, after }) =>
+      ownNotifications(db, userId, { limit, after: after?.eventId }),
+    ),
+    ({ eventId: id, kind, postId, createdAt, readAt }): Type.Static<typeof Notification> => ({
+      id,
+      kind,
+      postId,
+      createdAt,
+      readAt,
+    }),
   ),
 })
 

@@ -6,6 +6,7 @@ import * as boards from './boards.js'
 import * as answers from './answers.js'
 import * as comments from './comments.js'
 import * as events from './events.js'
+import * as follows from './follows.js'
 import * as identities from './identities.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
@@ -14,6 +15,7 @@ import type { AnyOperation } from './lib/operation.js'
 import * as mails from './mails.js'
 import * as moderation from './moderation.js'
 import * as names from './names.js'
+import * as notifications from './notifications.js'
 import * as owner from './owner.js'
 import * as moderationmany from './moderationmany.js'
 import * as postfacets from './postfacets.js'
@@ -64,6 +66,10 @@ export const operations = [
   totp.recovery,
   identities.list,
   identities.unlink,
+  notifications.list,
+  notifications.show,
+  notifications.count,
+  notifications.read,
   sessions.list,
   sessions.show,
   sessions.revoke,
@@ -108,6 +114,10 @@ export const operations = [
   views.remove,
   moderation.reportPost,
   reports.reported,
+  follows.followed,
+  follows.follow,
+  follows.unfollow,
+  follows.followers,
   votes.list,
   votes.add,
   votes.remove,

@@ -31,6 +31,8 @@ describe.each(engines)('account on %s', (engine) => {
       'posts',
       'comments',
       'votes',
+      'follows',
+      'notifications',
       'next',
     ])
     expect(data).toMatchObject({ profile: { email: 'eve@example.org' }, posts: [{ title: 'Mine' }], comments: [] })

@@ -94,6 +94,10 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     return http(`DELETE /posts/${postId}/votes/${userId}`)
   },
 
+  'posts.follow': ({ rows, draw }) => http(`PUT /posts/${draw(rows.posts).postId}/follow`),
+  'posts.unfollow': ({ rows, draw }) => http(`DELETE /posts/${draw(rows.posts).postId}/follow`),
+  'notifications.read': () => http('POST /notifications/read', {}),
+
   'comments.create': ({ rows, draw, text }) =>
     http(`POST /posts/${draw(rows.posts).postId}/comments`, { body: text, is_internal: draw([true, false]) }),
   'comments.update': ({ rows, draw, text }) => {

@@ -28,6 +28,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0040_updates': { sqlite: '3b83f8634784edd9', postgres: '0126b0d5bbc806ae' },
   '0041_first_posts': { sqlite: '4021185f1f58d359', postgres: 'a1d3aee892a2d21b' },
   '0042_backup_tasks': { sqlite: '4021185f1f58d359', postgres: 'a1d3aee892a2d21b' },
+  '0043_notifications': { sqlite: 'c50fbeee25744ba9', postgres: 'd646ef7f884bc3e9' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -26,10 +26,18 @@ const RACES: Record<string, Race | string> = {
   'comments.author_id': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
   'comments.parent_id': 'the comment loses its parent (test/service/change.test.ts)',
   'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
+  'comments.roadmap_id': 'the change of the post refers to it first',
+  'follows.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
+  'follows.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
   'former_usernames.userId': 'no operation writes it after the migration',
   'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
   'invitations.invitedBy': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /users', body: { email: 'eve@example.org' } })), // prettier-ignore
   'invitations.userId': 'the account is created in the same transaction',
+  'notifications.actorId': 'the consumer handles the event again, without the row',
+  'notifications.commentId': 'the consumer handles the event again, without the row',
+  'notifications.postId': 'the consumer handles the event again, without the row',
+  'notifications.roadmapId': 'the consumer handles the event again, without the row',
+  'notifications.userId': 'the consumer handles the event again, without the row',
   'one_time_tokens.userId': race('nobody', 'USER_NOT_FOUND', ({ email }) => ({ line: 'POST /auth/password/reset', body: { email } })), // prettier-ignore
   'post_moves.actorId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'PATCH /posts', body: { id: postId, boardId, partial: true } })), // prettier-ignore
   'post_moves.postId': 'triggers of the post write it',

@@ -136,7 +136,21 @@ export const table: Record<string, Row> = {
   'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
+  'posts.followed': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
+  'posts.follow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
+  'posts.unfollow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
+  'posts.followers': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
+
+  'notifications.list': { needs: 'account' },
+  'notifications.show': {
+    needs: 'account',
+    own: true,
+    differs: true,
+    input: async (w, caller) => ({ id: await w.notification(caller) }),
+  },
+  'notifications.count': { needs: 'account' },
+  'notifications.read': { needs: 'account', silent: true, differs: true },
 
   'views.list': { needs: 'dashboard:read' },
   'views.show': {

@@ -44,6 +44,7 @@ export async function makeWorld(engine: Engine) {
   const author = await site.member([], { email: authorEmail })
   const onBehalfOf = (userId: string | null | undefined) =>
     site.callAs({ ...operator, userId: userId ?? author.userId }) // works for a person who is blocked by now
+  let told = 0
   const word = () => `w${randomWord(8)}`
 
   const person = async (options: { blocked?: boolean; password?: string } = {}) => {
@@ -99,6 +100,13 @@ export async function makeWorld(engine: Engine) {
       const view = { viewId: newId(), userId: userId ?? author.userId, name: word(), nameFolded: word(), isShared: userId === null ? 1 : 0, filter: '{}', createdAt: site.clock.now.toISOString(), updatedAt: site.clock.now.toISOString() } // prettier-ignore
       await site.db.insertInto('views').values(view).execute()
       return view.viewId
+    },
+    /** What the caller was told; where nobody calls, what the author was. */
+    async notification(userId: string | null) {
+      const eventId = 1_000_000 + ++told
+      const row = { userId: userId ?? author.userId, eventId, kind: 'update', postId: openPost, createdAt: site.clock.now.toISOString() } as const // prettier-ignore
+      await site.db.insertInto('notifications').values({ ...row, commentId: null, roadmapId: null, actorId: null, readAt: null }).execute() // prettier-ignore
+      return eventId
     },
     async voted(userId: string | null) {
       const postId = await post((await person()).userId)

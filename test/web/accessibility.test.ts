@@ -107,6 +107,7 @@ it.each([
     '/setup/create-board',
     '/setup/create-roadmaps',
     `${path}/update`,
+    '/notifications',
   )
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
   await look('/dashboard', '/dashboard/comments')

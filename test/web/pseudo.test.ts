@@ -79,6 +79,7 @@ const LEADS_ELSEWHERE = [
   '/dashboard/posts/decide',
   '/dashboard/posts/views',
   '/posts/:slug/comments/:comment',
+  '/notifications/:id',
 ]
 
 it.each([
@@ -160,6 +161,7 @@ it.each([
   await look({
     '/posts/similar': '/posts/similar?title=θέμα',
     '/settings': '/settings',
+    '/notifications': '/notifications',
     '/settings/delete': '/settings/delete',
   })
   const [boardAt, roadmapAt] = [encodeURIComponent(board.url), encodeURIComponent(roadmap)]

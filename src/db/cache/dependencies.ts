@@ -3,7 +3,8 @@ import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
  * A table whose changes the log of row changes names. `ref` there is a row's id; for votes and comments the post's, for
- * role_permissions the role's, for roles_users the user's, for reports the reporter's, for api_keys the hash.
+ * role_permissions the role's, for roles_users the user's, for reports the reporter's, for follows the post's, for notifications the
+ * person's, for api_keys the hash.
  */
 export const TOPIC_NAMES = [
   'boards',
@@ -21,6 +22,8 @@ export const TOPIC_NAMES = [
   'identities',
   'reports',
   'reviews',
+  'follows',
+  'notifications',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -44,6 +47,8 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   identities: ['identities'],
   reports: ['reports'],
   reviews: ['reviews'],
+  follows: ['follows'],
+  notifications: ['notifications'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

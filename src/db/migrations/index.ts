@@ -41,6 +41,7 @@ import { up as views } from './0039_views.js'
 import { up as updates } from './0040_updates.js'
 import { up as firstPosts } from './0041_first_posts.js'
 import { up as backupTasks } from './0042_backup_tasks.js'
+import { up as notifications } from './0043_notifications.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -89,4 +90,5 @@ export const migrations: Record<string, Migration> = {
   '0040_updates': { up: updates },
   '0041_first_posts': { up: firstPosts },
   '0042_backup_tasks': { up: backupTasks },
+  '0043_notifications': { up: notifications },
 }

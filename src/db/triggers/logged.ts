@@ -92,6 +92,8 @@ const LOGGED = {
   identities: { ref: 'userId' },
   reports: { ref: 'userId' }, // pages show what a user has reported
   reviews: {},
+  follows: { ref: 'postId', moves: true },
+  notifications: { ref: 'userId', moves: true },
 } as const satisfies Record<Topic, Logged>
 
 interface Computed {

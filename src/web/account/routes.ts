@@ -4,6 +4,7 @@ const auth = () => import('./auth.js')
 const link = () => import('./owner.js')
 const profile = () => import('./profile.js')
 const account = () => import('./account.js')
+const notifications = () => import('./notifications.js')
 
 /** The pages and forms of accounts: sign-in, links of mails, settings. Each is loaded when it is asked for first. */
 export const routes = {
@@ -16,6 +17,8 @@ export const routes = {
     '/password-reset/confirm': async () => (await auth()).confirmPage,
     '/settings': async () => (await profile()).settings,
     '/settings/delete': async () => (await account()).deletePage,
+    '/notifications': async () => (await notifications()).notifications,
+    '/notifications/:id': async () => (await notifications()).open,
   },
   actions: {
     '/login': async () => (await auth()).login,
@@ -41,6 +44,7 @@ export const routes = {
     '/settings/totp/disable': async () => (await profile()).disableTotp,
     '/settings/delete': async () => (await account()).remove,
     '/settings/delete/link': async () => (await account()).requestDeletion,
+    '/notifications/read': async () => (await notifications()).read,
     '/language': async () => (await profile()).language,
   },
   downloads: {

@@ -49,6 +49,8 @@ export interface View extends Addresses {
   said: readonly Said[]
   /** How many posts and comments wait for a decision by whoever is signed in, see `moderation.count`. */
   waiting: number | undefined
+  /** How many notifications whoever is signed in has not read, see `notifications.count`. */
+  unread: number
   /** The id of the undo for the last action. */
   undo: string | undefined
   /** The form that was sent, where the page shows it again. */

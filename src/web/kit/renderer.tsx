@@ -15,6 +15,7 @@ import type { Context } from '../../service/lib/context.js'
 import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import { count } from '../../service/moderation.js'
+import { count as unread } from '../../service/notifications.js'
 import { profile } from '../../service/profile.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
@@ -53,6 +54,7 @@ export interface PageRequest {
   said: readonly Said[]
   refusals: View['refusals']
   waiting?: number
+  unread?: number
   /** Until when it may be cached, Unix ms. */
   lasts?: number
   /** The token of the session that began with the request, or got another id. */
@@ -168,6 +170,9 @@ export class Renderer {
       get waiting() {
         return request.waiting
       },
+      get unread() {
+        return request.unread ?? 0
+      },
       get refusals() {
         return request.refusals
       },
@@ -253,8 +258,9 @@ export class Renderer {
     request.refusals = new Map(found.flatMap(([id, refusal]) => (refusal ? [[id, refusal]] : [])))
   }
 
-  /** Counts what waits, for the links to the inbox. */
+  /** Counts what waits and what is unread, for the links to them. */
   async #count(request: PageRequest, view: View): Promise<void> {
+    if (view.viewer && view.may(unread)) request.unread = (await view.call(unread, {})).unread
     if (view.viewer && view.can('dashboard:read') && view.may(count))
       request.waiting = (await view.call(count, {})).total
   }
@@ -339,6 +345,7 @@ export class Renderer {
       said: [],
       undo: undefined,
       waiting: undefined,
+      unread: 0,
       form: { values: {}, error: undefined },
       html: noHtml,
       render: unreachable,

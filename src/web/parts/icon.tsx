@@ -3,6 +3,8 @@ const PATHS = {
   up: 'M12 6l7 9H5z',
   dashboard: 'M4 4h7v9H4zm9 0h7v5h-7zm0 7h7v9h-7zm-9 4h7v5H4z',
   comment: 'M4 5h16v11H10l-4 4v-4H4z',
+  bell: 'M12 3a5.5 5.5 0 0 0-5.5 5.5c0 4.5-1.2 5.7-2.5 7V17h16v-1.5c-1.3-1.3-2.5-2.5-2.5-7A5.5 5.5 0 0 0 12 3zm-2 15a2 2 0 0 0 4 0z',
+  leave: 'M4 4h9v2H6v12h7v2H4zm11 4l5 4-5 4v-3H9v-2h6z',
   lock: 'M7 11V8a5 5 0 0 1 10 0v3h1v9H6v-9zm2 0h6V8a3 3 0 0 0-6 0z',
   megaphone: 'M4 10v4h3l8 5V5l-8 5zm13-2a5 5 0 0 1 0 8z',
   check: 'M9.5 18.5l-6-6 2-2 4 4 9-9 2 2z',

@@ -9,7 +9,7 @@ import { Empty } from './empty.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { Sections } from './sections.js'
-import { Waits } from './waits.js'
+import { Unread, Waits } from './waits.js'
 
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
@@ -146,12 +146,21 @@ function Header({ view }: { view: View }) {
                 <span>{t('nav.dashboard')}</span> <Waits view={view} />
               </a>
             ) : null}
+            <a
+              class="to-notifications"
+              href={href('/notifications')}
+              aria-current={path === '/notifications' ? 'page' : undefined}
+            >
+              <Icon name="bell" />
+              <span class="hidden">{t('notifications.title')}</span> <Unread view={view} />
+            </a>
             <a href={href('/settings')} aria-current={path === '/settings' ? 'page' : undefined}>
               <bdi>{viewer.name || viewer.username}</bdi>
             </a>
             <Form view={view} to="/logout">
-              <button type="submit" class="link">
-                {t('nav.logout')}
+              <button type="submit" class="link to-logout">
+                <Icon name="leave" />
+                <span>{t('nav.logout')}</span>
               </button>
             </Form>
           </>

@@ -3,6 +3,7 @@ import * as comments from '../../service/comments.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
 import * as moderation from '../../service/moderation.js'
 import { history } from '../../service/posthistory.js'
+import * as follows from '../../service/follows.js'
 import { reported } from '../../service/reports.js'
 import * as service from '../../service/posts.js'
 import { pageNumber, within, withQuery } from '../kit/addresses.js'
@@ -65,7 +66,8 @@ export const post = page({
         ? (await view.call(comments.list, { post_id: shown.postId, official: true, visibility: ['public'], limit: OFFICIAL })).activity // prettier-ignore
         : []
     const reports = view.viewer ? (await view.call(reported, { post_id: shown.postId })).reported : []
-    return { post: shown, moves, stages, official, activity, count, pages, reports }
+    const isFollowed = view.viewer !== null && (await view.call(follows.followed, { post_id: shown.postId })).following
+    return { post: shown, isFollowed, moves, stages, official, activity, count, pages, reports }
   },
   texts: (_view, { post: shown, official, activity }) => [
     bodyOf(shown),
@@ -103,7 +105,7 @@ export const post = page({
       />
     </>
   ),
-  show(view, { post: shown, moves, stages, official, activity, count, pages, reports }) {
+  show(view, { post: shown, isFollowed, moves, stages, official, activity, count, pages, reports }) {
     const { t, href } = view
     const path = links.post(shown.slug)
     return (
@@ -144,6 +146,13 @@ export const post = page({
             <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>
               {t('action.copyLink')}
             </a>
+            {view.viewer ? (
+              <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
+                <button type="submit" class="link">
+                  {t(isFollowed ? 'follow.stop' : 'follow.start')}
+                </button>
+              </Form>
+            ) : null}
             {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
             {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
             {shown.may.includes('delete') || shown.others_took_part ? (
@@ -300,3 +309,13 @@ const decision = (word: 'keep' | 'spam') =>
 
 export const spam = decision('spam')
 export const keep = decision('keep')
+
+const following = (operation: typeof follows.follow, flash: 'followed' | 'unfollowed') =>
+  action({
+    operation,
+    input: ({ params }) => ({ post_id: params.slug }),
+    done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash }),
+  })
+
+export const follow = following(follows.follow, 'followed')
+export const unfollow = following(follows.unfollow, 'unfollowed')

@@ -1,0 +1,152 @@
+import { sql } from 'kysely'
+import { compiled } from './cache/compiled.js'
+import { referringTo } from './references.js'
+import type { Db } from './tables.js'
+
+/** Why somebody follows a post. */
+export const REASONS = ['author', 'voter', 'commenter', 'chosen'] as const
+
+/**
+ * Who follows a post: its author, who voted, who wrote a public comment, and who chose to. Whoever chose not to does not.
+ * It is read from what they did, so that a vote that is withdrawn is no longer a reason.
+ */
+const followers = (postId: string) => sql`
+  select posts."userId" as "userId", 0 as reason from posts where posts."postId" = ${postId} and posts."userId" is not null
+  union all select votes."userId", 1 from votes where votes."postId" = ${postId}
+  union all select comments.author_id, 2 from comments where comments.post_id = ${postId} and comments.author_id is not null and comments.is_internal = 0 and comments.is_spam = 0
+  union all select follows."userId", 3 from follows where follows."postId" = ${postId} and follows."isFollowing" = 1`
+
+export interface Follower {
+  userId: string
+  name: string
+  username: string
+  avatar: string
+  reason: number
+}
+
+/** Who follows a post by id, with the first of their reasons, in no particular order. Blocked people are among them. */
+async function reasonsOf(db: Db, postId: string): Promise<Map<string, number>> {
+  const { rows } = await sql<{ userId: string; reason: number }>`${followers(postId)}`.execute(db)
+  const not = await db
+    .selectFrom('follows')
+    .select('userId')
+    .where('postId', '=', postId)
+    .where('isFollowing', '=', 0)
+    .execute()
+  const found = new Map<string, number>()
+  for (const { userId, reason } of rows) found.set(userId, Math.min(reason, found.get(userId) ?? reason))
+  for (const { userId } of not) found.delete(userId)
+  return found
+}
+
+/** Ids that a query names at most. */
+const MOST_NAMED = 500
+
+/**
+ * Followers of a post in the order of their ids, some at a time. All ids are read first: those of 100,000 followers take some
+ * megabytes meanwhile.
+ */
+export async function* followersOf(db: Db, postId: string, after = ''): AsyncGenerator<Follower[]> {
+  const reasons = await reasonsOf(db, postId)
+  const ids = [...reasons.keys()].filter((id) => id > after).toSorted()
+  for (let at = 0; at < ids.length; at += MOST_NAMED) {
+    const people = await db
+      .selectFrom('users')
+      .select(['userId', 'name', 'username', 'avatar'])
+      .where('userId', 'in', ids.slice(at, at + MOST_NAMED))
+      .where('isBlocked', '=', 0)
+      .execute()
+    yield people
+      .toSorted((one, other) => (one.userId < other.userId ? -1 : 1))
+      .map((person) => ({ ...person, reason: reasons.get(person.userId) ?? REASONS.length - 1 }))
+  }
+}
+
+/** A page of them. */
+export async function listFollowers(
+  db: Db,
+  postId: string,
+  { limit, offset = 0, after }: { limit: number; offset?: number; after?: Pick<Follower, 'userId'> },
+): Promise<Follower[]> {
+  const found: Follower[] = []
+  for await (const some of followersOf(db, postId, after?.userId)) {
+    found.push(...some)
+    if (found.length >= offset + limit) break
+  }
+  return found.slice(offset, offset + limit)
+}
+
+export async function countFollowers(db: Db, postId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct users."userId") as count from (${followers(postId)}) as found cross join users
+    where users."userId" = found."userId" and users."isBlocked" = 0
+      and not exists (select 1 from follows where follows."postId" = ${postId} and follows."userId" = users."userId" and follows."isFollowing" = 0)`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Whether a person follows a post. */
+export async function isFollower(db: Db, { postId, userId }: { postId: string; userId: string }): Promise<boolean> {
+  const chosen = await compiled(
+    db,
+    'isFollower chosen',
+    { postId, userId },
+    (given) =>
+      db
+        .selectFrom('follows')
+        .select('isFollowing')
+        .where('postId', '=', given.postId)
+        .where('userId', '=', given.userId),
+    { follows: [postId] },
+  )
+  if (chosen[0]) return chosen[0].isFollowing === 1
+  const found = await compiled(
+    db,
+    'isFollower',
+    { postId, userId },
+    (given) =>
+      db
+        .selectFrom('posts')
+        .select('posts.postId')
+        .where('posts.postId', '=', given.postId)
+        .where((eb) =>
+          eb.or([
+            eb('posts.userId', '=', given.userId),
+            eb.exists(
+              eb
+                .selectFrom('votes')
+                .select('votes.postId')
+                .where('votes.postId', '=', given.postId)
+                .where('votes.userId', '=', given.userId),
+            ),
+            eb.exists(
+              eb
+                .selectFrom('comments')
+                .select('comments.id')
+                .where('comments.post_id', '=', given.postId)
+                .where('comments.author_id', '=', given.userId)
+                .where('comments.is_internal', '=', 0)
+                .where('comments.is_spam', '=', 0),
+            ),
+          ]),
+        ),
+    { posts: [postId], votes: [postId], comments: [postId], boards: [] },
+  )
+  return found.length > 0
+}
+
+/** What a person chose. */
+export const putFollow = (
+  db: Db,
+  { postId, userId, isFollowing, at }: { postId: string; userId: string; isFollowing: boolean; at: string },
+): Promise<unknown> =>
+  referringTo({ users: userId, posts: postId }, () =>
+    db
+      .insertInto('follows')
+      .values({ postId, userId, isFollowing: isFollowing ? 1 : 0, createdAt: at })
+      .onConflict((conflict) =>
+        conflict.columns(['postId', 'userId']).doUpdateSet({ isFollowing: isFollowing ? 1 : 0, createdAt: at }),
+      )
+      .execute(),
+  )

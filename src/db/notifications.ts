@@ -1,0 +1,119 @@
+import { sql, type Insertable } from 'kysely'
+import { compiled } from './cache/compiled.js'
+import type { Db, Tables } from './tables.js'
+
+/** Whose notifications, and what they may read: by now, whatever they could read when they were told. */
+export interface Inbox {
+  userId: string
+  /** Whether they read posts of private boards. */
+  privatePosts: boolean
+  /** Whether they read internal comments. */
+  internal: boolean
+}
+
+interface InboxFilter extends Inbox {
+  unread: boolean
+}
+
+/** A name for each query that the filter makes. */
+const named = (name: string, { privatePosts, internal, unread }: InboxFilter): string =>
+  [name, privatePosts && 'private', internal && 'internal', unread && 'unread'].filter(Boolean).join(' ')
+
+const filtered = (db: Db, { privatePosts, internal, unread }: InboxFilter, userId: string) =>
+  db
+    .selectFrom('notifications')
+    .innerJoin('posts', 'posts.postId', 'notifications.postId')
+    .leftJoin('comments', 'comments.id', 'notifications.commentId')
+    .where('notifications.userId', '=', userId)
+    .$if(unread, (query) => query.where('notifications.readAt', 'is', null))
+    .where((eb) => (privatePosts ? eb('posts.is_spam', '=', 0) : eb('posts.display', '=', 1)))
+    .where((eb) =>
+      eb.or([
+        eb('notifications.commentId', 'is', null),
+        eb.and([eb('comments.is_spam', '=', 0), ...(internal ? [] : [eb('comments.is_internal', '=', 0)])]),
+      ]),
+    )
+
+export type NotificationView = Awaited<ReturnType<typeof listNotifications>>[number]
+
+/** Newest first; `after` is the id of the one that the page comes after. */
+export const listNotifications = (
+  db: Db,
+  filter: InboxFilter,
+  { limit, offset, after }: { limit: number; offset: number; after?: number | undefined },
+) =>
+  compiled(
+    db,
+    named('listNotifications', filter),
+    { userId: filter.userId, limit, offset, ...(after !== undefined && { after }) },
+    (given) =>
+      filtered(db, filter, given.userId)
+        .leftJoin('users', 'users.userId', 'notifications.actorId')
+        .leftJoin('roadmaps', 'roadmaps.id', 'notifications.roadmapId')
+        .selectAll('notifications')
+        .select(['posts.number', 'posts.title', 'posts.slug', 'comments.body'])
+        .select(['users.name', 'users.username', 'users.avatar'])
+        .select([
+          'roadmaps.name as roadmapName',
+          'roadmaps.url as roadmapUrl',
+          'roadmaps.color as roadmapColor',
+          'roadmaps.display as roadmapDisplay',
+        ])
+        .$if(given.after !== undefined, (query) => query.where('notifications.eventId', '<', given.after ?? 0))
+        .orderBy('notifications.eventId', 'desc')
+        .limit(given.limit)
+        .offset(given.offset),
+    { notifications: [filter.userId] },
+  )
+
+/** How many are unread, at most `most`. */
+export async function countUnread(db: Db, inbox: Inbox, most: number): Promise<number> {
+  const filter = { ...inbox, unread: true }
+  const rows = await compiled(
+    db,
+    named('countUnread', filter),
+    { userId: inbox.userId, most },
+    (given) => filtered(db, filter, given.userId).select('notifications.eventId').limit(given.most),
+    { notifications: [inbox.userId] },
+  )
+  return rows.length
+}
+
+/** Tells people of an event, each once; of a comment that was hidden meanwhile, not again. */
+export const insertNotifications = (db: Db, rows: Insertable<Tables['notifications']>[]): Promise<unknown> =>
+  db
+    .insertInto('notifications')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+
+/** Marks one as read, all up to an event, or all. Returns how many were unread. */
+export async function markRead(
+  db: Db,
+  userId: string,
+  { id, until, at }: { id?: number | undefined; until?: number | undefined; at: string },
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('notifications')
+    .set({ readAt: at })
+    .where('userId', '=', userId)
+    .where('readAt', 'is', null)
+    .$if(id !== undefined, (query) => query.where('eventId', '=', id ?? 0))
+    .$if(until !== undefined, (query) => query.where('eventId', '<=', until ?? 0))
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** Those of some people who hold a permission now, by a role or as the owner. */
+export async function holdersAmong(db: Db, userIds: readonly string[], permission: string): Promise<Set<string>> {
+  if (userIds.length === 0) return new Set()
+  const { rows } = await sql<{ userId: string }>`
+    select users."userId" from users where users."userId" in (${sql.join(userIds)}) and (users."isOwner" = 1 or exists (
+      select 1 from roles_users
+      cross join roles cross join role_permissions
+      where roles_users.user_id = users."userId" and roles.id = roles_users.role_id
+        and role_permissions.role_id = roles.id and role_permissions.permission = ${permission}
+        and (roles.require_totp = 0 or exists (
+          select 1 from totp where totp."userId" = users."userId" and totp."enabledAt" is not null))))`.execute(db)
+  return new Set(rows.map(({ userId }) => userId))
+}

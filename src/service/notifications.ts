@@ -1,0 +1,157 @@
+import * as Type from 'typebox'
+import { KINDS } from '../core/notificationkinds.js'
+import { countUnread, listNotifications, markRead, type Inbox, type NotificationView } from '../db/notifications.js'
+import { AppError } from '../core/errors.js'
+import { can } from './lib/access.js'
+import { change } from './lib/change.js'
+import type { CachedContext } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { assertOnePlace, uncountedInfo, uncountedKeys } from './lib/paging.js'
+import { authorOf, PublicUser } from './lib/people.js'
+import { Place } from './lib/postshapes.js'
+import { fields, nullable, oneOf } from './lib/schemas.js'
+import { personOf, viewerOf } from './lib/sessions.js'
+
+const Notification = Type.Object({
+  id: Type.Integer({ description: 'Number of the event; a later one is greater' }),
+  kind: oneOf(KINDS, {
+    description: 'status: a post has a new status; update: the team says something about it; answer: a comment answers it; reply: somebody replied to you', // prettier-ignore
+  }),
+  post: Type.Object({
+    postId: Type.String({ format: 'uuid' }),
+    number: Type.Integer(),
+    title: Type.String(),
+    slug: Type.String(),
+  }),
+  comment: Type.Union([Type.Object({ id: Type.String({ format: 'uuid' }), body: Type.String() }), Type.Null()], {
+    description: 'What was said',
+  }),
+  roadmap: Type.Union([Place.roadmap, Type.Null()], { description: 'The new status' }),
+  user: Type.Union([PublicUser, Type.Null()], { description: 'Who did it; null where the account is deleted' }),
+  createdAt: Type.String({ format: 'date-time' }),
+  readAt: nullable('string', { description: 'null: unread' }),
+})
+export type Notification = Type.Static<typeof Notification>
+
+const number = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, fromText: true })
+
+/** More than these are not counted. */
+export const MOST_UNREAD = 100
+
+/** What the actor may read now. */
+const inboxOf = ({ actor }: CachedContext, userId: string): Inbox => ({
+  userId,
+  privatePosts: can(actor, 'board:read'),
+  internal: can(actor, 'comment:view_internal'),
+})
+
+export const list = operation({
+  id: 'notifications.list',
+  summary: 'List what you were told, newest first',
+  http: 'GET /notifications 200',
+  access: 'signed-in',
+  cache: 'actor',
+  errors: [],
+  input: fields({
+    unread: Type.Boolean({ default: false, fromText: true, description: 'Only unread ones' }),
+    after: Type.Optional({ ...number, description: 'The id of the notification that the page comes after' }),
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+      fromText: true,
+      description: 'Notifications on a page',
+    }),
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, fromText: true, description: 'Page number (default: 1)' }),
+    ),
+  }),
+  output: Type.Object({ notifications: Type.Array(Notification), ...uncountedKeys }),
+  async run(ctx, { unread, after, limit, page }) {
+    assertOnePlace(page, after === undefined ? undefined : String(after))
+    const number = after === undefined ? (page ?? 1) : null
+    const userId = await viewerOf(ctx)
+    const slice = { limit: limit + 1, offset: ((number ?? 1) - 1) * limit, after }
+    const found = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread }, slice)
+    const rows = found.slice(0, limit)
+    const page_info = uncountedInfo(
+      rows.map(({ eventId }) => String(eventId)),
+      { number, more: found.length > limit },
+    )
+    return { notifications: rows.map((row) => toNotification(ctx, row)), page_info }
+  },
+})
+
+export const show = operation({
+  id: 'notifications.show',
+  summary: 'Show one of your notifications',
+  http: 'GET /notifications/:id 200',
+  access: 'signed-in',
+  errors: ['NOTIFICATION_NOT_FOUND'],
+  input: fields({
+    id: { ...number, description: 'Id of the notification' },
+  }),
+  output: Type.Object({ notification: Notification }),
+  async run(ctx, { id }) {
+    const userId = await viewerOf(ctx)
+    const [row] = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread: false }, { limit: 1, offset: 0, after: id + 1 }) // prettier-ignore
+    if (row?.eventId !== id)
+      throw new AppError('NOTIFICATION_NOT_FOUND', `You have no notification ${id}, or may not read it any more.`)
+    return { notification: toNotification(ctx, row) }
+  },
+})
+
+export const count = operation({
+  id: 'notifications.count',
+  summary: 'Count what you were told and have not read',
+  http: 'GET /notifications/count 200',
+  access: 'signed-in',
+  cache: 'actor',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ unread: Type.Integer({ description: `At most ${MOST_UNREAD}` }) }),
+  async run(ctx) {
+    const userId = await viewerOf(ctx)
+    return { unread: userId === null ? 0 : await countUnread(ctx.db, inboxOf(ctx, userId), MOST_UNREAD) }
+  },
+})
+
+export const read = operation({
+  id: 'notifications.read',
+  summary: 'Mark notifications as read: one, all up to one, or all',
+  http: 'POST /notifications/read 200',
+  access: 'signed-in',
+  errors: ['USER_NOT_FOUND'],
+  input: fields({
+    id: Type.Optional({ ...number, description: 'Id of a notification' }),
+    until: Type.Optional({ ...number, description: 'All up to the one with this id; without id and until, all' }),
+  }),
+  output: Type.Object({ read: Type.Integer({ description: 'How many were unread' }) }),
+  run: (ctx, { id, until }) =>
+    change(ctx, async (tx) => ({
+      read: await markRead(tx.db, await personOf(tx), { id, until, at: tx.now().toISOString() }),
+    })),
+})
+
+function toNotification(ctx: CachedContext, row: NotificationView): Notification {
+  const { eventId: id, kind, postId, number, title, slug, commentId, body, createdAt, readAt } = row
+  return {
+    id,
+    kind,
+    post: { postId, number, title, slug },
+    comment: commentId === null || body === null ? null : { id: commentId, body },
+    roadmap: roadmapOf(ctx, row),
+    user: row.actorId === null ? null : authorOf(ctx, { ...row, userId: row.actorId }),
+    createdAt,
+    readAt,
+  }
+}
+
+/** A private roadmap is shown only with roadmap:read. */
+function roadmapOf(
+  { actor }: CachedContext,
+  { roadmapId: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: NotificationView,
+) {
+  if (id === null || name === null || url === null || color === null) return null
+  return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color } : null
+}

@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
+import { notifications as job } from '../../src/jobs/notifications.js'
+import type { Call } from '../../src/service/lib/operation.js'
+import { actorOf } from '../../src/service/lib/sessions.js'
+import * as answers from '../../src/service/answers.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as follows from '../../src/service/follows.js'
+import * as moderation from '../../src/service/moderation.js'
+import * as notifications from '../../src/service/notifications.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as votes from '../../src/service/votes.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+const log = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** A site with a post of Ann, for which Bea voted and on which Cleo commented; Dan has nothing to do with it. */
+async function world(engine: Engine) {
+  const site = await makeSite(engine)
+  const token = await site.owner()
+  const run = async () => void (await job.run({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
+  const person = async (email: string, permissions: Permission[] = []) => site.member(permissions, { email })
+  const [ann, bea, cleo, dan] = [
+    await person('ann@example.org'),
+    await person('bea@example.org'),
+    await person('cleo@example.org'),
+    await person('dan@example.org'),
+  ]
+  const people = { ann, bea, cleo, dan }
+  const as = ({ token: its }: { token: string }): Call => async (...request) => site.callAs(await actorOf(`Bearer ${its}`, site.base))(...request) // prettier-ignore
+  const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
+  const { roadmap: shipped } = await site.call(roadmaps.create, { name: 'Shipped', display: true })
+  const { post } = await as(ann)(posts.create, { title: 'Dark mode', boardId: board.boardId })
+  await as(bea)(votes.add, { postId: post.postId })
+  const { activity } = await as(cleo)(comments.create, { post_id: post.postId, body: 'Me too' })
+  await run() // begins at the newest event
+  /** What each person has, newest first, with nothing for those who have nothing. */
+  const told = async () => {
+    await run()
+    const found: Record<string, string[]> = {}
+    for (const [name, one] of Object.entries(people)) {
+      const { notifications: rows } = await as(one)(notifications.list, {})
+      if (rows.length > 0) found[name] = rows.map(({ kind, roadmap, comment }) => [kind, roadmap?.name, comment?.body].filter(Boolean).join(' ')) // prettier-ignore
+    }
+    return found
+  }
+  const ship = (more: object = {}) =>
+    site.call(posts.update, { id: post.postId, roadmapId: shipped.id, partial: true, ...more })
+  const inPost = { post_id: post.postId }
+  return { site, token, run, as, ...people, people, board, shipped, post, comment: activity, told, ship, inPost }
+}
+type World = Awaited<ReturnType<typeof world>>
+
+const ALL = { ann: ['status Shipped'], bea: ['status Shipped'], cleo: ['status Shipped'] }
+
+/** Who is told what: each line is a site of its own. */
+const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, string[]>]> = {
+  'a new status: who wrote it, voted or commented': [(w) => w.ship(), ALL],
+  'with what the team said': [
+    (w) => w.ship({ message: 'It is there.' }),
+    Object.fromEntries(Object.keys(ALL).map((name) => [name, ['status Shipped It is there.']])),
+  ],
+  'what the team said alone': [
+    (w) => w.site.call(posts.update, { id: w.post.postId, partial: true, message: 'Soon' }),
+    { ann: ['update Soon'], bea: ['update Soon'], cleo: ['update Soon'] },
+  ],
+  'another change: nobody': [(w) => w.site.call(posts.update, { id: w.post.postId, title: 'Dark theme' }), {}],
+  'a status that was taken back at once: nobody': [
+    async (w) => {
+      await w.ship()
+      await w.site.call(posts.update, { id: w.post.postId, roadmapId: null, partial: true })
+    },
+    {},
+  ],
+  'a vote that is withdrawn: no longer': [
+    async (w) => {
+      await w.as(w.bea)(votes.remove, { postId: w.post.postId })
+      await w.ship()
+    },
+    { ann: ALL.ann, cleo: ALL.cleo },
+  ],
+  'who chose to follow it, and not who chose not to': [
+    async (w) => {
+      await w.as(w.dan)(follows.follow, w.inPost)
+      await w.as(w.ann)(follows.unfollow, w.inPost)
+      await w.ship()
+    },
+    { bea: ALL.bea, cleo: ALL.cleo, dan: ['status Shipped'] },
+  ],
+  'who follows again after all': [
+    async (w) => {
+      await w.as(w.ann)(follows.unfollow, w.inPost)
+      await w.as(w.ann)(follows.follow, w.inPost)
+      await w.ship()
+    },
+    ALL,
+  ],
+  'never of what one did oneself': [
+    async (w) => {
+      await w.as(w.dan)(follows.follow, w.inPost)
+      await w.site.http(`PUT /posts/${w.post.postId}/comments/${w.comment.id}/answer`, { token: w.token })
+      await w.as(w.ann)(comments.create, { ...w.inPost, body: 'My own' })
+    },
+    { ann: ['answer Me too'], bea: ['answer Me too'], cleo: ['answer Me too'], dan: ['answer Me too'] },
+  ],
+  'a reply: who is replied to': [
+    (w) => w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?', parent_id: w.comment.id }),
+    { cleo: ['reply Why?'] },
+  ],
+  'a comment: the author of the post': [
+    (w) => w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?' }),
+    { ann: ['reply Why?'] },
+  ],
+  'an internal note: nobody who may not read it': [
+    (w) => w.site.call(comments.create, { ...w.inPost, body: 'Hm', is_internal: true }),
+    {},
+  ],
+  'a comment that is spam by now: nobody': [
+    async (w) => {
+      const { activity } = await w.as(w.dan)(comments.create, { ...w.inPost, body: 'Buy!' })
+      await w.site.call(moderation.decide, { id: activity.id, decision: 'spam' })
+    },
+    {},
+  ],
+  'a comment that is shown after all: once': [
+    async (w) => {
+      const { activity } = await w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?' })
+      await w.run()
+      for (const decision of ['spam', 'keep'] as const) await w.site.call(moderation.decide, { id: activity.id, decision }) // prettier-ignore
+    },
+    { ann: ['reply Why?'] },
+  ],
+  'a post that is deleted by now: nobody': [
+    async (w) => {
+      await w.ship()
+      await w.site.call(posts.remove, { id: w.post.postId })
+    },
+    {},
+  ],
+  'a board that is private by now: who may read it': [
+    async (w) => {
+      await w.ship()
+      await w.site.call(boards.update, { boardId: w.board.boardId, display: false, partial: true })
+    },
+    {},
+  ],
+  'a board that became private afterwards: nobody sees it any more': [
+    async (w) => {
+      await w.ship()
+      await w.run()
+      await w.site.call(boards.update, { boardId: w.board.boardId, display: false, partial: true })
+    },
+    {},
+  ],
+  'a private roadmap: nobody who may not read it': [
+    async (w) => {
+      await w.site.call(roadmaps.update, { id: w.shipped.id, display: false, partial: true })
+      await w.ship()
+    },
+    {},
+  ],
+  'a private roadmap with a message: the message': [
+    async (w) => {
+      await w.site.call(roadmaps.update, { id: w.shipped.id, display: false, partial: true })
+      await w.ship({ message: 'Hm' })
+    },
+    { ann: ['status Hm'], bea: ['status Hm'], cleo: ['status Hm'] },
+  ],
+  'who is blocked: nothing': [
+    async (w) => {
+      await w.site.db.updateTable('users').set({ isBlocked: 1 }).where('userId', '=', w.bea.userId).execute()
+      await w.ship()
+      await w.run()
+      await w.site.db.updateTable('users').set({ isBlocked: 0 }).where('userId', '=', w.bea.userId).execute()
+    },
+    { ann: ALL.ann, cleo: ALL.cleo },
+  ],
+  'an answer that is marked again: once': [
+    async (w) => {
+      await w.site.call(answers.answer, { ...w.inPost, comment_id: w.comment.id })
+      await w.run()
+      await w.site.call(answers.unanswer, { ...w.inPost, comment_id: w.comment.id })
+      await w.site.call(answers.answer, { ...w.inPost, comment_id: w.comment.id })
+    },
+    { ann: ['answer Me too'], bea: ['answer Me too'], cleo: ['answer Me too'] },
+  ],
+}
+
+describe.each(engines)('notifications on %s', (engine) => {
+  it.each(Object.entries(CASES))('%s', async (_name, [happens, expected]) => {
+    const w = await world(engine)
+    await happens(w)
+    expect(await w.told()).toEqual(expected)
+  })
+
+  it('are told once where an event is handled again', async () => {
+    const w = await world(engine)
+    await w.ship()
+    expect(await w.told()).toEqual(ALL)
+    await w.site.db.updateTable('event_cursors').set({ last_id: 0 }).where('consumer', '=', 'notifications').execute()
+    const again = await w.told()
+    expect(again.bea).toEqual(ALL.bea)
+  })
+
+  it('are counted, read one by one or up to one, and are their own', async () => {
+    const w = await world(engine)
+    await w.ship()
+    await w.run()
+    await w.site.call(posts.update, { id: w.post.postId, partial: true, message: 'Soon' })
+    await w.run()
+    const call = w.as(w.bea)
+    expect(await call(notifications.count, {})).toEqual({ unread: 2 })
+    const { notifications: rows, page_info: info } = await call(notifications.list, { limit: 1 })
+    expect([rows[0]?.kind, info.has_next_page]).toEqual(['update', true])
+    const [next] = (await call(notifications.list, { limit: 1, after: rows[0]?.id ?? 0 })).notifications
+    expect(next).toMatchObject({ kind: 'status', post: { title: 'Dark mode' }, readAt: null })
+    expect(await call(notifications.read, { id: next?.id ?? 0 })).toEqual({ read: 1 })
+    expect(await call(notifications.list, { unread: true })).toMatchObject({ notifications: [{ kind: 'update' }] })
+    const token = w.bea.token
+    const shown = await w.site.http(`GET /notifications/${next?.id}`, { token })
+    expect(shown.body.notification.readAt).toBe(w.site.clock.now.toISOString())
+    expect((await w.site.http(`GET /notifications/${next?.id}`, { token: w.dan.token })).body.code).toBe('NOTIFICATION_NOT_FOUND') // prettier-ignore
+    expect(await call(notifications.read, { until: rows[0]?.id ?? 0 })).toEqual({ read: 1 })
+    expect(await w.as(w.ann)(notifications.count, {})).toEqual({ unread: 2 })
+    expect(await w.as(w.ann)(notifications.read, {})).toEqual({ read: 2 })
+  })
+
+  it('followers are listed with the first of their reasons, a page at a time', async () => {
+    const w = await world(engine)
+    await w.as(w.dan)(follows.follow, w.inPost)
+    await w
+      .as(w.ann)(votes.add, w.post)
+      .catch(() => {}) // the author has voted already
+    const { followers, total_count: total } = await w.site.call(follows.followers, w.inPost)
+    const reasons = Object.fromEntries(followers.map(({ userId, reason }) => [userId, reason]))
+    expect(reasons).toEqual({ [w.ann.userId]: 'author', [w.bea.userId]: 'voter', [w.cleo.userId]: 'commenter', [w.dan.userId]: 'chosen' }) // prettier-ignore
+    expect(total).toBe(4)
+    const first = await w.site.call(follows.followers, { ...w.inPost, limit: 3 })
+    const after = first.page_info.end_cursor ?? ''
+    const rest = await w.site.call(follows.followers, { ...w.inPost, limit: 3, after })
+    expect([...first.followers, ...rest.followers]).toEqual(followers)
+    expect((await w.site.http(`GET /posts/${w.post.postId}/followers`, { token: w.ann.token })).status).toBe(403)
+    expect(await w.as(w.dan)(follows.followed, w.inPost)).toEqual({ following: true })
+    await w.as(w.dan)(follows.unfollow, w.inPost)
+    expect(await w.as(w.dan)(follows.followed, w.inPost)).toEqual({ following: false })
+  })
+})
